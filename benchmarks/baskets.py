@@ -22,12 +22,12 @@ from scipy.sparse import csr_array
 
 from measuring import Cost, cost_of, peak_above
 from sfumato import baskets as sets
-from sfumato.coding.item_sets import ItemSets
-from sfumato.kinds.search import KindRequest
-from sfumato.randomness import Stream, repeatable_secret
-from sfumato.samples import generate_baskets
+from sfumato.coding.item_sets import ItemsetCounter
+from sfumato.kinds.search import Request
+from sfumato.randomness import KeyedRandom, secret_from_seed
+from sfumato.samples import generate_transactions
 
-KM = sets.KMAnonymity(k=5, m=2)
+KM = sets.KmAnonymity(k=5, m=2)
 POWER, MOST_GB = 1.1, 4.0
 SIZES = (50_000, 200_000, 800_000)
 MILLION, ITEMS, LENGTH = 1_000_000, 20_000, 13.0
@@ -48,15 +48,20 @@ def real() -> None:
     tables = {name: sets.read(Path(folder) / "baskets" / f"{name}.dat") for name in ("bms1", "retail")}
     unit = sparse_product(tables["retail"])
     print(f"unit: one sparse product of retail, {unit.busy:.2f} processor seconds")
-    counted = {name: ItemSets(each.codes, each.offsets, len(each.items)) for name, each in tables.items()}
-    cost, found = cost_of(3, lambda: counted["retail"].found(2, 5, mark=True))
+    counted = {name: ItemsetCounter(each.codes, each.offsets, len(each.items)) for name, each in tables.items()}
+    cost, found = cost_of(3, lambda: counted["retail"].count(2, 5, mark=True))
     marked = f"in {found.marks.sum():,} baskets"
     print(f"pairs of retail, rare {found.rare:,} of {found.sets:,}, {marked}  {cost.beside(unit, 2)}")
-    cost, found = cost_of(3, lambda: counted["bms1"].found(3, 5))
+    cost, found = cost_of(3, lambda: counted["bms1"].count(3, 5))
     print(f"triples of bms1, rare {found.rare:,} of {found.sets:,}  {cost.beside(unit, 22)}")
     for name, most in (("bms1", 4.3), ("retail", None)):
-        tree = sets.balanced(tables[name].items)
-        for search in (sets.AprioriAnonymization, sets.DirectAnonymization, sets.VerticalPartition, sets.LocalRecoding):
+        tree = sets.balanced_taxonomy(tables[name].items)
+        for search in (
+            sets.AprioriAnonymization,
+            sets.DirectAnonymization,
+            sets.VerticalPartitioning,
+            sets.LocalRecodingAnonymization,
+        ):
             cost, release = found_by(search(taxonomy=tree), tables[name])
             ncp = release.losses(tables[name])["ncp"]
             said = cost.beside(unit, most if search is sets.AprioriAnonymization else None)
@@ -70,20 +75,20 @@ def real() -> None:
         print(f"attack on {name}  {cost.beside(unit)}")
 
 
-def sets_measured(release: Any, original: sets.Baskets) -> dict[str, float]:
+def sets_measured(release: Any, original: sets.Transactions) -> dict[str, float]:
     """Return all measures of a release."""
-    from sfumato.baskets.measuring import measures_of
+    from sfumato.baskets.measuring import compute_metrics
 
-    return measures_of(release, original)
+    return compute_metrics(release, original)
 
 
-def found_by(search: Any, baskets: sets.Baskets, runs: int = 3) -> tuple[Cost, Any]:
+def found_by(search: Any, baskets: sets.Transactions, runs: int = 3) -> tuple[Cost, Any]:
     """Measure a search alone, without reading, judging and writing."""
-    stream = Stream(repeatable_secret(1), "baskets")
-    return cost_of(runs, lambda: search.find(KindRequest(data=baskets, models=[KM], stream=stream)))
+    stream = KeyedRandom(secret_from_seed(1), "baskets")
+    return cost_of(runs, lambda: search.find(Request(data=baskets, models=[KM], stream=stream)))
 
 
-def sparse_product(baskets: sets.Baskets) -> Cost:
+def sparse_product(baskets: sets.Transactions) -> Cost:
     """Measure one product of the incidence matrix with itself."""
     ones = np.ones(len(baskets.codes), dtype=np.int32)
     matrix = csr_array((ones, baskets.codes, baskets.offsets), shape=(len(baskets), len(baskets.items)))
@@ -94,14 +99,14 @@ def growth() -> None:
     """Measure how time grows with the number of baskets of one shop."""
     searches = {
         "apriori anonymization": lambda tree: sets.AprioriAnonymization(taxonomy=tree),
-        "local recoding": lambda tree: sets.LocalRecoding(taxonomy=tree),
+        "local recoding": lambda tree: sets.LocalRecodingAnonymization(taxonomy=tree),
         "disassociation": lambda _: sets.Disassociation(joint=False),
     }
-    made = [generate_baskets(size, items=5000) for size in SIZES]
+    made = [generate_transactions(size, items=5000) for size in SIZES]
     for name, search in searches.items():
         busy = [found_by(search(tree), baskets)[0].busy for baskets, tree in made]
         report(name, busy)
-    report("audit", [cost_of(3, lambda each=each: KM.judge(each[0]))[0].busy for each in made])
+    report("audit", [cost_of(3, lambda each=each: KM.evaluate(each[0]))[0].busy for each in made])
 
 
 def report(name: str, busy: list[float]) -> None:
@@ -114,7 +119,7 @@ def report(name: str, busy: list[float]) -> None:
 
 def million() -> None:
     """Publish a million baskets with all that belongs to it, and tell the peak of memory."""
-    baskets, tree = generate_baskets(MILLION, items=ITEMS, mean_length=LENGTH)
+    baskets, tree = generate_transactions(MILLION, items=ITEMS, mean_length=LENGTH)
     print(f"a million baskets: {len(baskets.codes):,} occurrences of {len(baskets.items):,} items")
     for search in (sets.AprioriAnonymization(taxonomy=tree), sets.Disassociation(joint=False)):
 
@@ -122,7 +127,7 @@ def million() -> None:
             return cost_of(1, lambda: sets.anonymize(baskets, models=[KM], algorithm=search))
 
         peak, (cost, release) = peak_above(work)
-        lost = ", ".join(f"{name} {value:.3g}" for name, value in release.measures.items())
+        lost = ", ".join(f"{name} {value:.3g}" for name, value in release.metrics.items())
         said = "met" if peak <= MOST_GB else "MISSED"
         print(
             f"{search.name}: {cost.busy:.0f} processor seconds, {peak:.2f} GB above (target {MOST_GB}: {said}); {lost}"

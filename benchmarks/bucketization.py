@@ -20,11 +20,11 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of, cost_of, group_by
-from sfumato.algorithms.base import Algorithm
-from sfumato.core.progress import silent
-from sfumato.models.base import PrivacyModel
+from sfumato.algorithms.base import TableAlgorithm
+from sfumato.core.progress import ignore_progress
+from sfumato.models.base import GroupModel
 from sfumato.recipe import Recipe
-from sfumato.release.tasks import task_of
+from sfumato.release.tasks import build_request
 
 QUASI = ("sex", "age", "relationship", "marital_status", "race", "education", "hours_per_week")
 K, L = 3, 10
@@ -39,8 +39,8 @@ class Subject:
     """
 
     name: str
-    algorithm: Algorithm
-    models: tuple[PrivacyModel, ...]
+    algorithm: TableAlgorithm
+    models: tuple[GroupModel, ...]
     flagged: bool = False
     most: float | None = None
 
@@ -52,10 +52,15 @@ def subjects() -> list[Subject]:
     return [
         Subject("Mondrian, l", sf.Mondrian(), (sf.KAnonymity(k=K), diverse)),
         Subject("Anatomy, l", sf.Anatomy(), (diverse,), most=10),
-        Subject("CrossBucket, (k,l)", sf.CrossBucket(), (sf.KLAnonymity(k=K, l=L, sensitive="salary"),), most=15),
+        Subject(
+            "CrossBucketGeneralization, (k,l)",
+            sf.CrossBucketGeneralization(),
+            (sf.KLAnonymity(k=K, l=L, sensitive="salary"),),
+            most=15,
+        ),
         Subject("Slicing, l", sf.Slicing(), (diverse,)),
-        Subject("Sabre, t", sf.Sabre(), (sf.TCloseness(t=0.2, sensitive="salary"),)),
-        Subject("NCPTopDown, k", sf.NCPTopDown(), (sf.KAnonymity(k=K),)),
+        Subject("Sabre, t", sf.SABRE(), (sf.TCloseness(t=0.2, sensitive="salary"),)),
+        Subject("TopDownNCP, k", sf.TopDownNCP(), (sf.KAnonymity(k=K),)),
         Subject("LocalAnatomy, l", sf.LocalAnatomy(), cells, flagged=True),
         Subject("LocalAnatomyGen., cuts", sf.LocalAnatomyGeneralization(), (*cells, sf.KAnonymity(k=K)), flagged=True),
         Subject(
@@ -97,7 +102,7 @@ def main(sizes: list[int]) -> None:
         for subject in subjects():
             schema = with_flags if subject.flagged else plain
             recipe = Recipe(schema=schema, models=subject.models, algorithm=subject.algorithm, seed=1)
-            task = task_of(recipe, table, silent)
+            task = build_request(recipe, table, ignore_progress)
             seconds, _ = best_of(2, lambda task=task, subject=subject: subject.algorithm.search(task))
             whole, release = cost_of(2, partial(sf.anonymize, table, schema, subject.models, subject.algorithm, seed=1))
             growth = ""

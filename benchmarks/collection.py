@@ -15,12 +15,12 @@ import numpy as np
 from measuring import best_of, peak_above
 from sfumato.collecting.duchi_mean import DuchiMean
 from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
-from sfumato.collecting.local_mechanism import Estimate, LocalMechanism, simulate
+from sfumato.collecting.local_mechanism import Estimate, LocalMechanism, simulate_reports
 from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, Noise, UniformNoise
 from sfumato.collecting.optimized_local_hashing import OptimizedLocalHashing
 from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
 from sfumato.collecting.piecewise_mean import PiecewiseMean
-from sfumato.collecting.rappor import Rappor
+from sfumato.collecting.rappor import RAPPOR
 from sfumato.collecting.reconstruction import reconstruct
 from sfumato.collecting.server import LocalServer
 from sfumato.collecting.succinct_histogram import SuccinctHistogram
@@ -74,7 +74,7 @@ def local_privacy(users: int) -> None:
         OptimizedUnaryEncoding(epsilon=1, values=domain),
         OptimizedLocalHashing(epsilon=1, values=domain),
         SuccinctHistogram(epsilon=1, values=domain),
-        Rappor(values=domain),
+        RAPPOR(values=domain),
     ]
     for mechanism in frequency:
         timed(mechanism, values, unit)
@@ -85,7 +85,7 @@ def local_privacy(users: int) -> None:
 
 def timed(mechanism: LocalMechanism, values: np.ndarray, unit: float) -> None:
     """Time one mechanism, its loops compiled before."""
-    clients, reports = best_of(2, partial(simulate, mechanism, values))
+    clients, reports = best_of(2, partial(simulate_reports, mechanism, values))
 
     def serve() -> Estimate:
         server = LocalServer(mechanism)

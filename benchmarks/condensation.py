@@ -16,7 +16,7 @@ import pyarrow as pa
 import sfumato as sf
 from sfumato.condensing.condensation import Condensation
 from sfumato.condensing.stream import CondensationStream
-from sfumato.randomness import repeatable_secret
+from sfumato.randomness import secret_from_seed
 
 WIDTH = 10
 BATCH = 100_000
@@ -66,7 +66,7 @@ def measure_tables() -> None:
     for rows in (30_000, 300_000):
         table = batch(rows, np.random.default_rng(3))
         begin = time.perf_counter()
-        condensed = Condensation(k=K, secret=repeatable_secret(1)).fit(table, sf.Schema(quasi=NAMES))
+        condensed = Condensation(k=K, secret=secret_from_seed(1)).fit(table, sf.Schema(quasi_identifiers=NAMES))
         middle = time.perf_counter()
         condensed.sample()
         end = time.perf_counter()

@@ -29,10 +29,10 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import QUASI, best_of, cost_of, group_by, peak_above, schema
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.coding.codes import code
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.coding.codes import encode_table
 from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 
 ADULT = (
     "sex",
@@ -73,7 +73,7 @@ def adult() -> None:
     print(f"Adult, 30,162 rows, k = 5; one group_by of 9 columns takes {unit * 1000:.1f} ms")
     for share, loss in [*((share, "loss") for share in ALLOWED), *((0.02, name) for name in _OTHER_LOSSES)]:
         _optimum(_task(table, given, K5, share), sf.Optimal(loss=loss), unit, ALLOWED[share])
-    apart = replace(given, quasi=[name for name in ADULT if name != "occupation"], sensitive=["occupation"])
+    apart = replace(given, quasi_identifiers=[name for name in ADULT if name != "occupation"], sensitive=["occupation"])
     for share, models in _DIVERSE:
         _optimum(_task(table, apart, models, share), sf.Optimal(), unit, None)
 
@@ -92,7 +92,7 @@ _COMPARED = ("published", "original")
 def close() -> None:
     """Compare searches for t-closeness with those for k-anonymity alone on the same columns."""
     table, given = _shared("adult", "adult.csv", ADULT)
-    apart = replace(given, quasi=[name for name in ADULT if name != "occupation"], sensitive=["occupation"])
+    apart = replace(given, quasi_identifiers=[name for name in ADULT if name != "occupation"], sensitive=["occupation"])
     for ((share, distance), most), compared_with in product(_CLOSE.items(), _COMPARED):
         close_to = sf.TCloseness(t=0.2, sensitive="occupation", distance=distance, compared_with=compared_with)
         alone, task = _task(table, apart, K5, share), _task(table, apart, [*K5, close_to], share)
@@ -134,7 +134,7 @@ def process() -> None:
 def local() -> None:
     """Recode tables locally: Adult for several k and with diversity, fars, and a million rows."""
     table, given = _shared("adult", "adult.csv", ADULT)
-    apart = replace(given, quasi=[name for name in ADULT if name != "occupation"], sensitive=["occupation"])
+    apart = replace(given, quasi_identifiers=[name for name in ADULT if name != "occupation"], sensitive=["occupation"])
     for models, most in [([sf.KAnonymity(k=k)], most) for k, most in _LOCAL.items()]:
         _recode_locally("Adult", table, given, models, most)
     _recode_locally("Adult", table, apart, [*K5, L3], 0.0366)
@@ -155,7 +155,7 @@ def _recode_locally(
     met = "met" if publication.proof.found <= most else "MISSED"
     print(
         f"{name}, {models}: {publication.proof} (target {most}: {met}); {cost.seconds:.2f} s, "
-        f"{cost.busy:.2f} processor seconds, {cost.beside(group_by(table, given.quasi, 5))} one group_by",
+        f"{cost.busy:.2f} processor seconds, {cost.beside(group_by(table, given.quasi_identifiers, 5))} one group_by",
         flush=True,
     )
 
@@ -171,7 +171,7 @@ def large() -> None:
                 start = time.perf_counter()
                 publication = algorithm.search(task)
                 seconds = time.perf_counter() - start
-                lost = anonymize(table, given, K5, _Found(publication), max_suppressed=share).measures["loss"]
+                lost = anonymize(table, given, K5, _Found(publication), max_suppressed=share).metrics["loss"]
                 said = f"; {publication.proof}" if publication.proof else ""
                 name = type(algorithm).__name__
                 print(f"ss13acs {columns} columns, {share:.0%}: {name} loss {lost:.4f}, {seconds:.1f} s{said}")
@@ -179,7 +179,7 @@ def large() -> None:
 
 def ten_million(rows: int = 10_000_000) -> None:
     """Recode generated rows."""
-    table = sf.samples.generate(rows, seed=1)
+    table = sf.samples.generate_hospital(rows, seed=1)
     built_in = schema()
     hierarchies = {
         **built_in.hierarchies,
@@ -188,13 +188,13 @@ def ten_million(rows: int = 10_000_000) -> None:
     }
     given = replace(built_in, hierarchies=hierarchies)
     unit = _group_by(table, QUASI)
-    coded = code(table, given)
+    coded = encode_table(table, given)
     for share in (0.0, 0.05):
-        task = Task(
+        task = TableRequest(
             table=coded,
             models=K5,
-            most_suppressed=int(share * rows),
-            missing=Missing.OWN_VALUE,
+            max_suppressed=int(share * rows),
+            missing=MissingPolicy.OWN_VALUE,
             rng=np.random.default_rng(0),
         )
         seconds, publication = best_of(2, lambda task=task: sf.Optimal().search(task))
@@ -213,12 +213,12 @@ def all_distinct(rows: int = 10_000_000) -> None:
         f"q{j}": sf.Intervals(5, 10, 20) if j < len(widths) / 2 else sf.Intervals(4, 8) for j in range(len(widths))
     }
     unit = group_by(table, table.column_names)
-    task = _task(table, sf.Schema(quasi=table.column_names, hierarchies=trees), K5, 0.0)
+    task = _task(table, sf.Schema(quasi_identifiers=table.column_names, hierarchies=trees), K5, 0.0)
     cost, publication = cost_of(2, partial(sf.Optimal(time_limit=600).search, task))
     print(f"{rows:,} rows, all different, 0%: {cost.beside(unit, 2.5)} one group_by; {publication.proof}")
 
 
-class _Found(Algorithm):
+class _Found(TableAlgorithm):
     """Publish what was found before."""
 
     name, reference, ignores_row_order = "found", "-", True
@@ -226,17 +226,17 @@ class _Found(Algorithm):
     def __init__(self, publication: object) -> None:
         self.publication = publication
 
-    def search(self, task: Task) -> object:  # noqa: ARG002 - found before
+    def search(self, task: TableRequest) -> object:  # noqa: ARG002 - found before
         return self.publication
 
     def parameters(self) -> dict[str, object]:
         return {}
 
 
-def _optimum(task: Task, algorithm: sf.Optimal, unit: float, allowed: int | None) -> None:
+def _optimum(task: TableRequest, algorithm: sf.Optimal, unit: float, allowed: int | None) -> None:
     seconds, publication = best_of(RUNS, lambda: algorithm.search(task))
     target = "" if allowed is None else f", target {allowed}"
-    share = task.most_suppressed / task.table.rows
+    share = task.max_suppressed / task.table.rows
     print(
         f"{algorithm.loss} {share:.0%} {[repr(model) for model in task.models]}: {publication.proof} "
         f"{publication.suppressed(task.table)} suppressed; {seconds * 1000:.0f} ms, {seconds / unit:.1f} times{target}"
@@ -250,12 +250,12 @@ def _group_by(table: pa.Table, names: tuple[str, ...]) -> float:
     return best_of(10, lambda: frame.group_by(names).len())[0]
 
 
-def _task(table: pa.Table, given: sf.Schema, models: list[object], share: float) -> Task:
-    return Task(
-        table=code(table, given),
+def _task(table: pa.Table, given: sf.Schema, models: list[object], share: float) -> TableRequest:
+    return TableRequest(
+        table=encode_table(table, given),
         models=models,
-        most_suppressed=int(share * table.num_rows),
-        missing=Missing.OWN_VALUE,
+        max_suppressed=int(share * table.num_rows),
+        missing=MissingPolicy.OWN_VALUE,
         rng=np.random.default_rng(0),
     )
 
@@ -274,7 +274,7 @@ def _shared_names(folder: str, file: str) -> tuple[str, ...]:
 def _shared(folder: str, file: str, names: tuple[str, ...], kind: str = "") -> tuple[pa.Table, sf.Schema]:
     place = _folder(folder)
     trees = {name: sf.Taxonomy.read_csv(place / f"{folder}_{kind}hierarchy_{name}.csv") for name in names}
-    return sf.read(str(place / file)), sf.Schema(quasi=names, hierarchies=trees)
+    return sf.read(str(place / file)), sf.Schema(quasi_identifiers=names, hierarchies=trees)
 
 
 if __name__ == "__main__":

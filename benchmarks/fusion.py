@@ -26,21 +26,21 @@ from unittest.mock import patch
 import numpy as np
 
 import sfumato as sf
-from sfumato.fusing.agreement import Agreement
-from sfumato.fusing.certificates import Identity, make_identity
-from sfumato.fusing.connections import Address, Connections, Peer
-from sfumato.fusing.network import fuse_with_others
+from sfumato.fusing.agreement import SessionParameters
+from sfumato.fusing.certificates import Credentials, create_credentials
+from sfumato.fusing.connections import Address, Peer, PeerConnections
+from sfumato.fusing.network import fuse_over_network
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import take_part
+from sfumato.fusing.protocol import run_party
 from sfumato.fusing.secure import maximum, set_intersection
 from sfumato.fusing.secure.channel import Channel, Parties, memory_channels, run_parties
-from sfumato.reproducing.fusion_setting import OWNERS, PERSON, FusionSubject, adult_subject, made_subject
+from sfumato.reproducing.fusion_setting import OWNERS, PERSON, FusionSubject, adult_subject, synthetic_subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sfumato.fusing.fused import Fused
+    from sfumato.fusing.fused import FusionResult
 
 K = 50
 WAIT = 1800
@@ -49,16 +49,16 @@ WAIT = 1800
 def subject_of(records: int | None) -> FusionSubject:
     """Read Adult, or make records up."""
     if records is not None:
-        return made_subject(rows=records)
+        return synthetic_subject(rows=records)
     folder = os.environ.get("SFUMATO_SHARED_DATA")
     if folder is None:
         raise SystemExit("Set SFUMATO_SHARED_DATA to the folder of the shared tables, or give a number of records.")
     return adult_subject(sf.read(Path(folder) / "adult_full" / "adult_full.csv"))
 
 
-def agreement_of(subject: FusionSubject) -> Agreement:
+def agreement_of(subject: FusionSubject) -> SessionParameters:
     """Require groups of K, with the factors of the text."""
-    return Agreement(parties=OWNERS, target=subject.target, requirements=(subject.requirement(K),))
+    return SessionParameters(parties=OWNERS, target=subject.target, requirements=(subject.requirement(K),))
 
 
 @dataclass
@@ -119,7 +119,7 @@ class CountingChannel:
         self.inner.close()
 
 
-def centralized(subject: FusionSubject) -> tuple[float, Fused]:
+def centralized(subject: FusionSubject) -> tuple[float, FusionResult]:
     """Let one owner have everything, with the same factors."""
     parties = subject.parties(0)
     weights = [party.attribute_factors or {} for party in parties]
@@ -138,7 +138,7 @@ def centralized(subject: FusionSubject) -> tuple[float, Fused]:
     return time.perf_counter() - begin, fused
 
 
-def in_memory(subject: FusionSubject) -> tuple[float, Fused, Clock, list[tuple[str, int]]]:
+def in_memory(subject: FusionSubject) -> tuple[float, FusionResult, Clock, list[tuple[str, int]]]:
     """Let two owners talk inside this process."""
     agreement, sizes = agreement_of(subject), list[tuple[str, int]]()
     channels = {
@@ -146,8 +146,8 @@ def in_memory(subject: FusionSubject) -> tuple[float, Fused, Clock, list[tuple[s
         for name, ends in memory_channels(OWNERS, patience=WAIT).items()
     }
 
-    def function(party: Party) -> Callable[[Parties], Fused]:
-        return lambda connected: take_part(party, agreement, connected)
+    def function(party: Party) -> Callable[[Parties], FusionResult]:
+        return lambda connected: run_party(party, agreement, connected)
 
     with Clock().watching() as clock:
         begin = time.perf_counter()
@@ -156,7 +156,7 @@ def in_memory(subject: FusionSubject) -> tuple[float, Fused, Clock, list[tuple[s
     return seconds, results[OWNERS[0]], clock, sizes
 
 
-def talk(place: int, records: int | None, meeting: tuple[list[Identity], int], ready: Any, told: Any) -> None:
+def talk(place: int, records: int | None, meeting: tuple[list[Credentials], int], ready: Any, told: Any) -> None:
     """Be one owner in a process of its own."""
     subject, (identities, port) = subject_of(records), meeting
     party, agreement = subject.parties(0)[place], agreement_of(subject)
@@ -164,13 +164,13 @@ def talk(place: int, records: int | None, meeting: tuple[list[Identity], int], r
     peer = Peer(
         name=OWNERS[1 - place], certificate=identities[1 - place].certificate, address=address if place else None
     )
-    connections = Connections(
+    connections = PeerConnections(
         me=OWNERS[place], identity=identities[place], peers=[peer], listen=None if place else address
     )
     with Clock().watching() as clock:
         ready.wait(WAIT)
         begin = time.perf_counter()
-        fused = fuse_with_others(party, agreement, connections)
+        fused = fuse_over_network(party, agreement, connections)
         seconds = time.perf_counter() - begin
     used = resource.getrusage(resource.RUSAGE_SELF)
     told.put((seconds, clock, fused.published.num_rows, fused.rounds, used.ru_maxrss / 1e6))
@@ -184,7 +184,7 @@ def over_tls(records: int | None) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
-        identities = [make_identity(name, Path(folder)) for name in OWNERS]
+        identities = [create_credentials(name, Path(folder)) for name in OWNERS]
         processes = [
             context.Process(target=talk, args=(place, records, (identities, port), ready, told)) for place in (0, 1)
         ]
@@ -198,7 +198,7 @@ def over_tls(records: int | None) -> None:
     print(f"                     {clock.said(seconds)}")
 
 
-def volume(fused: Fused, sizes: list[tuple[str, int]]) -> None:
+def volume(fused: FusionResult, sizes: list[tuple[str, int]]) -> None:
     """Set the bytes of rounds against the records of the nodes that they split."""
     kinds: Counter[str] = Counter()
     for kind, size in sizes:

@@ -142,7 +142,7 @@ def proposed(labeled: Labeled) -> tuple[dict[str, str], list[str]]:
 def _wrong(labeled: Labeled, table: pa.Table, found: sf.inspection.Inspection) -> Iterator[str]:
     recipe = replace(sf.propose_recipe(found, table), count_rows=True)
     try:
-        release = sf.carry_out(recipe, table)
+        release = sf.run_recipe(recipe, table)
     except sf.SfumatoError as error:
         yield f"is refused: {error}"
         return
@@ -150,10 +150,10 @@ def _wrong(labeled: Labeled, table: pa.Table, found: sf.inspection.Inspection) -
     for column in labeled.columns:
         if column.role == "identifier" and column.name in {*schema.sensitive, *schema.insensitive}:
             yield f"publishes the identifier {column.name} as it is"
-    protected = {name for model in recipe.models for name in model.attributes}
+    protected = {name for model in recipe.models for name in model.sensitive_attributes}
     several = {each.name for each in found.proposals if each.distinct > 1}
     yield from (f"promises nothing about {name}" for name in several.intersection(schema.sensitive) - protected)
-    shown = [*schema.quasi, *schema.insensitive]
+    shown = [*schema.quasi_identifiers, *schema.insensitive]
     sizes = published.select(shown).group_by(shown).aggregate([([], "count_all")])["count_all"]
     if shown and pc.min(sizes).as_py() == 1:
         yield f"leaves {pc.sum(pc.equal(sizes, 1)).as_py():,} records unique"

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from measuring import best_of
-from sfumato.masking import AddNoise, Pram, SuppressCells, SwapRanks, mask
-from sfumato.masking.add_noise import normals
-from sfumato.randomness import Stream, repeatable_secret
+from sfumato.masking import PRAM, AddNoise, SuppressCells, SwapRanks, mask
+from sfumato.masking.add_noise import draw_normals
+from sfumato.randomness import KeyedRandom, secret_from_seed
 
-SECRET = repeatable_secret(1)
+SECRET = secret_from_seed(1)
 NUMBERS = ("age", "edu", "hours", "income")
 KEYS = ("age10", "sex", "region", "edu4", "job")
 SDCMICRO_CELLS = {2: 857, 3: 1457, 5: 2054}
@@ -58,12 +58,12 @@ def suppression() -> None:
     for k, theirs in SDCMICRO_CELLS.items():
         for protect, most in (("rows", 1.05), ("groups", 1.15)):
             step = SuppressCells(columns=KEYS, k=k, protect=protect)
-            hidden = mask(small, [step]).records[0].measures["hidden-cells"]
+            hidden = mask(small, [step]).records[0].metrics["hidden-cells"]
             print(f"suppress-cells {protect:6} k={k}  {hidden / theirs:.3f} x sdcMicro's cells (target {most})")
     large = keys(persons(100_000, 3))
     for protect in ("rows", "groups"):
         step = SuppressCells(columns=large.column_names, k=3, protect=protect)
-        seconds, shown = best_of(3, lambda step=step: step.apply(large, Stream(SECRET)))
+        seconds, shown = best_of(3, lambda step=step: step.apply(large, KeyedRandom(SECRET)))
         hidden = step.measure(large, shown)["hidden-cells"]
         print(
             f"suppress-cells {protect:6} 100,000 x 6  {SDCMICRO_SECONDS / seconds:.0f} x faster than sdcMicro "
@@ -75,10 +75,10 @@ def randomization() -> None:
     """Time PRAM against one search per row."""
     rng = np.random.default_rng(1)
     table = pa.table({"x": rng.choice([f"v{number}" for number in range(10)], 1_000_000)})
-    step = Pram(columns=["x"], keep=0.8)
+    step = PRAM(columns=["x"], keep=0.8)
     ends = np.cumsum(np.full(10, 0.1))
-    bare, _ = best_of(3, lambda: np.searchsorted(ends, Stream(SECRET).uniform(1_000_000)))
-    seconds, _ = best_of(3, lambda: step.apply(table, Stream(SECRET)))
+    bare, _ = best_of(3, lambda: np.searchsorted(ends, KeyedRandom(SECRET).uniform(1_000_000)))
+    seconds, _ = best_of(3, lambda: step.apply(table, KeyedRandom(SECRET)))
     print(f"pram 1,000,000 x 10 values  {seconds / bare:.2f} x one search per row (target 3)")
 
 
@@ -86,7 +86,7 @@ def swapping() -> None:
     """Time rank swapping against sdcMicro."""
     table = persons(100_000, 3).select(NUMBERS)
     step = SwapRanks(columns=NUMBERS, reach=0.05)
-    seconds, _ = best_of(3, lambda: step.apply(table, Stream(SECRET)))
+    seconds, _ = best_of(3, lambda: step.apply(table, KeyedRandom(SECRET)))
     print(f"swap-ranks 4 x 100,000  {seconds / SDCMICRO_SWAP_SECONDS:.2f} x sdcMicro's time (target 0.54)")
 
 
@@ -95,11 +95,11 @@ def noise() -> None:
     table = persons(100_000, 3).select(NUMBERS)
     values = np.column_stack([np.asarray(table[name], dtype=np.float64) for name in NUMBERS])
     bare, _ = best_of(
-        3, lambda: values + normals(Stream(SECRET), values.shape) @ np.linalg.cholesky(np.cov(values.T)).T
+        3, lambda: values + draw_normals(KeyedRandom(SECRET), values.shape) @ np.linalg.cholesky(np.cov(values.T)).T
     )
     for kind in ("kept", "exact"):
         step = AddNoise(columns=NUMBERS, share=0.1, kind=kind)
-        seconds, _ = best_of(3, lambda step=step: step.apply(table, Stream(SECRET)))
+        seconds, _ = best_of(3, lambda step=step: step.apply(table, KeyedRandom(SECRET)))
         print(f"add-noise {kind} 4 x 100,000  {seconds / bare:.2f} x its draws and products (target 3)")
 
 

@@ -26,8 +26,8 @@ QUASI = ("age", "sex", "zip", "marital_status", "education", "job", "nationality
 def schema() -> sf.Schema:
     """Describe the built-in population with its eight quasi-identifiers."""
     return sf.Schema(
-        identifier=["name"],
-        quasi=QUASI,
+        identifiers=["name"],
+        quasi_identifiers=QUASI,
         sensitive=["disease"],
         insensitive=["cost"],
         hierarchies={
@@ -98,10 +98,10 @@ def yardstick(table: pa.Table) -> dict[str, float]:
     """Time one Polars `group_by` of the eight columns, as they are and as integer codes."""
     import polars as pl
 
-    from sfumato.coding.codes import code
+    from sfumato.coding.codes import encode_table
 
     raw = pl.from_arrow(table.select(QUASI))
-    coded = pl.DataFrame({column.name: column.codes for column in code(table, schema()).quasi})
+    coded = pl.DataFrame({column.name: column.codes for column in encode_table(table, schema()).quasi})
     return {
         "as they are": best_of(3, lambda: raw.group_by(QUASI).len())[0],
         "as codes": best_of(3, lambda: coded.group_by(QUASI).len())[0],

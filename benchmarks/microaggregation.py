@@ -31,18 +31,18 @@ import condensation
 import measuring
 import sfumato as sf
 from measuring import best_of
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.microaggregation.points import candidates_of, points_of
-from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
-from sfumato.coding.codes import code
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.algorithms.microaggregation.points import to_boxes, to_points
+from sfumato.algorithms.microaggregation.space import RecordSpace
+from sfumato.coding.clustering.by_tree import cluster_by_k_member, cluster_by_mdav, cluster_by_v_mdav
+from sfumato.coding.codes import encode_table
 from sfumato.coding.warmup import warm_up
-from sfumato.core.progress import silent
+from sfumato.core.progress import ignore_progress
 from sfumato.judging.measures.sse import sum_of_squares_ratio
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.recipe import Recipe
-from sfumato.release.tasks import task_of
-from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, Ranked, adult, census
+from sfumato.release.tasks import build_request
+from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, RankedTable, generate_ranked_census, ranked_adult
 
 NUMBERS = ("age", "fnlwgt", "education-num", "hours-per-week")
 CENSUS_NUMBERS = ("age", "salary", "hours_per_week")
@@ -74,12 +74,12 @@ def numbers() -> None:
     """Time methods for numbers, and tell which share of variance is lost."""
     table, names, real = _numbers()
     unit = _unit(table, names)
-    schema, models = sf.Schema(quasi=names), (sf.KAnonymity(k=10),)
+    schema, models = sf.Schema(quasi_identifiers=names), (sf.KAnonymity(k=10),)
     print(f"\nnumbers: {table.num_rows:,} records, {len(names)} columns, k = 10; unit {unit * 1000:.1f} ms")
     for algorithm, target, most in (
-        (sf.Mdav(), 1.0, 0.023),
-        (sf.VMdav(), None, None),
-        (sf.VMdav(gamma=1.1), None, None),
+        (sf.MDAV(), 1.0, 0.023),
+        (sf.VMDAV(), None, None),
+        (sf.VMDAV(gamma=1.1), None, None),
         (sf.KMember(), 10.0, None),
     ):
         task = _task(table, schema, models, algorithm)
@@ -91,7 +91,7 @@ def numbers() -> None:
         goal = ""
         if most is not None and real:
             goal = f"SSE/SST at most {most:.1%}: {'kept' if lost <= most else 'NOT KEPT'}"
-        name = f"{algorithm.name}{', gamma 1.1' if algorithm == sf.VMdav(gamma=1.1) else ''}, search"
+        name = f"{algorithm.name}{', gamma 1.1' if algorithm == sf.VMDAV(gamma=1.1) else ''}, search"
         Row(name, seconds, unit, f"SSE/SST {lost:.3%}, release {whole:.2f} s").show(target, goal)
 
 
@@ -120,11 +120,11 @@ def growth() -> None:
 def levels() -> None:
     """Time MAA-SLIE and GPKC, and compare the loss of the approximate mode with the exact one's."""
     subject = _ranked()
-    everybody = subject.most(ALL)
-    unit = _unit(subject.drawn(everybody, 0, 0), subject.schema.quasi)
-    quasi = len(subject.schema.quasi)
+    everybody = subject.max_level(ALL)
+    unit = _unit(subject.sample(everybody, 0, 0), subject.schema.quasi_identifiers)
+    quasi = len(subject.schema.quasi_identifiers)
     print(f"\nlevels: (H,p,k)-anonymity, {quasi} quasi-identifiers; unit {unit * 1000:.1f} ms at {everybody:,} records")
-    sizes = ((SMALL, 1.0), (subject.most(ROWS), None), (everybody, 60.0))
+    sizes = ((SMALL, 1.0), (subject.max_level(ROWS), None), (everybody, 60.0))
     for demand in DEMANDS:
         for rows, target in sizes:
             losses = {}
@@ -139,15 +139,15 @@ def levels() -> None:
                 Row(words, seconds, unit, more).show(target if name == "exact MAA-SLIE" else None, goal)
     task = _k_member_task(subject)
     seconds, _ = best_of(2, lambda: sf.KMember().search(task))
-    Row(f"k-member, k = 10, {subject.most(ROWS):,}", seconds, unit).show(10.0)
+    Row(f"k-member, k = 10, {subject.max_level(ROWS):,}", seconds, unit).show(10.0)
 
 
 def million() -> None:
     """Time the approximate mode on many made-up records, and its loss beside the exact mode's on fewer."""
     schema = replace(measuring.schema(), quasi=STAYS, insensitive=["cost", "admission"])
-    algorithm = sf.MaaSlie(level_weights=WEIGHTS, approximate=True)
+    algorithm = sf.MAASLIE(level_weights=WEIGHTS, approximate=True)
     _stay_losses(schema)
-    table = sf.samples.generate(MILLION, seed=1, missing=0)
+    table = sf.samples.generate_hospital(MILLION, seed=1, missing=0)
     unit = _unit(table, STAYS)
     print(f"\nmillion: {MILLION:,} hospital stays, {len(STAYS)} quasi-identifiers; unit {unit * 1000:.0f} ms")
     task = _task(table, schema, (_stay_model(table),), algorithm)
@@ -168,22 +168,24 @@ def stream() -> None:
     condensation.measure_stream(STREAM)
 
 
-def _normal(rows: int, columns: int) -> Space:
+def _normal(rows: int, columns: int) -> RecordSpace:
     """Draw independent columns of numbers."""
     drawn = np.random.default_rng(1).normal(size=(columns, rows))
     names = [f"x{at}" for at in range(columns)]
-    return Space.of(code(pa.table(dict(zip(names, drawn, strict=True))), sf.Schema(quasi=names)))
+    return RecordSpace.of(
+        encode_table(pa.table(dict(zip(names, drawn, strict=True))), sf.Schema(quasi_identifiers=names))
+    )
 
 
-def _clustering(name: str, space: Space) -> Callable[[int], np.ndarray]:
+def _clustering(name: str, space: RecordSpace) -> Callable[[int], np.ndarray]:
     """Return what clusters records into groups of 10, with trees from some number of records on."""
     if name == "k-member":
-        candidates, _ = candidates_of(space)
-        return lambda rows: k_member_labels(candidates, 10, 0, silent, trees_from=rows)
-    points = points_of(space, "deviation")
+        candidates, _ = to_boxes(space)
+        return lambda rows: cluster_by_k_member(candidates, 10, 0, ignore_progress, trees_from=rows)
+    points = to_points(space, "deviation")
     if name == "mdav":
-        return lambda rows: mdav_labels(points, 10, silent, trees_from=rows)
-    return lambda rows: v_mdav_labels(points, 10, 0.2, silent, trees_from=rows)
+        return lambda rows: cluster_by_mdav(points, 10, ignore_progress, trees_from=rows)
+    return lambda rows: cluster_by_v_mdav(points, 10, 0.2, ignore_progress, trees_from=rows)
 
 
 def _processor(work: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
@@ -193,49 +195,53 @@ def _processor(work: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
 
 
 def _stay_losses(schema: sf.Schema) -> None:
-    table = sf.samples.generate(ROWS, seed=1, missing=0)
+    table = sf.samples.generate_hospital(ROWS, seed=1, missing=0)
     losses = {}
     for approximate in (False, True):
-        algorithm = sf.MaaSlie(level_weights=WEIGHTS, approximate=approximate)
+        algorithm = sf.MAASLIE(level_weights=WEIGHTS, approximate=approximate)
         task = _task(table, schema, (_stay_model(table),), algorithm)
         losses[approximate] = _loss(task, algorithm.search(task).group)
     over = losses[True] / losses[False] - 1
     print(f"\napproximate beside exact MAA-SLIE, {ROWS:,} hospital stays: {over:+.1%} loss, at most 15 % more")
 
 
-def _stay_model(table: pa.Table) -> PrivacyModel:
+def _stay_model(table: pa.Table) -> GroupModel:
     values = sorted(set(table["disease"].to_pylist()))
     dealt = {value: 1 + at % len(LEVEL_WEIGHTS) for at, value in enumerate(values)}
-    return sf.HPKAnonymity(h=2, p=3, k=8, sensitive="disease", levels=dealt)
+    return sf.HPKAnonymity(h=2, p=3, k=8, sensitive="disease", sensitivity_levels=dealt)
 
 
-def _methods(rows: int) -> dict[str, Algorithm]:
-    exact = {"exact MAA-SLIE": sf.MaaSlie(level_weights=WEIGHTS)}
-    blocks = {"approximate MAA-SLIE": sf.MaaSlie(level_weights=WEIGHTS, approximate=True)}
+def _methods(rows: int) -> dict[str, TableAlgorithm]:
+    exact = {"exact MAA-SLIE": sf.MAASLIE(level_weights=WEIGHTS)}
+    blocks = {"approximate MAA-SLIE": sf.MAASLIE(level_weights=WEIGHTS, approximate=True)}
     return {**exact, **(blocks if rows > SMALL else {}), "GPKC": sf.GreedyPKClustering()}
 
 
-def _partition(subject: Ranked, rows: int, demand: tuple[int, int, int], algorithm: Algorithm) -> tuple[float, float]:
+def _partition(
+    subject: RankedTable, rows: int, demand: tuple[int, int, int], algorithm: TableAlgorithm
+) -> tuple[float, float]:
     h, p, k = demand
-    table = subject.drawn(rows, 0, 0)
-    model = sf.HPKAnonymity(h=h, p=p, k=k, sensitive=subject.sensitive, levels=subject.levels)
+    table = subject.sample(rows, 0, 0)
+    model = sf.HPKAnonymity(h=h, p=p, k=k, sensitive=subject.sensitive, sensitivity_levels=subject.levels)
     task = _task(table, subject.schema, (model,), algorithm)
     seconds, publication = best_of(3 if rows <= SMALL else 1, lambda: algorithm.search(task))
     return seconds, _loss(task, publication.group)
 
 
-def _loss(task: Task, group: np.ndarray) -> float:
-    return float(Space.of(task.table).losses(group, int(group.max()) + 1).sum() / task.table.rows)
+def _loss(task: TableRequest, group: np.ndarray) -> float:
+    return float(RecordSpace.of(task.table).losses(group, int(group.max()) + 1).sum() / task.table.rows)
 
 
-def _k_member_task(subject: Ranked) -> Task:
-    table = subject.drawn(subject.most(ROWS), 0, 0).drop_columns([subject.sensitive])
+def _k_member_task(subject: RankedTable) -> TableRequest:
+    table = subject.sample(subject.max_level(ROWS), 0, 0).drop_columns([subject.sensitive])
     schema = replace(subject.schema, sensitive=[])
     return _task(table, schema, (sf.KAnonymity(k=10),), sf.KMember())
 
 
-def _task(table: pa.Table, schema: sf.Schema, models: Sequence[PrivacyModel], algorithm: Algorithm) -> Task:
-    return task_of(Recipe(schema=schema, models=tuple(models), algorithm=algorithm, seed=1), table, silent)
+def _task(table: pa.Table, schema: sf.Schema, models: Sequence[GroupModel], algorithm: TableAlgorithm) -> TableRequest:
+    return build_request(
+        Recipe(schema=schema, models=tuple(models), algorithm=algorithm, seed=1), table, ignore_progress
+    )
 
 
 def _unit(table: pa.Table, names: Sequence[str]) -> float:
@@ -250,9 +256,9 @@ def _numbers() -> tuple[pa.Table, Sequence[str], bool]:
     return shared.slice(0, ROWS).select(NUMBERS), NUMBERS, True
 
 
-def _ranked() -> Ranked:
+def _ranked() -> RankedTable:
     shared = _adult()
-    return census() if shared is None else adult(shared)
+    return generate_ranked_census() if shared is None else ranked_adult(shared)
 
 
 def _adult() -> pa.Table | None:

@@ -1,4 +1,4 @@
-"""What searches betray of sensitive values to somebody who knows how they choose groups (`sf.attack_search`).
+"""What searches betray of sensitive values to somebody who knows how they choose groups (`sf.minimality_attack`).
 
 Run `SFUMATO_SHARED_DATA=folder python benchmarks/minimality.py [rows] [runs]`. The folder holds
 `adult_full/adult_full.csv`; without it a made-up census takes its place. Each search publishes 300 rows under
@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from sfumato.exceptions import SfumatoError
 
 QUASI = ("age", "education-num", "hours-per-week", "sex")
@@ -26,20 +26,20 @@ NAMES = {"age": "age", "hours_per_week": "hours-per-week", "sex": "sex", "educat
 SENSITIVE = (("occupation", 4), ("marital-status", 2))
 UNKNOWN = 0.1  # of the groups
 LEVELS = {"age": sf.Intervals(5), "education-num": sf.Intervals(2), "hours-per-week": sf.Intervals(10)}
-SEARCHES: tuple[Algorithm, ...] = (
+SEARCHES: tuple[TableAlgorithm, ...] = (
     sf.Mondrian(),
     sf.Mondrian(strict=False),
-    sf.NCPTopDown(),
-    sf.Sabre(),
+    sf.TopDownNCP(),
+    sf.SABRE(),
     sf.LocalRecoding(),
     sf.TopDownSpecialization(),
     sf.BottomUpGeneralization(),
     sf.Optimal(),
     sf.Datafly(),
-    sf.Mdav(publish="ranges"),
-    sf.VMdav(publish="ranges"),
+    sf.MDAV(publish="ranges"),
+    sf.VMDAV(publish="ranges"),
     sf.KMember(publish="ranges"),
-    sf.MaaSlie(),
+    sf.MAASLIE(),
     sf.GreedyPKClustering(),
 )
 
@@ -56,18 +56,18 @@ def people(rows: int) -> pa.Table:
     return table.take(pa.array(np.linspace(0, table.num_rows - 1, rows).astype(int)))
 
 
-def attacked(table: pa.Table, search: Algorithm, sensitive: str, l: int, runs: int) -> str:
+def attacked(table: pa.Table, search: TableAlgorithm, sensitive: str, l: int, runs: int) -> str:
     """Attack one search, in a line of the report."""
     quasi = [name for name in QUASI if name in table.column_names]
     levels = {name: each for name, each in LEVELS.items() if pa.types.is_integer(table[name].type)}
-    schema = sf.Schema(quasi=quasi, sensitive=[sensitive], hierarchies=levels)
+    schema = sf.Schema(quasi_identifiers=quasi, sensitive=[sensitive], hierarchies=levels)
     models = [sf.KAnonymity(k=2), sf.FrequencyLDiversity(l=l, sensitive=sensitive)]
-    if isinstance(search, sf.MaaSlie | sf.GreedyPKClustering):
+    if isinstance(search, sf.MAASLIE | sf.GreedyPKClustering):
         models = [sf.PSensitiveKAnonymity(k=4, p=2, sensitive=sensitive), models[1]]
     started = time.perf_counter()
     try:
         release = sf.anonymize(table, schema, models, search, max_suppressed=0.05, seed=1)
-        (found,) = sf.attack_search(table, release.recipe, runs=runs, unknown=UNKNOWN, seed=1)
+        (found,) = sf.minimality_attack(table, release.recipe, runs=runs, unknown=UNKNOWN, seed=1)
     except SfumatoError as error:
         return f"refused: {str(error)[:90]}"
     said, lasted = found.to_dict(), time.perf_counter() - started

@@ -15,10 +15,10 @@ import numpy as np
 
 import sfumato as sf
 from measuring import QUASI, best_of, cost_of, group_by, peak_above, schema, yardstick
-from sfumato.algorithms.base import Task
-from sfumato.coding.codes import CodedTable, code
-from sfumato.core.publication import Publication
-from sfumato.schema.missing import Missing
+from sfumato.algorithms.base import TableRequest
+from sfumato.coding.codes import CodedTable, encode_table
+from sfumato.core.publication import TableSolution
+from sfumato.schema.missing import MissingPolicy
 
 WHOLE = {1_000_000: 3.0, 10_000_000: 2.5}  # units of one group_by allowed for a whole release
 
@@ -28,12 +28,12 @@ def main(sizes: list[int]) -> None:
     print(f"{'rows':>12} {'code':>8} {'search':>8} {'peak GB':>8}   ratio of search (code + search) to group_by")
     before: tuple[int, float] | None = None
     for rows in sizes:
-        table = sf.samples.generate(rows, seed=1)
-        coding, coded = best_of(3, lambda table=table: code(table, schema()))
+        table = sf.samples.generate_hospital(rows, seed=1)
+        coding, coded = best_of(3, lambda table=table: encode_table(table, schema()))
         searching, publication = best_of(3, lambda coded=coded: search(coded))
         assert np.bincount(publication.group).min() >= 10
         del publication, coded
-        peak, _ = peak_above(lambda table=table: search(code(table, schema())))
+        peak, _ = peak_above(lambda table=table: search(encode_table(table, schema())))
         ratios = "; ".join(
             f"columns {name}: {searching / unit:.2f} ({(coding + searching) / unit:.2f}) of {unit:.3f} s"
             for name, unit in yardstick(table).items()
@@ -48,13 +48,13 @@ def main(sizes: list[int]) -> None:
         before = rows, searching
 
 
-def search(coded: CodedTable) -> Publication:
+def search(coded: CodedTable) -> TableSolution:
     """Search with strict Mondrian for groups of 10."""
-    task = Task(
+    task = TableRequest(
         table=coded,
         models=[sf.KAnonymity(k=10)],
-        most_suppressed=0,
-        missing=Missing.OWN_VALUE,
+        max_suppressed=0,
+        missing=MissingPolicy.OWN_VALUE,
         rng=np.random.default_rng(0),
     )
     return sf.Mondrian().search(task)

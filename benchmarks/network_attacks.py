@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 
 import sfumato as sf
-from sfumato.coding.network_warmup import warm_up_networks
+from sfumato.coding.network_warmup import warm_up_graphs
 from sfumato.exceptions import SfumatoError
 from sfumato.networks.attacks.planting import find_planted_groups
-from sfumato.networks.attacks.propagation import spread
-from sfumato.networks.network import Network
-from sfumato.samples import generate_network
+from sfumato.networks.attacks.propagation import spread_matching
+from sfumato.networks.network import Graph
+from sfumato.samples import generate_friendship_graph
 
 S = sf.networks
 SECRET = "5f" * 32
@@ -46,9 +46,9 @@ LIMIT = 0.5  # the belief in an edge that super-nodes leave
 
 def searches(k: int) -> Iterator[tuple[str, list[object], object]]:
     """Yield the name, the promises and the search of every release."""
-    yield "`KDegree`, `DegreeSequence`", [S.KDegree(k=k)], S.DegreeSequence()
-    yield "`KDegree`, edges only added", [S.KDegree(k=k)], S.DegreeSequence(edges="add")
-    yield "`KNeighborhood`, `AlikeNeighborhoods`", [S.KNeighborhood(k=k)], S.AlikeNeighborhoods()
+    yield "`KDegreeAnonymity`, `DegreeSequence`", [S.KDegree(k=k)], S.DegreeSequence()
+    yield "`KDegreeAnonymity`, edges only added", [S.KDegree(k=k)], S.DegreeSequence(edges="add")
+    yield "`KNeighborhoodAnonymity`, `NeighborhoodAnonymization`", [S.KNeighborhood(k=k)], S.AlikeNeighborhoods()
     yield "`KAutomorphism`, `KMatch`", [S.KAutomorphism(k=k)], S.KMatch()
     yield "`KIsomorphism`, `KMatch`", [S.KIsomorphism(k=k)], S.KMatch()
     likely = {"`Sangreea`": S.Sangreea(), "`LikelyPartition`": S.LikelyPartition()}
@@ -56,13 +56,13 @@ def searches(k: int) -> Iterator[tuple[str, list[object], object]]:
         yield f"`KAnonymity`, {name}", [sf.KAnonymity(k=k)], search
     for name, search in likely.items():
         promised = [sf.KAnonymity(k=k), S.EdgeConfidence(limit=LIMIT)]
-        yield f"the same by {name} with `EdgeConfidence(limit={LIMIT})`", promised, search
+        yield f"the same by {name} with `EdgeDisclosure(limit={LIMIT})`", promised, search
     for name, search in {"`RandomChange`": S.RandomChange(), "`EdgeSwitching`": S.EdgeSwitching()}.items():
-        yield f"`EdgeConfidence(limit=1 - 1/k)`, {name}", [S.EdgeConfidence(limit=1 - 1 / k)], search
+        yield f"`EdgeDisclosure(limit=1 - 1/k)`, {name}", [S.EdgeConfidence(limit=1 - 1 / k)], search
     yield "`LOpacity(length=1, limit=1/k)`, `OpacityGreedy`", [S.LOpacity(length=1, limit=1 / k)], S.OpacityGreedy()
 
 
-def attacked(published: S.NetworkRelease | Network, original: Network) -> tuple[dict[str, str], float]:
+def attacked(published: S.NetworkRelease | Graph, original: Graph) -> tuple[dict[str, str], float]:
     """Attack a release; return the rate of every attack in percent, and the processor seconds."""
     begin = time.process_time()
     found = S.attack(published, original, seed=SEED)
@@ -78,7 +78,7 @@ def attacked(published: S.NetworkRelease | Network, original: Network) -> tuple[
     return cells, spent
 
 
-def releases(network: Network, only: str) -> None:
+def releases(network: Graph, only: str) -> None:
     """Print the Markdown table of all attacks on all releases."""
     before, spent = attacked(network, network)
     print(f"| promise and search | k | {' | '.join(before)} | seconds |\n|{'---|' * (len(before) + 3)}")
@@ -89,7 +89,7 @@ def releases(network: Network, only: str) -> None:
                 print(f"| {name} | {k} | {_row(network, models, search, list(before))} |", flush=True)
 
 
-def _row(network: Network, models: list[object], search: object, attacks: list[str]) -> str:
+def _row(network: Graph, models: list[object], search: object, attacks: list[str]) -> str:
     try:
         release = S.anonymize(network, models=models, algorithm=search, secret=SECRET)
     except SfumatoError as refusal:
@@ -98,7 +98,7 @@ def _row(network: Network, models: list[object], search: object, attacks: list[s
     return " | ".join([*(after.get(each, "skipped") for each in attacks), f"{spent:.0f}"])
 
 
-def copies(network: Network) -> None:
+def copies(network: Graph) -> None:
     """Print what seed-and-propagate finds by two copies that keep each edge with a chance."""
     print("edges kept  seeds  recall (target)  precision (target)  seconds of a run")
     persons = np.arange(len(network))
@@ -106,10 +106,10 @@ def copies(network: Network) -> None:
         shares, begin, spent = [], 0.0, 0.0
         for run in range(RUNS):
             rng = np.random.default_rng(run)
-            one, other = (network.with_edges(network.edges[rng.random(network.size) < kept]) for _ in range(2))
+            one, other = (network.with_edges(network.edges[rng.random(network.n_edges) < kept]) for _ in range(2))
             start = rng.permutation(len(network))[:seeds]
             begin = time.process_time()
-            to = spread(one, other, start, start, rng)
+            to = spread_matching(one, other, start, start, rng)
             spent += time.process_time() - begin
             to[start] = -1
             right = (to == persons).sum()
@@ -121,7 +121,7 @@ def copies(network: Network) -> None:
         )
 
 
-def groups(network: Network) -> None:
+def groups(network: Graph) -> None:
     """Print how many of 20 planted groups are found in a network as it is, by their size; the mean of some runs."""
     print("planted persons  groups found of 20 (target)")
     for size, target in GROUPS.items():
@@ -140,8 +140,8 @@ def main() -> None:
     asked.add_argument("file", nargs="?", type=Path)
     asked.add_argument("--only", default="")
     options = asked.parse_args()
-    warm_up_networks()
-    network = S.read(options.file) if options.file else generate_network(4_000, mean_friends=44)
+    warm_up_graphs()
+    network = S.read(options.file) if options.file else generate_friendship_graph(4_000, mean_friends=44)
     only = options.only.lower()
     for part in (copies, groups):
         if only in {"", part.__name__}:

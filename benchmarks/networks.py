@@ -23,12 +23,12 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.coding.warmup import warm_up
-from sfumato.networks.measures import measured
-from sfumato.networks.network import Network
-from sfumato.networks.noisy_stars import stars_of
-from sfumato.networks.noisy_triangles import ladder_of
+from sfumato.networks.measures import compute_metrics
+from sfumato.networks.network import Graph
+from sfumato.networks.noisy_stars import count_stars
+from sfumato.networks.noisy_triangles import triangle_sensitivity
 from sfumato.queries.private.accountant import Accountant
-from sfumato.samples import generate_network
+from sfumato.samples import generate_friendship_graph
 
 Result = TypeVar("Result")
 S = sf.networks
@@ -42,27 +42,27 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return work(), time.process_time() - begin
 
 
-def searched(network: Network, models: list[object], algorithm: object) -> tuple[sf.networks.NetworkRelease, float]:
+def searched(network: Graph, models: list[object], algorithm: object) -> tuple[sf.networks.GraphRelease, float]:
     """Publish a network by a repeatable secret."""
     return timed(lambda: S.anonymize(network, models=models, algorithm=algorithm, secret=SECRET))
 
 
-def degrees(name: str, network: Network, every: tuple[int, ...]) -> None:
+def degrees(name: str, network: Graph, every: tuple[int, ...]) -> None:
     """Print what k-degree anonymity costs beside its bounds."""
-    print(f"\n{name}: {len(network):,} persons, {network.size:,} edges; k-degree anonymity")
+    print(f"\n{name}: {len(network):,} persons, {network.n_edges:,} edges; k-degree anonymity")
     print(" k  least raises  bound  raises reached  over   s   changed  added  removed   s")
     for k in every:
         more, adding = searched(network, [S.KDegree(k=k)], S.DegreeSequence(edges="add"))
         both, changing = searched(network, [S.KDegree(k=k)], S.DegreeSequence())
-        bound, raises = more.measures["least-raises-of-any-supergraph"], 2 * more.measures["edges-added"]
-        added, removed = both.measures["edges-added"], both.measures["edges-removed"]
+        bound, raises = more.metrics["least-raises-of-any-supergraph"], 2 * more.metrics["edges-added"]
+        added, removed = both.metrics["edges-added"], both.metrics["edges-removed"]
         print(
-            f"{k:2}  {more.measures['least-raises']:12,.0f} {bound:6,.0f}  {raises:14,.0f} {raises / bound - 1:6.1%}"
+            f"{k:2}  {more.metrics['least-raises']:12,.0f} {bound:6,.0f}  {raises:14,.0f} {raises / bound - 1:6.1%}"
             f" {adding:4.1f} {added + removed:8,.0f} {added:6,.0f} {removed:8,.0f} {changing:4.1f}"
         )
 
 
-def others(network: Network) -> None:
+def others(network: Graph) -> None:
     """Print times and losses of the other searches, and times of audits."""
     print("\nsearch              k      s  edges added  removed  structural loss  ln graphs")
     for k in (5, 10):
@@ -76,8 +76,8 @@ def others(network: Network) -> None:
             ([S.EdgeConfidence(limit=1 - 1 / k)], S.RandomChange()),
         ):
             release, seconds = searched(network, models, algorithm)
-            told = [release.measures.get(name, np.nan) for name in ("edges-added", "edges-removed")]
-            told += [release.measures.get(name, np.nan) for name in ("structural-loss", "log-graphs")]
+            told = [release.metrics.get(name, np.nan) for name in ("edges-added", "edges-removed")]
+            told += [release.metrics.get(name, np.nan) for name in ("structural-loss", "log-graphs")]
             print(
                 f"{models[0].name:18} {k:2} {seconds:6.1f} {told[0]:12,.0f} {told[1]:8,.0f} {told[2]:16.4f}"
                 f" {told[3]:10,.0f}"
@@ -88,14 +88,14 @@ def others(network: Network) -> None:
     rng = np.random.default_rng(1)
     about = {"age": rng.integers(18, 90, len(network)), "zip": rng.integers(0, 99, len(network))}
     about["sex"] = rng.integers(0, 2, len(network))
-    roles = sf.Schema(quasi=list(about))
-    persons = Network(keys=network.keys, edges=network.edges, persons=pa.table(about), schema=roles)
-    _, plain = timed(lambda: S.Sangreea(attributes=0).grown(network, 10))
-    _, three = timed(lambda: S.Sangreea().grown(persons, 10))
+    roles = sf.Schema(quasi_identifiers=list(about))
+    persons = Graph(keys=network.keys, edges=network.edges, vertices=pa.table(about), schema=roles)
+    _, plain = timed(lambda: S.Sangreea(attributes=0).grow_clusters(network, 10))
+    _, three = timed(lambda: S.Sangreea().grow_clusters(persons, 10))
     print(f"Sangreea alone, k = 10: {plain:.2f} s; with three attributes {three:.2f} s")
 
 
-def kept(network: Network) -> None:
+def kept(network: Graph) -> None:
     """Print how much of the structure releases keep, and what it takes to measure it."""
     print("\nk = 10              clustering  path length  eigenvalues off  communities kept  measured in s")
     half = [sf.KAnonymity(k=10), S.EdgeConfidence(limit=0.5)]
@@ -109,44 +109,44 @@ def kept(network: Network) -> None:
         ("RandomChange", [S.EdgeConfidence(limit=0.9)], S.RandomChange()),
     ):
         release, _ = searched(network, models, algorithm)
-        told = release.measures
-        _, seconds = timed(lambda release=release: measured(network, release.network))
+        told = release.metrics
+        _, seconds = timed(lambda release=release: compute_metrics(network, release.graph))
         print(
             f"{title:20} {told['clustering-after']:9.3f} {told['path-length-after']:12.2f}"
             f" {told['eigenvalue-distance']:16.2f} {told['communities-kept']:17.3f} {seconds:14.1f}"
         )
 
 
-def beliefs(network: Network) -> None:
+def beliefs(network: Graph) -> None:
     """Print what is left of relations of made-up kinds, one of them sensitive, of opaque and of switched edges."""
     rng, leaks = np.random.default_rng(1), {"friend": (1.0, 0.02), "colleague": (0.3, 0.05), "family": (0.1, 0.25)}
-    has = {kind: rng.random(network.size) < share for kind, (share, _) in leaks.items()}
+    has = {kind: rng.random(network.n_edges) < share for kind, (share, _) in leaks.items()}
     stays = np.prod([1 - has[kind] * leak for kind, (_, leak) in leaks.items()], axis=0)
-    has["affair"] = rng.random(network.size) < 1 - stays
+    has["affair"] = rng.random(network.n_edges) < 1 - stays
     ends = np.concatenate([network.edges[found] for found in has.values()])
     kinds = np.repeat(list(has), [int(found.sum()) for found in has.values()])
     rows = pa.table({"one": ends[:, 0], "other": ends[:, 1], "kind": kinds})
     named = S.Network.from_edges(rows, persons=pa.table({"key": range(len(network))}), kind="kind")
     hidden = {keep: S.KindRemoval(sensitive="affair", keep=keep) for keep in ("some", "clusters")}
     for limit in (0.2, 0.1):
-        promise = S.RelationBelief.fitted(named, sensitive="affair", limit=limit)
+        promise = S.RelationBelief.fit(named, sensitive="affair", limit=limit)
         for keep, search in hidden.items():
             release, seconds = searched(named, [promise], search)
-            found = release.measures
+            found = release.metrics
             print(f"{promise}, {keep}: {found['relations-kept']:,} of {len(rows):,} relations kept, {seconds:.1f} s")
     cases = [([S.LOpacity(limit=limit)], S.OpacityGreedy()) for limit in (0.2, 0.1)]
     cases += [([S.EdgeConfidence(limit=limit)], S.EdgeSwitching()) for limit in (0.8, 0.5)]
     for models, algorithm in cases:
         release, seconds = searched(network, models, algorithm)
-        found = release.measures
+        found = release.metrics
         degrees = f", belief by degrees {found['belief-by-degrees']:.4f}" if "belief-by-degrees" in found else ""
         print(f"{models[0]}: -{found['edges-removed']:,} +{found['edges-added']:,} edges{degrees}, {seconds:.1f} s")
 
 
-def private(network: Network) -> None:
+def private(network: Graph) -> None:
     """Print how far answers with differential privacy are from the truth, as the median of 21."""
     truth = np.sort(network.degrees)
-    triangles, stars = ladder_of(network)[0], [stars_of(network, leaves) for leaves in (2, 3)]
+    triangles, stars = triangle_sensitivity(network)[0], [count_stars(network, leaves) for leaves in (2, 3)]
     print("\nepsilon  degrees  degrees of persons  triangles  2-stars  3-stars")
     for epsilon in ("0.1", "0.5", "1", "5"):
         off: list[list[float]] = [[] for _ in range(5)]
@@ -173,27 +173,27 @@ def growth() -> None:
     """Print how times grow with the number of edges of made-up networks."""
     print("\n    edges  persons  H3 audit, s  k-degree at 10, s (added)  Sangreea at 10, s")
     for size in SIZES:
-        network = generate_network(size // 10, mean_friends=20, communities=max(size // 1000, 2))
+        network = generate_friendship_graph(size // 10, mean_friends=20, communities=max(size // 1000, 2))
         _, looked = timed(lambda network=network: S.candidates(network, knowledge="H3"))
         _, changed = timed(lambda network=network: _degree_only(network, "change"))
         _, added = timed(lambda network=network: _degree_only(network, "add"))
-        _, grown = timed(lambda network=network: S.Sangreea(attributes=0).grown(network, 10))
-        print(f"{network.size:9,} {len(network):8,} {looked:12.2f} {changed:14.2f} {added:11.2f} {grown:18.1f}")
+        _, grown = timed(lambda network=network: S.Sangreea(attributes=0).grow_clusters(network, 10))
+        print(f"{network.n_edges:9,} {len(network):8,} {looked:12.2f} {changed:14.2f} {added:11.2f} {grown:18.1f}")
 
 
-def _degree_only(network: Network, edges: str) -> None:
-    from sfumato.kinds.search import KindRequest
-    from sfumato.randomness import Stream
+def _degree_only(network: Graph, edges: str) -> None:
+    from sfumato.kinds.search import Request
+    from sfumato.randomness import KeyedRandom
 
-    S.DegreeSequence(edges=edges).find(KindRequest(data=network, models=[S.KDegree(k=10)], stream=Stream(SECRET)))
+    S.DegreeSequence(edges=edges).search(Request(data=network, models=[S.KDegree(k=10)], stream=KeyedRandom(SECRET)))
 
 
 def main() -> None:
     """Run all parts."""
     warm_up()
-    real = S.read(Path(sys.argv[1])) if len(sys.argv) > 1 else generate_network(4_000, mean_friends=44)
-    degrees("karate club", Network.from_networkx(nx.karate_club_graph()), (2, 3, 4, 5))
-    degrees("Les Misérables", Network.from_networkx(nx.les_miserables_graph()), (2, 3, 4, 5))
+    real = S.read(Path(sys.argv[1])) if len(sys.argv) > 1 else generate_friendship_graph(4_000, mean_friends=44)
+    degrees("karate club", Graph.from_networkx(nx.karate_club_graph()), (2, 3, 4, 5))
+    degrees("Les Misérables", Graph.from_networkx(nx.les_miserables_graph()), (2, 3, 4, 5))
     degrees("the network", real, (2, 5, 10, 25, 50))
     others(real)
     kept(real)

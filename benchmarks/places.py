@@ -30,8 +30,8 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.places.optimal_noise import PARTS, optimal_parts
-from sfumato.places.publishing import in_order
+from sfumato.places.optimal_noise import PARTS, solve_mechanism
+from sfumato.places.publishing import place_sequences
 from sfumato.places.trajectories import Points, Trajectories
 
 Result = TypeVar("Result")
@@ -76,9 +76,9 @@ def crowd() -> Trajectories:
     seconds = np.sort(rng.integers(0, 28 * 86_400, (PERSONS, LENGTH)), axis=1)
     office = (seconds // 3600 % 24 > 8) & (seconds // 3600 % 24 < 18)
     at = np.where(office[..., None], works, homes) + rng.normal(0, 300, (PERSONS, LENGTH, 2))
-    return Trajectories.of(
+    return Trajectories.from_points(
         Points(
-            owner=np.arange(PERSONS),
+            individual_of=np.arange(PERSONS),
             offsets=np.arange(PERSONS + 1) * LENGTH,
             times=(seconds * 1_000_000).ravel(),
             longitudes=(13 + at[..., 0] / 67_000).ravel(),
@@ -90,7 +90,7 @@ def crowd() -> Trajectories:
 def recognition() -> None:
     """Measure unicity beside sorting the points."""
     ways = crowd()
-    sf.places.unicity(Trajectories.of(ways.points.take(np.arange(50))), points=2)
+    sf.places.unicity(Trajectories.from_points(ways.points.take(np.arange(50))), points=2)
     sorting, _ = timed(lambda: np.argsort(ways.points.times, kind="stable"))
     for meters, seconds in ((1000.0, 3600.0), (4000.0, 86_400.0)):
         spent, found = timed(
@@ -126,7 +126,7 @@ def noise_on_places() -> None:
         at = np.array([(x, y) for x in range(side) for y in range(side)], dtype=float)
         apart = np.hypot(*(at[:, None] - at[None, :]).transpose(2, 0, 1))
         spent, parts = timed(
-            lambda a=apart: optimal_parts(a, np.full(len(a), 1 / len(a)), float(np.log(2)))  # type: ignore[misc]  # bound now
+            lambda a=apart: solve_mechanism(a, np.full(len(a), 1 / len(a)), float(np.log(2)))  # type: ignore[misc]  # bound now
         )
         error = float((parts / PARTS * apart).sum() / len(apart))
         print(f"optimal mechanism of {len(apart)} places: {spent:.1f} s, mean error {error:.6f} steps")
@@ -137,7 +137,7 @@ def points_of(movers: int) -> Iterator[tuple[Path, Trajectories, float]]:
     """Write the points of made-up movers, and measure how long reading them takes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "points.csv"
-        sf.write(sf.samples.generate_ways(movers, 7, seed=1), path)
+        sf.write(sf.samples.generate_trajectories(movers, 7, seed=1), path)
         spent, ways = timed(lambda: Trajectories(sf.read(path)))
         yield path, ways, spent
 
@@ -148,50 +148,62 @@ def releases(movers: int) -> None:
         before = sf.places.attack(ways, ways, seed=1).results[0]
         print(f"{movers:,} movers, {len(ways.points):,} points, read in {reading:.2f} s; found {before.rate:.3f}")
         named = Trajectories(sf.read(path), squares=2000)
-        order = Trajectories.of(in_order(named.points))
+        order = Trajectories.from_points(place_sequences(named.points))
         placed = sf.places.attack(order, named, origin=np.arange(len(named)), seed=1).results[0]
         print(f"squares of 2 km in order, without times: found {placed.rate:.3f}")
         owners = _owners(named)
-        together = sf.places.KDelta(k=5, delta=300)
+        together = sf.places.KDeltaAnonymity(k=5, delta=300)
         for label, data, model, search in (
-            ("KDelta(5, 300)", ways, together, sf.places.NeverWalkAlone()),
-            ("KDelta(5, 300) by WaitForMe", ways, together, sf.places.WaitForMe()),
-            ("KWays(5)", ways, sf.places.KWays(k=5), sf.places.AlignWays()),
-            ("KMPlaces(5, 2)", named, sf.places.KMPlaces(k=5, m=2), sf.places.MergePlaces(repeats="collapse")),
-            ("KMPlaces(5, 2) left out", named, sf.places.KMPlaces(k=5, m=2), sf.places.MergePlaces(rare="suppress")),
-            ("LKC(2, 5)", named, sf.places.LKC(l=2, k=5, seconds=43_200), sf.places.SuppressVisits()),
-            ("PlaceOwners(0.5)", named, owners, sf.places.HideFromOwners()),
+            ("KDeltaAnonymity(5, 300)", ways, together, sf.places.NeverWalkAlone()),
+            ("KDeltaAnonymity(5, 300) by WaitForMe", ways, together, sf.places.WaitForMe()),
+            ("KWays(5)", ways, sf.places.TrajectoryKAnonymity(k=5), sf.places.SequenceAlignment()),
+            (
+                "TrajectoryKmAnonymity(5, 2)",
+                named,
+                sf.places.TrajectoryKmAnonymity(k=5, m=2),
+                sf.places.SeqAnon(repeats="collapse"),
+            ),
+            (
+                "TrajectoryKmAnonymity(5, 2) left out",
+                named,
+                sf.places.TrajectoryKmAnonymity(k=5, m=2),
+                sf.places.SeqAnon(rare="suppress"),
+            ),
+            ("LKC(2, 5)", named, sf.places.TrajectoryLKCPrivacy(l=2, k=5, seconds=43_200), sf.places.LKCSuppression()),
+            ("PlaceOwners(0.5)", named, owners, sf.places.ProjectionSuppression()),
         ):
             spent, release, found = _published(data, model, search)
-            lost = ", ".join(f"{name} {value:.3g}" for name, value in release.measures.items())
+            lost = ", ".join(f"{name} {value:.3g}" for name, value in release.metrics.items())
             print(f"{label}: {spent:.1f} s, {spent / reading:.0f} times reading; found {found:.3f}; {lost}")
-        _, bins, _ = _published(named, sf.places.LKC(l=1, k=1, seconds=43_200), sf.places.SuppressVisits())
-        print(f"LKC: bins alone keep {bins.measures['points-kept']:.3g} of the points, one for each place")
-        print(f"PlaceOwners: largest share {owners.judge(order).level:.2f} before, {owners.share:.2f} after")
+        _, bins, _ = _published(
+            named, sf.places.TrajectoryLKCPrivacy(l=1, k=1, seconds=43_200), sf.places.LKCSuppression()
+        )
+        print(f"LKC: bins alone keep {bins.metrics['points-kept']:.3g} of the points, one for each place")
+        print(f"PartialKnowledge: largest share {owners.evaluate(order).level:.2f} before, {owners.share:.2f} after")
 
 
 def _published(data: Trajectories, model: Any, search: Any) -> tuple[float, Any, float]:
     spent, release = timed(lambda: sf.places.anonymize(data, models=[model], algorithm=search))
-    return spent, release, sf.places.attack(release.ways, data, seed=1).results[0].rate
+    return spent, release, sf.places.attack(release.trajectories, data, seed=1).results[0].rate
 
 
-def _owners(named: Trajectories) -> sf.places.PlaceOwners:
+def _owners(named: Trajectories) -> sf.places.PartialKnowledge:
     """Give the four most visited places to two owners."""
     points = named.points
     first = np.argsort(-np.bincount(points.places), kind="stable")[:4]  # type: ignore[arg-type]  # squares have names
     names = [points.names[each] for each in first]
-    return sf.places.PlaceOwners(owners=[names[:2], names[2:]], share=0.5)
+    return sf.places.PartialKnowledge(owners=[names[:2], names[2:]], share=0.5)
 
 
 def single_places(movers: int) -> None:
     """Hide where everybody is at one moment, and attack as somebody who knows the method and where everybody was."""
     area = sf.places.Area(west=13.2, south=52.4, east=13.6, north=52.6)
-    points = Trajectories(sf.samples.generate_ways(movers, 7, seed=1)).points
+    points = Trajectories(sf.samples.generate_trajectories(movers, 7, seed=1)).points
     first = points.offsets[:-1]
     here = np.column_stack([points.longitudes[first], points.latitudes[first]])
     for method in ("hilbert", "halving", "quadrants", "casper"):
         regions = sf.places.cloak(here[:, 0], here[:, 1], k=5, area=area, method=method)
-        label, persons = regions.owners
+        label, persons = regions.identical_groups
         print(
             f"cloaked by {method}: found {np.mean(1 / persons[label]):.3f}, {np.mean(persons[label] < 5):.3f} share a "
             f"region with fewer than 4 others, {regions.square_meters.mean() / 1e6:.2f} square kilometers"

@@ -20,8 +20,8 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of
-from sfumato.queries.audited.extremes import Maxima
-from sfumato.queries.audited.sums import AnsweredSums
+from sfumato.queries.audited.extremes import MaximumAuditor
+from sfumato.queries.audited.sums import SumAuditor
 
 ROWS = 100_000
 AGES, PLACES = 50, 40
@@ -31,15 +31,15 @@ Rows: TypeAlias = npt.NDArray[np.bool_]
 Draw: TypeAlias = Callable[[], Rows]
 
 
-def ask_sum(sums: AnsweredSums, rows: Rows) -> bool:
+def ask_sum(sums: SumAuditor, rows: Rows) -> bool:
     """Note a sum if it is answered."""
-    disclosure = sums.judge(rows)
+    disclosure = sums.check(rows)
     if not disclosure.discloses:
         sums.accept(disclosure)
     return not disclosure.discloses
 
 
-def ask_maximum(maxima: Maxima, rows: Rows, values: npt.NDArray[np.int64]) -> bool:
+def ask_maximum(maxima: MaximumAuditor, rows: Rows, values: npt.NDArray[np.int64]) -> bool:
     """Note a maximum if it is answered."""
     denied = maxima.discloses(rows)
     if not denied:
@@ -75,18 +75,18 @@ def main(past: list[int]) -> None:
         (youngest, oldest), (first, last) = np.sort(generator.integers(0, (AGES, PLACES), (2, 2)), axis=0).T
         return (age >= youngest) & (age <= oldest) & (place >= first) & (place <= last)
 
-    sums, maxima = AnsweredSums(ROWS), Maxima(ROWS)
+    sums, maxima = SumAuditor(ROWS), MaximumAuditor(ROWS)
     title = f"over ranges of {ROWS:,} rows"
-    timed(f"sums {title}", a_range, lambda rows: ask_sum(sums, rows), sums.judge, past)
+    timed(f"sums {title}", a_range, lambda rows: ask_sum(sums, rows), sums.check, past)
     timed(f"maxima {title}", a_range, lambda rows: ask_maximum(maxima, rows, values), maxima.discloses, past)
     count = MOST_HALVES * 6 // 5
-    worst = AnsweredSums(count)
+    worst = SumAuditor(count)
     halves = sorted({min(number, MOST_HALVES) for number in past})
     timed(
         f"sums over random halves of {count:,} rows",
         lambda: generator.random(count) < 0.5,
         lambda rows: ask_sum(worst, rows),
-        worst.judge,
+        worst.check,
         halves,
     )
     with tempfile.TemporaryDirectory() as folder:

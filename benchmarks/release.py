@@ -23,8 +23,8 @@ import polars as pl
 
 import sfumato as sf
 from measuring import QUASI, best_of, schema
-from sfumato.algorithms.base import Algorithm
-from sfumato.models.base import PrivacyModel
+from sfumato.algorithms.base import TableAlgorithm
+from sfumato.models.base import GroupModel
 from sfumato.recipe import Recipe
 
 MODELS = (sf.KAnonymity(k=5), sf.DistinctLDiversity(l=3, sensitive="disease"))
@@ -48,7 +48,7 @@ def main() -> None:
 
 def measure_writing(rows: int, folder: Path) -> None:
     """Compare writing a release with making it."""
-    table = sf.samples.generate(rows, seed=1)
+    table = sf.samples.generate_hospital(rows, seed=1)
     made, _ = best_of(2, lambda: sf.anonymize(table, schema(), MODELS, seed=1))
     times = {}
     for name, report, table_format in (
@@ -104,7 +104,7 @@ def _judged(ratio: float, most: float | None) -> str:
     return "" if most is None else f", target {most:g}: {'met' if ratio <= most else 'MISSED'}"
 
 
-def measure_first(rows: int, folder: Path, algorithm: Algorithm) -> None:
+def measure_first(rows: int, folder: Path, algorithm: TableAlgorithm) -> None:
     """Compare the first command on a machine, with an empty cache of compiled loops, with one after these are ready.
 
     What another process compiles meanwhile, at low priority, is not counted.
@@ -128,14 +128,14 @@ def _source(
     rows: int,
     folder: Path,
     suffix: str,
-    models: tuple[PrivacyModel, ...] = MODELS,
-    algorithm: Algorithm | None = None,
+    models: tuple[GroupModel, ...] = MODELS,
+    algorithm: TableAlgorithm | None = None,
 ) -> Path:
     recipe = Recipe(schema=schema(), models=models, algorithm=algorithm or sf.Mondrian(), seed=1)
     (folder / "recipe.toml").write_text(recipe.to_toml(), "utf-8")
     source = folder / f"people-{rows}.{suffix}"
     if not source.exists():
-        sf.write(sf.samples.generate(rows, seed=1), source)
+        sf.write(sf.samples.generate_hospital(rows, seed=1), source)
     return source
 
 

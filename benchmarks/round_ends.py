@@ -72,7 +72,7 @@ def main() -> None:
     for name, table in tables():
         recipe = sf.propose_recipe(sf.inspect(table), table)
         losses = [
-            sf.carry_out(replace(recipe, algorithm=sf.Mondrian(bounds=bounds)), table).measures["loss"]
+            sf.run_recipe(replace(recipe, algorithm=sf.Mondrian(bounds=bounds)), table).metrics["loss"]
             for bounds in ("hierarchy", "exact")
         ]
         ratio = losses[0] / losses[1]

@@ -222,7 +222,7 @@ def measure(asked: argparse.Namespace, parts: list[Path], quasi: list[str], fold
 def _command(asked: argparse.Namespace, table: Path, quasi: list[str], out: Path) -> list[str]:
     """Return the command that makes a release."""
     schema = _schema(quasi, sensitive=asked.sensitive)
-    roles = {"--quasi": schema.quasi, "--sensitive": schema.sensitive, "--insensitive": schema.insensitive}
+    roles = {"--quasi": schema.quasi_identifiers, "--sensitive": schema.sensitive, "--insensitive": schema.insensitive}
     columns = [word for option, names in roles.items() if names for word in (option, ",".join(names))]
     given = ["--k", str(asked.k), "--seed", "1", "--engine", "duckdb", "--memory", asked.memory]
     command = [str(Path(sys.executable).with_name("sfumato")), "anonymize", str(table), "--out", str(out)]
@@ -232,7 +232,7 @@ def _command(asked: argparse.Namespace, table: Path, quasi: list[str], out: Path
 def _schema(quasi: list[str], *, sensitive: bool) -> sf.Schema:
     others = [name for name in [*NINE, "salary"] if name not in quasi]
     return sf.Schema(
-        quasi=quasi,
+        quasi_identifiers=quasi,
         sensitive=["salary"] if sensitive else [],
         insensitive=[name for name in others if name != "salary" or not sensitive],
     )

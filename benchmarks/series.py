@@ -31,19 +31,19 @@ import pyarrow.compute as pc
 
 import sfumato as sf
 from measuring import best_of
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
 from sfumato.core.history import GroupedRelease, History
-from sfumato.core.publication import NOT_PUBLISHED, Publication
-from sfumato.core.signatures import KnownPersons, Signatures
-from sfumato.judging.series.exposed import expose_history
-from sfumato.ledger.draft import Draft
-from sfumato.models.worlds.differencing import difference
-from sfumato.models.worlds.propagating import intersection, propagation
-from sfumato.models.worlds.system import System, how_many, only_value
-from sfumato.samples.changing_population import generate_series
-from sfumato.schema.missing import Missing
+from sfumato.core.publication import NOT_PUBLISHED, TableSolution
+from sfumato.core.signatures import KnownIndividuals, Signatures
+from sfumato.judging.series.exposed import disclosure_risk_of_history
+from sfumato.ledger.draft import ReleaseDraft
+from sfumato.models.worlds.differencing import subtract_nested_groups
+from sfumato.models.worlds.propagating import intersect_candidates, propagate_candidates
+from sfumato.models.worlds.system import ConstraintSystem, count_values, single_value
+from sfumato.samples.changing_population import generate_hospital_series
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.scales import Scale
 
 Result = TypeVar("Result")
@@ -114,7 +114,7 @@ class Memory:
     sets: dict[tuple[int, ...], int] = field(default_factory=dict)
     of_person: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
-    def learn(self, persons: Ints, codes: Ints, publication: Publication) -> None:
+    def learn(self, persons: Ints, codes: Ints, publication: TableSolution) -> None:
         """Remember what a publication shows of newcomers."""
         bucket = publication.buckets["value"].astype(np.int64)
         there = bucket != NOT_PUBLISHED
@@ -131,22 +131,24 @@ class Memory:
         number = np.array([self.sets.setdefault(each, len(self.sets)) for each in listed])
         self.of_person[persons[there]] = number[kind.ravel()[bucket[there]]]
 
-    def known(self, task: Task, persons: Ints) -> KnownPersons:
+    def known(self, task: TableRequest, persons: Ints) -> KnownIndividuals:
         """Tell what is known of the persons of a task."""
         of_case, nothing = self.of_person[persons].astype(np.int32), np.zeros(len(persons), dtype=np.bool_)
         domain = task.table.sensitive[0].domain
         sets = [[domain.texts[code] for code in each] for each in self.sets]
-        signatures = Signatures.coded(domain, sets, of_case, nothing, nothing)
-        return KnownPersons(of_case >= 0, np.zeros(len(persons), dtype=np.int64), {"value": signatures})
+        signatures = Signatures.from_texts(domain, sets, of_case, nothing, nothing)
+        return KnownIndividuals(of_case >= 0, np.zeros(len(persons), dtype=np.int64), {"value": signatures})
 
 
-def told(task: Task) -> Signatures:
+def told(task: TableRequest) -> Signatures:
     """Return the signatures that a task knows."""
     assert task.known is not None
     return task.known.signatures["value"]
 
 
-def tasks(world: World, leave: float, come: float, m: int, form: str = "buckets") -> Iterator[tuple[Task, Publication]]:
+def tasks(
+    world: World, leave: float, come: float, m: int, form: str = "buckets"
+) -> Iterator[tuple[TableRequest, TableSolution]]:
     """Release one version after another."""
     memory = Memory(world.values)
     algorithm = sf.MInvariantBuckets(form=form)  # type: ignore[arg-type]  # one of the two
@@ -164,7 +166,7 @@ def tasks(world: World, leave: float, come: float, m: int, form: str = "buckets"
         yield task, publication
 
 
-def task_of(world: World, persons: Ints, m: int) -> Task:
+def task_of(world: World, persons: Ints, m: int) -> TableRequest:
     """Code the persons of a version."""
     columns = [
         CodedColumn(Domain(name, Scale.NUMERIC, pa.array(np.arange(width))), codes[persons].astype(np.uint16))
@@ -173,11 +175,11 @@ def task_of(world: World, persons: Ints, m: int) -> Task:
     value = CodedColumn(
         Domain("value", Scale.NUMERIC, pa.array(np.arange(world.values))), world.value[persons].astype(np.uint8)
     )
-    return Task(
+    return TableRequest(
         table=CodedTable(len(persons), tuple(columns), (value,)),
         models=[sf.MInvariance(m=m, sensitive="value")],
-        most_suppressed=0,
-        missing=Missing.OWN_VALUE,
+        max_suppressed=0,
+        missing=MissingPolicy.OWN_VALUE,
         rng=np.random.default_rng(0),
     )
 
@@ -218,15 +220,15 @@ def made_of(world: World, leave: float, come: float, m: int) -> tuple[float, flo
 
 def by_atoms(persons: int) -> None:
     """Print what releases by atoms lose and tell, beside releases made alone; persons come and none leaves."""
-    schema = sf.Schema(identifier=["patient"], quasi=["age", "sex", "zip"], sensitive=["condition"])
+    schema = sf.Schema(identifiers=["patient"], quasi_identifiers=["age", "sex", "zip"], sensitive=["condition"])
     models = [sf.KAnonymity(k=5), sf.FrequencyLDiversity(l=3, sensitive="condition")]
-    kept = [*schema.identifier, *schema.quasi, *schema.sensitive]
+    kept = [*schema.identifiers, *schema.quasi_identifiers, *schema.sensitive]
     print(f"\n{GROWING} releases by Mondrian of {persons:,} persons at first, k = 5, l = 3; nobody leaves")
     with tempfile.TemporaryDirectory() as name:
         place, before = Path(name), None
-        ledger = sf.Ledger.create(place / "ledger")
+        ledger = sf.Series.create(place / "ledger")
         alone, together = list[sf.Release](), list[sf.Release]()
-        for version, drawn in enumerate(generate_series(persons, GROWING, seed=1), start=1):
+        for version, drawn in enumerate(generate_hospital_series(persons, GROWING, seed=1), start=1):
             table = drawn.select(kept)
             if before is not None:
                 gone = pc.invert(pc.is_in(before["patient"], table["patient"]))
@@ -238,10 +240,10 @@ def by_atoms(persons: int) -> None:
             release.write(place / f"q{version}", report=False)
             together.append(release)
         for words, took_last, found in (("alone", single, alone), ("by atoms", took, together)):
-            last, exposed = found[-1], sf.exposure_series(found)
+            last, exposed = found[-1], sf.series_disclosure_risk(found)
             print(
-                f"{words:<9} {took_last:.2f} s, loss {last.measures['loss']:.4f}, waiting {last.waiting:,}; over the "
-                f"series: maximum {exposed.max():.4g}, {exposed.decided / exposed.persons:.1%} decided",
+                f"{words:<9} {took_last:.2f} s, loss {last.metrics['loss']:.4f}, waiting {last.waiting:,}; over the "
+                f"series: maximum {exposed.max():.4g}, {exposed.decided / exposed.individuals:.1%} decided",
                 flush=True,
             )
 
@@ -276,17 +278,17 @@ def independent(persons: int) -> None:
             shown.append((here, sf.Anatomy().search(task).buckets["value"].astype(np.int64), world.value[here]))
         history = history_of(shown, len(world.here))
         started = time.process_time()
-        system = System.of(history)
-        first = intersection(system)
+        system = ConstraintSystem.of(history)
+        first = intersect_candidates(system)
         intersected = time.process_time() - started
-        left = difference(system)
-        masks = propagation(left, intersection(left, first))
+        left = subtract_nested_groups(system)
+        masks = propagate_candidates(left, intersect_candidates(left, first))
         took = time.process_time() - started
         last, told = shown[-1][0], []
         for found in (first, masks):
             mine = found[system.unit[last]]
-            sure = how_many(mine) == 1
-            right = only_value(mine)[sure] == world.value[last][sure]
+            sure = count_values(mine) == 1
+            right = single_value(mine)[sure] == world.value[last][sure]
             told.append(f"{sure.mean():.1%} ({right.mean():.1%} of them right)")
         print(
             f"l = {l}: intersection {told[0]} in {intersected:.2f} s, with propagation {told[1]} in {took:.2f} s",
@@ -302,20 +304,22 @@ def history_of(shown: list[tuple[Ints, Ints, Ints]], everybody: int) -> History:
         members = np.full(everybody, -1, dtype=np.int64)
         members[persons[there]] = bucket[there]
         groups = int(bucket.max()) + 1
-        releases.append(GroupedRelease.of_rows(members, bucket[there], value[there], groups=groups, width=VALUES))
+        releases.append(GroupedRelease.from_rows(members, bucket[there], value[there], groups=groups, width=VALUES))
     return History("value", everybody, tuple(releases))
 
 
 def ledgers(persons: int) -> None:
     """Print what a ledger costs beside reading the table, and how long the exposure of its series takes."""
-    schema = sf.Schema(identifier=["patient"], quasi=["age", "sex", "zip", "nationality"], sensitive=["condition"])
+    schema = sf.Schema(
+        identifiers=["patient"], quasi_identifiers=["age", "sex", "zip", "nationality"], sensitive=["condition"]
+    )
     models = [sf.MInvariance(m=3, sensitive="condition")]
-    kept = [*schema.identifier, *schema.quasi, *schema.sensitive]
+    kept = [*schema.identifiers, *schema.quasi_identifiers, *schema.sensitive]
     print(f"\na ledger of {VERSIONS} releases of {persons:,} persons, m = 3, form buckets")
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        ledger = sf.Ledger.create(place / "ledger")
-        for version, table in enumerate(generate_series(persons, VERSIONS, seed=1), start=1):
+        ledger = sf.Series.create(place / "ledger")
+        for version, table in enumerate(generate_hospital_series(persons, VERSIONS, seed=1), start=1):
             sf.write(table.select(kept), place / "table.csv")
             read, data = spent_on(lambda: sf.read(place / "table.csv"))
             looked, _ = spent_on(lambda data=data: ledger.draft(data, schema))
@@ -328,8 +332,8 @@ def ledgers(persons: int) -> None:
             flush=True,
         )
         took, history = spent_on(lambda: ledger.history("condition"))
-        expose_history(history.until(1))  # compiles
-        exposing, exposed = spent_on(lambda: expose_history(history))
+        disclosure_risk_of_history(history.truncate(1))  # compiles
+        exposing, exposed = spent_on(lambda: disclosure_risk_of_history(history))
         print(
             f"exposure of the series: history {took:.2f} s, exposure {exposing:.2f} s, target 10 s: "
             f"{verdict(took + exposing <= MOST_SECONDS)}; maximum {exposed.max():.4g}, "
@@ -344,7 +348,7 @@ def written_with(release: sf.Release, folder: Path) -> float:
     assert release.draft is not None
     spent, recorded = 0.0, type(release.draft).recorded
 
-    def timed(draft: Draft, *given: Any, **named: Any) -> Any:
+    def timed(draft: ReleaseDraft, *given: Any, **named: Any) -> Any:
         @contextmanager
         def around() -> Iterator[Any]:
             nonlocal spent

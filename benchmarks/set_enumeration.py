@@ -14,11 +14,13 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.coding.grouping import group_columns
 
 SCHEMA = sf.Schema(
-    quasi=["age", "education", "sex", "race"], sensitive=["income"], hierarchies={"age": sf.Intervals(5, 20)}
+    quasi_identifiers=["age", "education", "sex", "race"],
+    sensitive=["income"],
+    hierarchies={"age": sf.Intervals(5, 20)},
 )
 MOST_GROUPINGS = 15
 
@@ -41,7 +43,7 @@ def main() -> None:
     """Search both tables for both losses."""
     for records, k in ((1_000, 10), (5_000, 10), (5_000, 50)):
         table = made_up(records)
-        columns = code(table, SCHEMA).quasi
+        columns = encode_table(table, SCHEMA).quasi
         codes, widths = [each.codes for each in columns], [len(each.domain) + 1 for each in columns]
         grouping, _ = best_of(5, lambda codes=codes, widths=widths: group_columns(codes, widths))
         for algorithm in (sf.KOptimize(), sf.KOptimize(loss="classification", target="income")):

@@ -18,7 +18,7 @@ import pyarrow as pa
 import sfumato as sf
 from measuring import best_of, peak_above, schema, yardstick
 from sfumato.catalogue import MODELS
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.samples import population
 
 DISEASES = [disease for areas in population.DISEASES.values() for diseases in areas.values() for disease in diseases]
@@ -26,7 +26,7 @@ LEVELS = {disease: number % 5 for number, disease in enumerate(DISEASES)}
 D = {"sensitive": "disease"}
 
 
-def models() -> list[PrivacyModel]:
+def models() -> list[GroupModel]:
     """Ask for a little of everything."""
     one_apart = [[float(a != b) for b in DISEASES] for a in DISEASES]
     return [
@@ -42,7 +42,7 @@ def models() -> list[PrivacyModel]:
         sf.NTCloseness(n=1000, t=0.5, **D),
         sf.PSensitiveKAnonymity(p=2, k=10, **D),
         sf.PPlusSensitiveKAnonymity(p=2, k=10, categories={d: str(level) for d, level in LEVELS.items()}, **D),
-        sf.HPKAnonymity(h=2, p=2, k=10, levels=LEVELS, **D),
+        sf.HPKAnonymity(h=2, p=2, k=10, sensitivity_levels=LEVELS, **D),
         sf.KLAnonymity(k=10, l=2, **D),
         sf.AlphaKAnonymity(alpha=0.5, k=10, **D),
         sf.ConfidenceBounding(bounds=0.5, **D),
@@ -59,7 +59,7 @@ def models() -> list[PrivacyModel]:
 def main(sizes: list[int]) -> None:
     """Print the ratios of every size."""
     for rows in sizes:
-        table = sf.samples.generate(rows, seed=1)
+        table = sf.samples.generate_hospital(rows, seed=1)
         unit, coded = yardstick(table).values()
         promised = [sf.KAnonymity(k=10), sf.DistinctLDiversity(l=2, sensitive="disease")]
         release = sf.anonymize(table, schema(), promised)
@@ -80,7 +80,7 @@ def main(sizes: list[int]) -> None:
 def judge_all(published: pa.Table, unit: float, coded: float) -> None:
     """Judge every model on groups that are counted once, and name the slowest."""
     wider = sf.Schema(
-        quasi=schema().quasi,
+        quasi_identifiers=schema().quasi,
         sensitive=["disease", "cost"],
         hierarchies=schema().hierarchies,
         orders=schema().orders,
@@ -96,14 +96,14 @@ def judge_all(published: pa.Table, unit: float, coded: float) -> None:
             share = min(1.0, 2_000 / len(groups))
             groups = groups.take(np.arange(int(len(groups) * share)))
         groups = replace(groups, population=2 * groups.sizes)
-        seconds, _ = best_of(2, partial(model.kept_by, groups))
+        seconds, _ = best_of(2, partial(model.satisfied_by, groups))
         times[_called(model)] = seconds / share
         part = "" if share == 1.0 else f"  on {share:.1%} of the groups"
         print(f"    {_called(model):<40} {seconds / unit:8.3f} ({seconds / coded:.3f}){part}")
     print(f"  slowest: {max(times, key=times.__getitem__)}")
 
 
-def _called(model: PrivacyModel) -> str:
+def _called(model: GroupModel) -> str:
     distance, quasi = model.parameters().get("distance", ""), model.parameters().get("quasi", ())
     return f"{type(model).__name__} {distance}{'on ' if quasi else ''}{', '.join(quasi)}".strip()
 

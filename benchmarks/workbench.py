@@ -43,7 +43,7 @@ loaded = load(str(path), {}, propose=True)
 found = inspect_columns(loaded.table)
 recipe = sf.propose_recipe(found, loaded.table, reading=loaded.reading)
 opened = time.perf_counter()
-release = sf.carry_out(titled(recipe, path.name), loaded.table)
+release = sf.run_recipe(titled(recipe, path.name), loaded.table)
 searched = time.perf_counter()
 release.write(out)
 print(opened - start, searched - opened, time.perf_counter() - searched)
@@ -60,7 +60,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         table = folder / "patients.csv"
-        sf.write(sf.samples.generate(asked.rows, seed=1), table)
+        sf.write(sf.samples.generate_hospital(asked.rows, seed=1), table)
         print(f"{asked.rows:,} rows, {table.stat().st_size / 1e6:.0f} MB of CSV")
         alone = library_alone(table, folder / "alone")
         with sync_playwright() as playwright:

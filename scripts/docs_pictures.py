@@ -16,7 +16,7 @@ import pyarrow as pa
 from PIL import Image
 
 import sfumato as sf
-from sfumato.reporting.drawing import BEFORE, INK, QUIET, bar, line, picture, words
+from sfumato.reporting.drawing import BEFORE, INK, QUIET, draw_line, rectangle, svg_document, text_line
 from sfumato.samples.demo import run_demo
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
@@ -41,10 +41,10 @@ FLAGS = [
 
 def before_and_after() -> dict[str, str]:
     """Draw two groups of five persons, as they were and as the ten lines of the README publish them."""
-    people = sf.samples.generate(5000, seed=1)
+    people = sf.samples.generate_hospital(5000, seed=1)
     schema = sf.Schema(
-        identifier=["name"],
-        quasi=["age", "zip", "sex"],
+        identifiers=["name"],
+        quasi_identifiers=["age", "zip", "sex"],
         sensitive=["disease"],
         hierarchies={"age": sf.Intervals(5, 10, 20), "zip": sf.Prefixes()},
     )
@@ -89,19 +89,19 @@ def drawn(title: str, description: str, rows: Sequence[Sequence[str]]) -> str:
     width = sum(COLUMNS.values()) + 2 * MARGIN
     top = 2 * ROW + 8
     starts = np.cumsum([MARGIN, *COLUMNS.values()])
-    shapes = [bar(0, 0, width, top + len(rows) * ROW + MARGIN, fill="#ffffff")]
-    shapes += [words(MARGIN, 22, title, size=16, weight=700)]
+    shapes = [rectangle(0, 0, width, top + len(rows) * ROW + MARGIN, fill="#ffffff")]
+    shapes += [text_line(MARGIN, 22, title, size=16, weight=700)]
     shapes += [
-        words(x, top - 8, name, size=13, ink=QUIET, weight=600) for x, name in zip(starts, COLUMNS, strict=False)
+        text_line(x, top - 8, name, size=13, ink=QUIET, weight=600) for x, name in zip(starts, COLUMNS, strict=False)
     ]
-    shapes += [line(MARGIN, top, width - MARGIN, top, ink=INK)]
+    shapes += [draw_line(MARGIN, top, width - MARGIN, top, ink=INK)]
     for number, row in enumerate(rows):
         y = top + number * ROW
-        shapes.append(bar(MARGIN / 2, y + 1, width - MARGIN, ROW - 2, fill=TINTS[number // PEOPLE % 2]))
-        shapes += [words(x, y + 18, cell, size=13) for x, cell in zip(starts, row, strict=False) if cell]
+        shapes.append(rectangle(MARGIN / 2, y + 1, width - MARGIN, ROW - 2, fill=TINTS[number // PEOPLE % 2]))
+        shapes += [text_line(x, y + 18, cell, size=13) for x, cell in zip(starts, row, strict=False) if cell]
         if not row[0]:
-            shapes.append(bar(MARGIN, y + 8, COLUMNS["name"] - 30, ROW - 16, fill=BEFORE))
-    return picture(width, top + len(rows) * ROW + MARGIN, title=title, description=description, shapes=shapes)
+            shapes.append(rectangle(MARGIN, y + 8, COLUMNS["name"] - 30, ROW - 16, fill=BEFORE))
+    return svg_document(width, top + len(rows) * ROW + MARGIN, title=title, description=description, shapes=shapes)
 
 
 def photograph_report(target: Path) -> None:

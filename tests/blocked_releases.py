@@ -10,33 +10,35 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.core.progress import silent
+from sfumato.core.progress import ignore_progress
 from sfumato.exceptions import SfumatoError
 from sfumato.recipe import Recipe
-from sfumato.release.large.large_run import Limits
-from sfumato.release.large.running import carry_out_large
-from sfumato.sources.engines import Resources
-from sfumato.table.columns import undecorated
+from sfumato.release.large.large_run import MemoryLimits
+from sfumato.release.large.running import run_recipe_in_engine
+from sfumato.sources.engines import EngineSelector
+from sfumato.table.columns import strip_metadata
 
 MEMORY = 100_000_000
 
 
-def in_blocks(recipe: Recipe, data: object, folder: Path, *, groups: int = 10_000) -> sf.LargeRelease:
+def in_blocks(recipe: Recipe, data: object, folder: Path, *, groups: int = 10_000) -> sf.StoredRelease:
     """Release a table in blocks; so many groups are judged together."""
-    with Resources(engine="duckdb", memory="100MB").opened(data, recipe.reading, folder / "release") as source:
-        return carry_out_large(
+    with EngineSelector(engine="duckdb", memory="100MB").open_source(
+        data, recipe.reading, folder / "release"
+    ) as source:
+        return run_recipe_in_engine(
             recipe,
             source,
             folder / "release",
             memory=MEMORY,
             replace_older=False,
             report=True,
-            progress=silent,
-            limits=Limits(combinations=0, groups=groups, segment_rows=50),
+            progress=ignore_progress,
+            limits=MemoryLimits(combinations=0, groups=groups, segment_rows=50),
         )
 
 
-def rows_of(release: sf.LargeRelease) -> pa.Table:
+def rows_of(release: sf.StoredRelease) -> pa.Table:
     """Return all published rows in the order of their cells."""
     return ordered(pa.concat_tables([pq.read_table(path) for path in release.paths]))
 
@@ -50,7 +52,7 @@ def check_as_in_memory(recipe: Recipe, table: pa.Table, *, groups: int = 10_000)
     """Check that a recipe gives the rows, levels and measures of memory, or the same refusal and nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            expected = sf.carry_out(recipe, table)
+            expected = sf.run_recipe(recipe, table)
         except SfumatoError as error:
             refused = error
         else:
@@ -62,12 +64,12 @@ def check_as_in_memory(recipe: Recipe, table: pa.Table, *, groups: int = 10_000)
             assert not any(Path(folder).iterdir())
             return
         found = in_blocks(recipe, table, Path(folder), groups=groups)
-        assert rows_of(found).equals(ordered(undecorated(expected.published)))
+        assert rows_of(found).equals(ordered(strip_metadata(expected.published)))
     assert found.passage.way == "blocked"
     assert found.audit.holds
     assert found.audit.truth.holds
     assert found.audit.truth.of_centers == expected.audit.truth.of_centers
     assert found.audit.to_dict()["models"] == expected.audit.to_dict()["models"]
     assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
-    assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+    assert found.metrics == pytest.approx({name: expected.metrics[name] for name in found.metrics})
     assert found.proof == expected.proof

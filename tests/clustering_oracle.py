@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sfumato.algorithms.base import Task
-from sfumato.coding.codes import code
-from sfumato.core.progress import Progress, silent
-from sfumato.schema.missing import Missing
+from sfumato.algorithms.base import TableRequest
+from sfumato.coding.codes import encode_table
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import BUILDERS, tables
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sfumato.coding.clustering.points import Points
     from sfumato.coding.codes import CodedTable
-    from sfumato.models.base import PrivacyModel
+    from sfumato.models.base import GroupModel
 
 COLUMNS = ("age", "income", "born", "job", "grade", "sex", "zip")
 
@@ -33,23 +33,23 @@ def coded_tables(draw: st.DrawFn, *, most_rows: int = 24) -> CodedTable:
     quasi = draw(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=4, unique=True))
     table = draw(tables((*quasi, "disease"), most_rows=most_rows))
     hierarchies = {name: builder for name in quasi if (builder := BUILDERS[name][-1]) is not None}
-    return code(table, Schema(quasi=quasi, sensitive=["disease"], hierarchies=hierarchies))
+    return encode_table(table, Schema(quasi_identifiers=quasi, sensitive=["disease"], hierarchies=hierarchies))
 
 
 def numbers(*values: float) -> CodedTable:
     """Code one numeric quasi-identifier."""
-    return code(pa.table({"x": pa.array(values)}), Schema(quasi=["x"]))
+    return encode_table(pa.table({"x": pa.array(values)}), Schema(quasi_identifiers=["x"]))
 
 
 def task_for(
-    coded: CodedTable, models: Sequence[PrivacyModel] = (), *, seed: int = 0, progress: Progress = silent
-) -> Task:
+    coded: CodedTable, models: Sequence[GroupModel] = (), *, seed: int = 0, progress: Progress = ignore_progress
+) -> TableRequest:
     """Ask for a publication of a coded table."""
-    return Task(
+    return TableRequest(
         table=coded,
         models=models,
-        most_suppressed=0,
-        missing=Missing.OWN_VALUE,
+        max_suppressed=0,
+        missing=MissingPolicy.OWN_VALUE,
         rng=np.random.default_rng(seed),
         progress=progress,
     )

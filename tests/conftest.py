@@ -16,7 +16,7 @@ from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 from drawn_examples import MODERATE, THOROUGH
-from sfumato.threads import worker_count
+from sfumato.threads import count_workers
 
 SHARED_DATA = "SFUMATO_SHARED_DATA"
 TRACED_EXAMPLES = 3
@@ -35,7 +35,7 @@ settings.register_profile(
 settings.register_profile(
     "thorough", settings.get_profile("moderate"), derandomize=False, max_examples=THOROUGH, print_blob=True
 )
-pa.set_cpu_count(worker_count())  # scripts/test gives other libraries one thread, and Arrow would take that, too
+pa.set_cpu_count(count_workers())  # scripts/test gives other libraries one thread, and Arrow would take that, too
 settings.load_profile(os.environ.get("SFUMATO_HYPOTHESIS", "moderate"))
 # A test that asks for compiled loops gets them, whatever was compiled before; see sfumato.coding.readiness.
 os.environ.setdefault("SFUMATO_COMPILE", "always")

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import DISEASES, JOBS
 
@@ -34,7 +34,11 @@ MODELS_ASKED = [
         p=2, k=2, sensitive="disease", categories={name: name[0] for name in DISEASES.hierarchy.leaves}
     ),
     sf.HPKAnonymity(
-        h=2, p=2, k=2, sensitive="disease", levels={name: len(name) % 2 for name in DISEASES.hierarchy.leaves}
+        h=2,
+        p=2,
+        k=2,
+        sensitive="disease",
+        sensitivity_levels={name: len(name) % 2 for name in DISEASES.hierarchy.leaves},
     ),
     sf.AlphaKAnonymity(alpha=0.5, k=2, sensitive="disease"),
     sf.ConfidenceBounding(bounds={"flu": 0.3, "ulcer": 0.5}, sensitive="disease"),
@@ -48,7 +52,7 @@ MODELS_ASKED = [
     sf.KMap(k=4),
     sf.DeltaPresence(delta_min=0.1, delta_max=0.9),
     sf.MInvariance(m=2, sensitive="disease"),
-    sf.SeriesExposure(limit=0.6, sensitive="disease"),
+    sf.BoundedSeriesDisclosure(limit=0.6, sensitive="disease"),
     sf.MDistinct(m=2, sensitive="disease", stays={"flu": ["cold"], "cold": ["flu"]}),
 ]
 AGES = st.none() | st.sampled_from(["18", "19", "20", "[18, 19]", "*"])
@@ -59,7 +63,7 @@ PAY = st.none() | st.integers(0, 3)
 STARRED_PAY = st.sampled_from([None, "0", "1.5", "2", "*"])
 
 
-def schema_of(missing: Missing, **settings) -> Schema:
+def schema_of(missing: MissingPolicy, **settings) -> Schema:
     roles = {"quasi": ["age", "job"], "sensitive": ["disease", "pay"], **settings}
     return Schema(**roles, hierarchies={"job": JOBS, "disease": DISEASES}, missing=missing)
 

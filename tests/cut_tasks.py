@@ -9,16 +9,16 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import Task
-from sfumato.coding.codes import code
-from sfumato.core.publication import Publication
-from sfumato.models.base import PrivacyModel
-from sfumato.schema.missing import Missing
+from sfumato.algorithms.base import TableRequest
+from sfumato.coding.codes import encode_table
+from sfumato.core.publication import TableSolution
+from sfumato.models.base import GroupModel
+from sfumato.schema.missing import MissingPolicy
 
 S = "disease"
 TARGETS = st.sampled_from([None, S])
-TWO: tuple[PrivacyModel, ...] = (sf.KAnonymity(k=2),)
-OWN: list[tuple[PrivacyModel, ...]] = [
+TWO: tuple[GroupModel, ...] = (sf.KAnonymity(k=2),)
+OWN: list[tuple[GroupModel, ...]] = [
     TWO,
     (sf.KAnonymity(k=3),),
     (sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive=S)),
@@ -26,7 +26,7 @@ OWN: list[tuple[PrivacyModel, ...]] = [
     (sf.EntropyLDiversity(l=1.5, sensitive=S),),
     (sf.RecursiveLDiversity(c=3, l=2, sensitive=S),),
 ]
-RELATIVE: list[tuple[PrivacyModel, ...]] = [
+RELATIVE: list[tuple[GroupModel, ...]] = [
     (sf.TCloseness(t=0.4, sensitive=S),),
     (sf.KAnonymity(k=2), sf.TCloseness(t=0.3, sensitive=S)),
 ]
@@ -35,21 +35,21 @@ RELATIVE: list[tuple[PrivacyModel, ...]] = [
 def task_of(
     table: pa.Table,
     schema: sf.Schema,
-    models: Sequence[PrivacyModel] = TWO,
+    models: Sequence[GroupModel] = TWO,
     suppressed: int = 0,
     target: str | None = None,
-) -> Task:
+) -> TableRequest:
     """Ask for cuts through the hierarchies of a table."""
-    return Task(
-        table=code(table, schema, () if target is None else (target,)),
+    return TableRequest(
+        table=encode_table(table, schema, () if target is None else (target,)),
         models=models,
-        most_suppressed=suppressed,
-        missing=Missing(schema.missing),
+        max_suppressed=suppressed,
+        missing=MissingPolicy(schema.missing),
         rng=np.random.default_rng(0),
     )
 
 
-def texts(publication: Publication, name: str) -> list[str | None]:
+def texts(publication: TableSolution, name: str) -> list[str | None]:
     """List what an attribute is published as, group by group."""
     recoded = publication.by_value[name]
     return [list(recoded.labels)[number].text for number in recoded.by_group]

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.algorithms.good_groups import judge
+from sfumato.algorithms.good_groups import find_valid_groups
 from sfumato.core.groups import Groups
 from sfumato.schema.missing import SENSITIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sfumato.algorithms.base import Task
-    from sfumato.core.publication import Publication
+    from sfumato.algorithms.base import TableRequest
+    from sfumato.core.publication import TableSolution
 
 Part = frozenset[int]
 Cuts = list[list[Part]]
@@ -89,11 +89,11 @@ class Attribute:
 class Table:
     """A task, to be judged cut by cut."""
 
-    def __init__(self, task: Task, target: str | None = None) -> None:
+    def __init__(self, task: TableRequest, target: str | None = None) -> None:
         self.task = task
         self.rows = task.table.rows
         self.attributes = [Attribute(column) for column in task.table.quasi]
-        self.classes = None if target is None else task.table.guides[target].codes.tolist()
+        self.classes = None if target is None else task.table.target_columns[target].codes.tolist()
 
     @property
     def top(self) -> Cuts:
@@ -117,7 +117,7 @@ class Table:
         number = {label: i for i, label in enumerate(dict.fromkeys(labels))}
         group = np.array([number[label] for label in labels], dtype=np.int32)
         groups = Groups.from_rows(group, len(number), self.task.table.sensitive, SENSITIVE)
-        return judge(groups, self.task.models)[group].tolist()
+        return find_valid_groups(groups, self.task.models)[group].tolist()
 
     def bad(self, cuts: Cuts) -> int:
         """Count the records that are not published."""
@@ -125,7 +125,7 @@ class Table:
 
     def allows(self, cuts: Cuts) -> bool:
         """Tell whether few enough records, and not all, are suppressed."""
-        return self.bad(cuts) <= self.task.most_suppressed and self.bad(cuts) < self.rows
+        return self.bad(cuts) <= self.task.max_suppressed and self.bad(cuts) < self.rows
 
     def anonymity(self, cuts: Cuts) -> int:
         """Give the size of the smallest group that is published."""
@@ -221,7 +221,7 @@ def bottom_up(table: Table) -> Cuts:
         cuts = min(found, key=lambda each: each[:2])[2]
 
 
-def published_cuts(publication: Publication, table: Table) -> Cuts:
+def published_cuts(publication: TableSolution, table: Table) -> Cuts:
     """Read from a publication which values are published alike."""
     cuts = []
     for column, attribute in zip(table.task.table.quasi, table.attributes, strict=True):

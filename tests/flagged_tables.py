@@ -56,7 +56,7 @@ def flagged_tables(draw: st.DrawFn, *, most_rows: int = 24) -> tuple[pa.Table, s
             columns[flags[name]] = pa.array(mask)
             models.append(sf.FrequencyLDiversity(l=draw(st.integers(2, most)), sensitive=name))
     sensitive = ["disease"] if "disease" in flags else []
-    schema = sf.Schema(quasi=list(CELLS), sensitive=sensitive, hierarchies={"job": JOBS}, flags=flags)
+    schema = sf.Schema(quasi_identifiers=list(CELLS), sensitive=sensitive, hierarchies={"job": JOBS}, flags=flags)
     return pa.table(columns), schema, models
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import fusion_oracle as oracle
 from sfumato.fusing.party import Party
-from sfumato.fusing.requirements import Requirement
+from sfumato.fusing.requirements import KAnonymityRequirement
 from sfumato.hierarchies import Taxonomy
 
 JOBS = {"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}}
@@ -41,7 +41,7 @@ class Case:
     party_factors: list[float]
     attribute_factors: Mapping[str, float]
     value_factors: Mapping[str, object]
-    requirements: list[Requirement]
+    requirements: list[KAnonymityRequirement]
     orders: list[list[int]]
     strangers: list[int]
 
@@ -132,7 +132,7 @@ def cases(draw: st.DrawFn, *, parties: int = 2, missing: bool = True) -> Case:
         return drawn if any(cell is not None for cell in drawn) else [VALUES[name][0], *drawn[1:]]
 
     required = st.builds(
-        Requirement,
+        KAnonymityRequirement,
         quasi=st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True),
         k=st.integers(1, 4),
     )

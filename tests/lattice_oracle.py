@@ -17,7 +17,7 @@ from sfumato.core.groups import Groups
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sfumato.algorithms.base import Task
+    from sfumato.algorithms.base import TableRequest
     from sfumato.coding.domain import Domain
 
 Row = int
@@ -44,7 +44,7 @@ class Node:
 class Oracle:
     """All nodes of a task, each by its definition."""
 
-    task: Task
+    task: TableRequest
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -69,7 +69,7 @@ class Oracle:
 
     def allows(self, node: Node) -> bool:
         """Tell whether a node is a solution."""
-        return len(node.suppressed) <= self.task.most_suppressed and bool(node.kept)
+        return len(node.suppressed) <= self.task.max_suppressed and bool(node.kept)
 
     @cached_property
     def cells(self) -> list[list[list[object]]]:
@@ -110,7 +110,7 @@ class Oracle:
             counted = Groups.from_counts(domains=domains, missing=lost, **dense)
         else:
             counted = Groups(np.array([len(rows) for rows in groups], dtype=np.int64))
-        verdicts = [model.kept_by(counted).tolist() for model in self.task.models]
+        verdicts = [model.satisfied_by(counted).tolist() for model in self.task.models]
         return [all(verdict[g] for verdict in verdicts) for g in range(len(groups))]
 
     def loss(
@@ -130,7 +130,7 @@ class Oracle:
         if name == "average-class-size":
             return float(Fraction(n, max(1, len(kept) + (lost > 0))))
         if name == "classification":
-            classes = self.task.table.guides[target].codes.tolist()
+            classes = self.task.table.target_columns[target].codes.tolist()
             minorities = sum(len(rows) - max(Counter(classes[row] for row in rows).values()) for rows in kept)
             return float(Fraction(lost + minorities, n))
         generalizing, suppressing = min(Fraction(1), 2 - 2 * Fraction(factor)), min(Fraction(1), 2 * Fraction(factor))

@@ -10,15 +10,15 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.checks.grouped_samples import sample_domain, sample_numbers
-from sfumato.checks.requests import FewerThan
+from sfumato.checks.grouped_samples import make_categorical_domain, make_numeric_domain
+from sfumato.checks.requests import MaxGroupSize
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
-from sfumato.core.progress import silent
+from sfumato.core.progress import ignore_progress
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.scales import Scale
 from strategies import hierarchies
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from sfumato.algorithms.full_domain.recodings import Recodings
     from sfumato.algorithms.losses import RecodingLoss
     from sfumato.core.progress import Progress
-    from sfumato.models.base import PrivacyModel
+    from sfumato.models.base import GroupModel
 
 VALUES = 4
 S, U = {"sensitive": "s"}, {"sensitive": "number"}
-SENSITIVE = {"s": sample_domain("s", VALUES), "number": sample_numbers("number", VALUES)}
+SENSITIVE = {"s": make_categorical_domain("s", VALUES), "number": make_numeric_domain("number", VALUES)}
 LOST, UNMERGED = 0.3, 0.6
 HALVES = {f"value {i}": f"half {i % 2}" for i in range(VALUES)}
 
-MODELS: tuple[tuple[PrivacyModel, ...], ...] = (
+MODELS: tuple[tuple[GroupModel, ...], ...] = (
     (),
     (sf.KAnonymity(k=1),),
     (sf.KAnonymity(k=2),),
@@ -56,7 +56,7 @@ MODELS: tuple[tuple[PrivacyModel, ...], ...] = (
     (sf.TCloseness(t=0.3, **S), sf.TCloseness(t=0.4, **U)),
     (sf.PSensitiveKAnonymity(p=2, k=3, **S),),
     (sf.PPlusSensitiveKAnonymity(p=2, k=2, categories=HALVES, **S),),
-    (sf.HPKAnonymity(h=2, p=2, k=3, levels=HALVES, **S),),
+    (sf.HPKAnonymity(h=2, p=2, k=3, sensitivity_levels=HALVES, **S),),
     (sf.AlphaKAnonymity(alpha=0.6, k=2, **S),),
     (sf.AlphaKAnonymity(alpha=0.4, k=2, values=["value 0"], **S),),
     (sf.ConfidenceBounding(bounds=0.6, **S),),
@@ -74,11 +74,11 @@ MODELS: tuple[tuple[PrivacyModel, ...], ...] = (
     (sf.XYAnonymity(k=2, y="s", h=0.7),),
     (sf.KMap(k=5, fraction=0.3),),
     (sf.MInvariance(m=2, **S),),
-    (sf.SeriesExposure(limit=0.6, **S),),
+    (sf.BoundedSeriesDisclosure(limit=0.6, **S),),
     (sf.MDistinct(m=2, stays={"value 0": ["value 1"], "value 1": ["value 0"]}, **S),),
-    (FewerThan(k=4),),
-    (FewerThan(k=6), sf.KAnonymity(k=2)),
-    (FewerThan(k=7), sf.TCloseness(t=0.5, **S)),
+    (MaxGroupSize(k=4),),
+    (MaxGroupSize(k=6), sf.KAnonymity(k=2)),
+    (MaxGroupSize(k=7), sf.TCloseness(t=0.5, **S)),
     (sf.EntropyLDiversity(l=1.5, **S), sf.TCloseness(t=0.4, **U), sf.KAnonymity(k=2)),
 )
 
@@ -94,7 +94,7 @@ class Handing(Optimal):
 
 def handed(
     name: str,
-    task: Task,
+    task: TableRequest,
     *,
     weights: Mapping[str, float] | None = None,
     factor: float = 0.5,
@@ -108,22 +108,24 @@ def handed(
 @st.composite
 def tasks(
     draw: st.DrawFn,
-    models: Sequence[PrivacyModel] | None = None,
+    models: Sequence[GroupModel] | None = None,
     *,
     most_rows: int = 16,
     most_quasi: int = 3,
     limit: int | None = None,
-) -> Task:
+) -> TableRequest:
     """Draw a task: quasi-identifiers of any height, some constant or missing, and a number of records to suppress."""
     rows = draw(st.sampled_from([most_rows, most_rows - 1, 1]) | st.integers(1, most_rows))
     names = [f"q{j}" for j in range(draw(st.sampled_from([most_quasi, 1, 2])))]
     quasi = tuple(draw(quasi_columns(rows=rows, name=name)) for name in names)
     chosen = draw(st.sampled_from(MODELS)) if models is None else models
-    watched = sorted({name for model in chosen for name in model.attributes} | draw(st.sets(st.sampled_from(["s"]))))
-    policies = list(Missing) if all(model.monotone for model in chosen) else [Missing.OWN_VALUE]
+    watched = sorted(
+        {name for model in chosen for name in model.sensitive_attributes} | draw(st.sets(st.sampled_from(["s"])))
+    )
+    policies = list(MissingPolicy) if all(model.monotone for model in chosen) else [MissingPolicy.OWN_VALUE]
     lost = draw(st.booleans())
     sensitive = tuple(CodedColumn(SENSITIVE[name], draw(codes(VALUES + lost, rows))) for name in watched)
-    classes = CodedColumn(sample_domain("class", 3), draw(codes(3 + lost, rows)))
+    classes = CodedColumn(make_categorical_domain("class", 3), draw(codes(3 + lost, rows)))
     most = (
         draw(st.sampled_from([0, rows // 5, rows // 3, rows]) | st.integers(0, rows))
         if limit is None
@@ -133,27 +135,27 @@ def tasks(
     return make_task(table, chosen, most, draw(st.sampled_from(policies)))
 
 
-def any_tasks(models: Sequence[PrivacyModel] | None = None) -> st.SearchStrategy[Task]:
+def any_tasks(models: Sequence[GroupModel] | None = None) -> st.SearchStrategy[TableRequest]:
     """Draw small tasks that leave no corner out, and larger ones."""
     return tasks(models) | random_tasks(models)
 
 
-def random_tasks(models: Sequence[PrivacyModel] | None = None) -> st.SearchStrategy[Task]:
+def random_tasks(models: Sequence[GroupModel] | None = None) -> st.SearchStrategy[TableRequest]:
     """Draw larger tasks, by a seed: more rows, more nodes, groups of very different sizes."""
     return st.integers(0, 2**32 - 1).map(lambda seed: random_task(np.random.default_rng(seed), models))
 
 
-def random_task(rng: np.random.Generator, models: Sequence[PrivacyModel] | None = None) -> Task:
+def random_task(rng: np.random.Generator, models: Sequence[GroupModel] | None = None) -> TableRequest:
     """Draw a task from random numbers."""
     rows = int(rng.choice([rng.integers(1, 8), rng.integers(8, 25), rng.integers(20, 45)]))
     quasi = tuple(_random_column(rng, f"q{j}", rows) for j in range(int(rng.integers(1, 4))))
     chosen = MODELS[int(rng.integers(len(MODELS)))] if models is None else models
-    names = sorted({name for model in chosen for name in model.attributes})
+    names = sorted({name for model in chosen for name in model.sensitive_attributes})
     lost = int(rng.random() < LOST)
     sensitive = tuple(CodedColumn(SENSITIVE[name], _skewed(rng, VALUES + lost, rows)) for name in names)
-    classes = CodedColumn(sample_domain("class", 3), _skewed(rng, 3 + lost, rows))
+    classes = CodedColumn(make_categorical_domain("class", 3), _skewed(rng, 3 + lost, rows))
     limit = int(rng.choice([0, rows, rows // 10, rng.integers(0, rows + 1)]))
-    policies = list(Missing) if all(model.monotone for model in chosen) else [Missing.OWN_VALUE]
+    policies = list(MissingPolicy) if all(model.monotone for model in chosen) else [MissingPolicy.OWN_VALUE]
     table = CodedTable(rows, quasi, sensitive, {"class": classes})
     return make_task(table, chosen, limit, policies[int(rng.integers(len(policies)))])
 
@@ -178,16 +180,16 @@ def _skewed(rng: np.random.Generator, width: int, rows: int) -> np.ndarray:
 
 def make_task(
     table: CodedTable,
-    models: Sequence[PrivacyModel],
+    models: Sequence[GroupModel],
     limit: int,
-    missing: Missing = Missing.OWN_VALUE,
-    progress: Progress = silent,
-) -> Task:
+    missing: MissingPolicy = MissingPolicy.OWN_VALUE,
+    progress: Progress = ignore_progress,
+) -> TableRequest:
     """Make a task that needs no random numbers."""
-    return Task(
+    return TableRequest(
         table=table,
         models=models,
-        most_suppressed=limit,
+        max_suppressed=limit,
         missing=missing,
         rng=np.random.default_rng(0),
         progress=progress,

@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 from sfumato.exceptions import SfumatoError
 from sfumato.sources.base import Code
 from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.sources.spark_errors import unseen
-from sfumato.sources.spark_rows import Coding, SparkRows, each_in_workers
+from sfumato.sources.spark_errors import unshared_folder_error
+from sfumato.sources.spark_rows import EncodeTask, SparkWorkerRows, map_in_workers
 
 TASKS = 3
 ROWS_PER_BATCH = 40
@@ -94,19 +94,19 @@ class DuckDBWithWorkers(DuckDBSource):
     worker_rows = 10**6
     changed = False
 
-    def keep(self, names: Sequence[str], code: Code) -> SparkRows:
+    def persist(self, names: Sequence[str], code: Code) -> SparkWorkerRows:
         """Let workers code all rows."""
         table = pa.Table.from_batches(self.batches(names, lambda _: None))
         rows, types = table.num_rows, {name: table[name].type for name in names}
         batches = table.append_column("hashed", pa.array(np.full(rows, 5))).to_batches(max_chunksize=ROWS_PER_BATCH)
         frame = LocalFrame([batches[at::TASKS] for at in range(TASKS)])
         digested = (0, (5 - 2**31) * (rows + self.changed))
-        return SparkRows(frame, Coding(code, types), digested)
+        return SparkWorkerRows(frame, EncodeTask(code, types), digested)
 
-    def each(self, items: Sequence[str], work: Callable[[str], bytes]) -> Iterator[bytes]:
+    def map(self, items: Sequence[str], work: Callable[[str], bytes]) -> Iterator[bytes]:
         """Let workers work on things one by one."""
-        return each_in_workers(LocalFrame([]), items, work)
+        return map_in_workers(LocalFrame([]), items, work)
 
-    def unseen(self, folder: Path) -> SfumatoError:
+    def unshared_folder_error(self, folder: Path) -> SfumatoError:
         """Say that a folder is not shared."""
-        return unseen(folder)
+        return unshared_folder_error(folder)

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from sfumato.networks import Network
+from sfumato.networks import Graph
 
 
 def graphs(most: int = 7) -> st.SearchStrategy[nx.Graph]:
@@ -27,8 +27,8 @@ def graphs(most: int = 7) -> st.SearchStrategy[nx.Graph]:
     return st.tuples(st.integers(2, most), st.integers(0, 2 ** (most * (most - 1) // 2) - 1)).map(made)
 
 
-def network_of(graph: nx.Graph) -> Network:
-    return Network.from_networkx(graph)
+def network_of(graph: nx.Graph) -> Graph:
+    return Graph.from_networkx(graph)
 
 
 def signature(graph: nx.Graph, person: int, rounds: int) -> object:

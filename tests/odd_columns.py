@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
-from sfumato.sources.base import GROUP, ByCase
+from sfumato.sources.base import GROUP, CombinationRecoding
 
 DAY = dt.datetime(2026, 1, 31)  # noqa: DTZ001 - naive as in files
 MOMENT = dt.datetime(2026, 3, 8, 2, 30)  # noqa: DTZ001 - the same; no clock in New York ever showed it
@@ -48,9 +48,9 @@ REFUSED = {
 }
 
 
-def rule_on(cases: pa.Table, group: list[int], shown: list[str], names: list[str]) -> ByCase:
+def rule_on(cases: pa.Table, group: list[int], shown: list[str], names: list[str]) -> CombinationRecoding:
     """Recode ages, and order rows by what is shown of them and then by all other columns."""
-    return ByCase(
+    return CombinationRecoding(
         cases=cases.append_column(GROUP, pa.array(group, pa.int32())),
         shown=pa.table({"age": pa.array(shown).dictionary_encode()}),
         names=tuple(names),

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from party_folders import NAMES, Folders
 from sfumato.exceptions import SfumatoError
 from sfumato.fusing.connections import Address
-from sfumato.fusing.network import fuse_with_others
+from sfumato.fusing.network import fuse_over_network
 from sfumato.fusing.party_file import PartyFile
 
 PAIR = NAMES[:2]
@@ -24,7 +24,7 @@ def run(folders: Folders, *, notes: list[str] | None = None, **given: Callable) 
         try:
             file = PartyFile.read(folders.file(name))
             note = [].append if notes is None else notes.append
-            return fuse_with_others(file.party, file.agreement, file.connections, note=note)
+            return fuse_over_network(file.party, file.agreement, file.connections, note=note)
         except SfumatoError as error:
             return error
 

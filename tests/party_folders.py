@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import tomli_w
 
-from sfumato.fusing.certificates import make_identity
+from sfumato.fusing.certificates import create_credentials
 
 NAMES = ("hospital", "agency", "insurer")
 OWN = {"hospital": ["age", "sex"], "agency": ["job"], "insurer": ["plan", "cost"]}
@@ -66,7 +66,7 @@ class Folders:
         table = columns(rows)
         for name in names:
             (root / name).mkdir()
-            make_identity(name, root / name)
+            create_credentials(name, root / name)
             (root / name / "job.csv").write_text(JOBS)
         for name in names:
             self.write_table(name, table, rows)

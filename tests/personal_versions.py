@@ -11,7 +11,7 @@ import sfumato as sf
 from series_oracle import chances
 
 D = "disease"
-SCHEMA = sf.Schema(identifier=["name"], quasi=["age"], sensitive=[D], flags={D: "hide"})
+SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=[D], flags={D: "hide"})
 
 
 def version(written: str) -> pa.Table:
@@ -27,17 +27,17 @@ def version(written: str) -> pa.Table:
     )
 
 
-def promised(values: int, limit: float) -> list[sf.models.PrivacyModel]:
+def promised(values: int, limit: float) -> list[sf.models.GroupModel]:
     """Promise so many values in every bucket, and an exposure over the series."""
-    return [sf.FrequencyLDiversity(l=values, sensitive=D), sf.SeriesExposure(limit=limit, sensitive=D)]
+    return [sf.FrequencyLDiversity(l=values, sensitive=D), sf.BoundedSeriesDisclosure(limit=limit, sensitive=D)]
 
 
 class Personal:
     """A ledger, and what is promised with it."""
 
-    def __init__(self, folder: Path, models: list[sf.models.PrivacyModel], **options: bool) -> None:
+    def __init__(self, folder: Path, models: list[sf.models.GroupModel], **options: bool) -> None:
         self.folder, self.models, self.algorithm = folder, models, sf.LocalAnatomy(**options)
-        self.ledger = sf.Ledger.create(folder / "ledger")
+        self.ledger = sf.Series.create(folder / "ledger")
         self.releases: list[sf.Release] = []
 
     def release(self, written: str | pa.Table, schema: sf.Schema = SCHEMA, **options: object) -> sf.Release:
@@ -58,7 +58,7 @@ class Personal:
         """Return the exposure of the most exposed person who hides her value, by all worlds."""
         history = self.ledger.history(D)
         tops = [max(each.values(), default=0) for each in chances(history)]
-        return float(max(np.array(tops)[~history.open], default=0))
+        return float(max(np.array(tops)[~history.unflagged], default=0))
 
 
 def buckets(release: sf.Release, name: str = D) -> set[tuple[str, str, int]]:

@@ -11,7 +11,7 @@ class Purse(Accountant):
     def __init__(self):
         self.costs = []
 
-    def belong_to(self, *_, **__):  # noqa: D102 - as that of the class
+    def bind_table(self, *_, **__):  # noqa: D102 - as that of the class
         pass
 
     def spend(self, analyst, epsilon, question, *, delta=0):  # noqa: D102 - as that of the class

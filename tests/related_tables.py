@@ -12,9 +12,9 @@ from sfumato.relating import Relation
 WARDS = {"heart": "inner", "lung": "inner", "skin": "outer"}
 TREE = sf.Taxonomy({"inner": ["heart", "lung"], "outer": ["skin"]})
 AGES = sf.Intervals(10)
-PERSONS = sf.Schema(identifier=["name"], quasi=["age"], sensitive=["smokes"], hierarchies={"age": AGES})
-VISITS = sf.Schema(quasi=["ward", "year"], sensitive=["disease"], hierarchies={"ward": TREE})
-JOBS = sf.Schema(quasi=["job"])
+PERSONS = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=["smokes"], hierarchies={"age": AGES})
+VISITS = sf.Schema(quasi_identifiers=["ward", "year"], sensitive=["disease"], hierarchies={"ward": TREE})
+JOBS = sf.Schema(quasi_identifiers=["job"])
 
 
 def relations(people, visits, jobs=()):

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 import sfumato as sf
 from sfumato.coding.codes import CodedTable
-from sfumato.core.signatures import KnownPersons, Signatures
+from sfumato.core.signatures import KnownIndividuals, Signatures
 from sfumato.release import anonymizing
 
 D = "disease"
-SCHEMA = sf.Schema(identifier=["name"], quasi=["age"], sensitive=[D])
+SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=[D])
 
 
 def version(persons: dict[str, str | None], ages: dict[str, int] | None = None) -> pa.Table:
@@ -44,7 +44,7 @@ class Series:
             return lambda coded: self.known(coded, table if order is None else table.take(pa.array(order)))
 
         with monkeypatch.context() as patch:
-            patch.setattr(anonymizing, "known_persons", knowing)
+            patch.setattr(anonymizing, "earlier_disclosures", knowing)
             models = [sf.MInvariance(m=self.m, sensitive=D)]
             release = sf.anonymize(table, self.schema, models, self.algorithm, seed=1, **options)
         for number, values in groups_of(release).items():
@@ -54,15 +54,15 @@ class Series:
         self.releases.append(release)
         return release
 
-    def known(self, coded: CodedTable, table: pa.Table) -> KnownPersons:
+    def known(self, coded: CodedTable, table: pa.Table) -> KnownIndividuals:
         """Tell what was published about the persons of a table."""
         names, nobody = table["name"].to_pylist(), np.zeros(table.num_rows, dtype=np.bool_)
         sets = sorted(set(self.signatures.values()), key=lambda each: sorted(map(str, each)))
         place = {each: at for at, each in enumerate(sets)}
         rows = [place[self.signatures[name]] if name in self.signatures else -1 for name in names]
         of_case = np.array(rows, dtype=np.int32)
-        signatures = Signatures.coded(coded.sensitive[0].domain, list(map(tuple, sets)), of_case, nobody, nobody)
-        return KnownPersons(of_case >= 0, np.zeros(len(names), dtype=np.int64), {D: signatures})
+        signatures = Signatures.from_texts(coded.sensitive[0].domain, list(map(tuple, sets)), of_case, nobody, nobody)
+        return KnownIndividuals(of_case >= 0, np.zeros(len(names), dtype=np.int64), {D: signatures})
 
 
 def groups_of(release: sf.Release) -> dict[int, list[str | None]]:

@@ -36,7 +36,7 @@ def written(*releases: str) -> History:
             members[[persons.index(person) for person in inside]] = number
         rows = [(number, values.index(value)) for number, (_, shown) in enumerate(release) for value in shown]
         group, codes = np.array(rows, dtype=np.int64).reshape(-1, 2).T
-        made.append(GroupedRelease.of_rows(members, group, codes, groups=len(release), width=len(values)))
+        made.append(GroupedRelease.from_rows(members, group, codes, groups=len(release), width=len(values)))
     return History("s", len(persons), tuple(made))
 
 
@@ -122,5 +122,5 @@ def drawn_history(seed: int, persons: int = 8, releases: int = 3, values: int = 
         fakes = rng.integers(0, len(names) - 1, rng.integers(0, 3)) if len(names) > 1 else np.zeros(0, dtype=np.int64)
         group = np.concatenate([members[inside], fakes])
         codes = np.concatenate([truth[inside], rng.integers(0, values, len(fakes))])
-        made.append(GroupedRelease.of_rows(members, group, codes, groups=len(names) - 1, width=values))
+        made.append(GroupedRelease.from_rows(members, group, codes, groups=len(names) - 1, width=values))
     return History("s", persons, tuple(made), truth=np.tile(truth, (releases, 1)))

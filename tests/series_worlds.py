@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.attacks.series.setting import SeriesOfOne, SeriesSetting
+from sfumato.attacks.series.setting import AttributeSeries, SeriesSetting
 from sfumato.core.groups import Histogram
 from sfumato.core.history import GroupedRelease, History
 
@@ -25,26 +25,26 @@ def released(text: str, persons: str) -> GroupedRelease:
     rows = [number for number, (_, values) in enumerate(groups) for _ in values]
     codes = [LETTERS.index(value) for _, values in groups for value in values]
     once = np.ones(len(rows), dtype=np.int64)
-    histogram = Histogram.of_entries(np.array(rows), np.array(codes), once, groups=len(groups), width=len(LETTERS))
+    histogram = Histogram.from_entries(np.array(rows), np.array(codes), once, groups=len(groups), width=len(LETTERS))
     return GroupedRelease(members, histogram, np.array([who.count("*") for who, _ in groups], dtype=np.int64))
 
 
-def series_of(*releases: str, truth: str = "") -> SeriesOfOne:
+def series_of(*releases: str, truth: str = "") -> AttributeSeries:
     """Read a series of persons a, b, ...; their true values stand in their order."""
     persons = "".join(
         sorted({letter for text in releases for part in text.split() for letter in part.split(":")[0]} - {"*"})
     )
     values = np.array([LETTERS.index(value) for value in truth or LETTERS[0] * len(persons)], dtype=np.int64)
     history = History("ill", len(persons), tuple(released(text, persons) for text in releases))
-    return SeriesOfOne(history, values)
+    return AttributeSeries(history, values)
 
 
-def setting_of(one: SeriesOfOne) -> SeriesSetting:
+def setting_of(one: AttributeSeries) -> SeriesSetting:
     """Attack everybody."""
     return SeriesSetting({"ill": one}, targets=one.history.persons, seed=0)
 
 
-def worlds(one: SeriesOfOne) -> Iterator[tuple[int, ...]]:
+def worlds(one: AttributeSeries) -> Iterator[tuple[int, ...]]:
     """Yield all ways to give every person a value that fit all groups."""
     groups = []
     for each in one.releases:
@@ -63,7 +63,7 @@ def worlds(one: SeriesOfOne) -> Iterator[tuple[int, ...]]:
             yield world
 
 
-def random_series(rng: np.random.Generator, persons: int, releases: int, values: int) -> SeriesOfOne:
+def random_series(rng: np.random.Generator, persons: int, releases: int, values: int) -> AttributeSeries:
     """Group a few persons anew in every release; some are away."""
     truth = rng.integers(0, values, persons)
     found = []
@@ -74,6 +74,6 @@ def random_series(rng: np.random.Generator, persons: int, releases: int, values:
         members = np.full(persons, -1, dtype=np.int64)
         members[here] = number
         groups, once = int(number.max()) + 1, np.ones(len(here), dtype=np.int64)
-        histogram = Histogram.of_entries(number, truth[here], once, groups=groups, width=len(LETTERS))
+        histogram = Histogram.from_entries(number, truth[here], once, groups=groups, width=len(LETTERS))
         found.append(GroupedRelease(members, histogram, np.zeros(groups, dtype=np.int64)))
-    return SeriesOfOne(History("ill", persons, tuple(found)), truth)
+    return AttributeSeries(History("ill", persons, tuple(found)), truth)

@@ -12,15 +12,15 @@ from tests.odd_columns import MOMENT
 
 import sfumato as sf
 from sfumato.recipe import Recipe
-from sfumato.release.large.large_run import Limits
-from sfumato.release.large.running import carry_out_large
+from sfumato.release.large.large_run import MemoryLimits
+from sfumato.release.large.running import run_recipe_in_engine
 from sfumato.sources.spark_source import SparkSource
-from sfumato.table.columns import undecorated
-from sfumato.table.workplace import workplace
+from sfumato.table.columns import strip_metadata
+from sfumato.table.workplace import open_workspace
 
-SCHEMA = sf.Schema(quasi=["sex", "age", "job"], sensitive=["disease"], insensitive=["since", "score"])
+SCHEMA = sf.Schema(quasi_identifiers=["sex", "age", "job"], sensitive=["disease"], insensitive=["since", "score"])
 RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mondrian(), seed=1)
-SEGMENTS = Limits(combinations=0, groups=10_000, segment_rows=100)
+SEGMENTS = MemoryLimits(combinations=0, groups=10_000, segment_rows=100)
 
 
 def people(rows: int) -> pa.Table:
@@ -50,11 +50,11 @@ def read(spark, table: pa.Table, folder: Path, parts: int = 1):
 
 
 def released(
-    frame, out: Path, *, recipe: Recipe = RECIPE, limits: Limits | None = None, progress=lambda *_: None
-) -> sf.LargeRelease:
+    frame, out: Path, *, recipe: Recipe = RECIPE, limits: MemoryLimits | None = None, progress=lambda *_: None
+) -> sf.StoredRelease:
     """Release a table, by blocks if the recipe asks for them, by counts or, if these do not fit, by segments."""
-    with workplace(out.parent) as place:
-        return carry_out_large(
+    with open_workspace(out.parent) as place:
+        return run_recipe_in_engine(
             recipe,
             SparkSource(frame, temporary=place, folders=[out.parent]),
             out,
@@ -66,24 +66,24 @@ def released(
         )
 
 
-def rows_of(release: sf.LargeRelease) -> pa.Table:
+def rows_of(release: sf.StoredRelease) -> pa.Table:
     """Return the rows of all parts, in their order."""
     return pa.concat_tables([pq.read_table(path) for path in release.paths])
 
 
-def check_counted(release: sf.LargeRelease, table: pa.Table) -> None:
+def check_counted(release: sf.StoredRelease, table: pa.Table) -> None:
     """Compare the rows, their order and their parts with the release in memory."""
     assert release.passage.way == "counted"
     assert release.audit.holds
-    assert rows_of(release).equals(undecorated(sf.carry_out(RECIPE, table).published))
+    assert rows_of(release).equals(strip_metadata(sf.run_recipe(RECIPE, table).published))
     assert [path.name for path in release.paths] == [f"part-{at:05}.parquet" for at in range(len(release.paths))]
     assert {path.name for path in release.paths[0].parent.iterdir()} == {path.name for path in release.paths}
 
 
-def check_segmented(release: sf.LargeRelease, table: pa.Table) -> None:
+def check_segmented(release: sf.StoredRelease, table: pa.Table) -> None:
     """Compare the rows with the release in memory."""
     assert release.passage.way == "segmented"
     assert release.audit.truth.holds
     by = [(name, "ascending") for name in table.column_names]
-    expected = undecorated(sf.carry_out(RECIPE, table).published)
+    expected = strip_metadata(sf.run_recipe(RECIPE, table).published)
     assert rows_of(release).sort_by(by).equals(expected.sort_by(by))

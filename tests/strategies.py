@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sfumato.hierarchies import Builder, Hierarchy, Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.schema.missing import Missing
+from sfumato.hierarchies import Hierarchy, HierarchyBuilder, Intervals, OrderedGroups, Prefixes, Taxonomy
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ CELLS: dict[str, tuple[pa.DataType, st.SearchStrategy[object]]] = {
     "member": (pa.bool_(), st.booleans()),
     "disease": (pa.string(), st.sampled_from(DISEASES.hierarchy.leaves)),
 }
-BUILDERS: dict[str, list[Builder | None]] = {
+BUILDERS: dict[str, list[HierarchyBuilder | None]] = {
     "age": [None, Intervals(5, 10)],
     "income": [None, Intervals(501, 2004)],
     "born": [None, Intervals("month", "year")],
@@ -98,10 +98,10 @@ def schemas(draw: st.DrawFn, *, most_quasi: int = 4, sensitive: str | None = "di
     named = [*quasi, *([sensitive] if sensitive else [])]
     chosen = {name: draw(st.sampled_from(BUILDERS[name])) for name in named}
     return Schema(
-        quasi=quasi,
+        quasi_identifiers=quasi,
         sensitive=[sensitive] if sensitive else [],
         hierarchies={name: builder for name, builder in chosen.items() if builder is not None},
-        missing=draw(st.sampled_from(Missing)),
+        missing=draw(st.sampled_from(MissingPolicy)),
     )
 
 

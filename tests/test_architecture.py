@@ -198,7 +198,7 @@ import pyarrow as pa
 import sfumato as sf
 
 table = pa.table({{"age": [30, 31, 50, 51], "disease": ["flu", "cold", "flu", "cold"]}})
-schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
 release = sf.anonymize(table, schema, models=[sf.KAnonymity(k=2)], algorithm=sf.Mondrian())
 assert release.audit.holds
 assert isinstance(release.frame, pa.Table)

@@ -317,7 +317,9 @@ def test_many_values_with_a_hierarchy_are_welcome():
 def test_strange_column_names_are_welcome():
     names = ["home zip", "age-group", "dis.ease", 'quo"te', "\u5e74\u9f84"]
     frame = pd.DataFrame([[1, "a", "x", 1, 1]] * 3 + [[2, "b", "y", 2, 2]] * 3, columns=names)
-    release = sf.anonymize(frame, sf.Schema(quasi=[*names[:2], *names[3:]], sensitive=[names[2]]), [sf.KAnonymity(k=3)])
+    release = sf.anonymize(
+        frame, sf.Schema(quasi_identifiers=[*names[:2], *names[3:]], sensitive=[names[2]]), [sf.KAnonymity(k=3)]
+    )
     assert list(release.frame.columns) == names
 
 

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
 from sfumato.catalogue import MODELS
-from sfumato.core.publication import Exact, Interval, Label, Publication, Recoded
+from sfumato.core.publication import Exact, Interval, Label, RecodedAttribute, TableSolution
 from sfumato.exceptions import SfumatoError
 
 CANARY = "kanarien" + "vogel"  # in two halves, so that no line of source holds it
@@ -46,27 +46,27 @@ def sings(*texts: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lying(Algorithm):
+class Lying(TableAlgorithm):
     """Publish one group with a label that covers nobody."""
 
     name = "lying"
     reference = "none"
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         labels = {"age": Interval(0, 1), "job": Exact(CANARY)}
-        recoded = {c.name: Recoded([labels[c.name]], np.zeros(1, dtype=np.int32)) for c in task.table.quasi}
-        return Publication(np.zeros(task.table.rows, dtype=np.int32), recoded)
+        recoded = {c.name: RecodedAttribute([labels[c.name]], np.zeros(1, dtype=np.int32)) for c in task.table.quasi}
+        return TableSolution(np.zeros(task.table.rows, dtype=np.int32), recoded)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dropping(Algorithm):
+class Dropping(TableAlgorithm):
     """Leave everybody out."""
 
     name = "dropping"
     reference = "none"
 
-    def search(self, task: Task) -> Publication:
-        return Publication(np.full(task.table.rows, -1, dtype=np.int32), {})
+    def search(self, task: TableRequest) -> TableSolution:
+        return TableSolution(np.full(task.table.rows, -1, dtype=np.int32), {})
 
 
 JOBS = sf.Taxonomy({"a": ["clerk"], "b": ["diver"]})
@@ -114,7 +114,7 @@ FAILURES = [
     lambda: sf.audit(PUBLISHED, schema()).level("zzz"),
     lambda: sf.KAnonymity(k=FRAME),
     lambda: sf.TCloseness(t=FRAME["age"], sensitive="disease"),
-    lambda: sf.Schema(quasi=["age"], scales={"age": "x"}),
+    lambda: sf.Schema(quasi_identifiers=["age"], scales={"age": "x"}),
 ]
 
 
@@ -198,7 +198,7 @@ def test_no_part_of_a_task_represents_itself_by_cells():
     tasks = []
 
     class Looking(sf.Mondrian):
-        def search(self, task: Task) -> Publication:
+        def search(self, task: TableRequest) -> TableSolution:
             tasks.append(task)
             publication = super().search(task)
             tasks.append(publication)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from sfumato import models
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.catalogue import ALGORITHMS, MEASURES, MODELS, RECOMMENDED, describe_choice
-from sfumato.judging.measures import Measure
+from sfumato.catalogue import ALGORITHMS, METRICS, MODELS, RECOMMENDED, describe_choice
+from sfumato.judging.measures import Metric
 from sfumato.models import KAnonymity, TCloseness
-from sfumato.models.base import PrivacyModel
-from sfumato.words import LANGUAGES, words_in
+from sfumato.models.base import GroupModel
+from sfumato.words import LANGUAGES, load_messages
 
 PAGE = Path(__file__).parents[1] / "docs/reference/catalogue.md"
 CHOICES = [*MODELS.items(), *ALGORITHMS.items()]
@@ -30,7 +30,7 @@ def test_every_choice_is_found_by_its_name_and_described(name, choice):
     assert "\n" not in described["summary"]
     assert described["reference"]
     assert set(described["parameters"]) == {field.name for field in fields(choice)}
-    assert issubclass(choice, PrivacyModel | Algorithm)
+    assert issubclass(choice, GroupModel | TableAlgorithm)
 
 
 def test_parameters_tell_their_defaults():
@@ -42,25 +42,25 @@ def test_parameters_tell_their_defaults():
 
 def test_every_public_model_is_in_the_catalogue():
     public = {getattr(models, name) for name in models.__all__}
-    concrete = {each for each in public if isinstance(each, type) and issubclass(each, PrivacyModel)}
-    assert concrete - {PrivacyModel, models.SeriesModel} == set(MODELS.values())
+    concrete = {each for each in public if isinstance(each, type) and issubclass(each, GroupModel)}
+    assert concrete - {GroupModel, models.SeriesModel} == set(MODELS.values())
 
 
 def test_measures_are_found_by_the_names_of_the_issue():
-    assert {"loss", "ncp", "discernibility", "average-class-size", "suppressed-share"} <= MEASURES.keys()
-    assert {"lost-precision", "minimal-distortion", "classification-metric"} <= MEASURES.keys()
-    assert all(isinstance(measure, Measure) and measure.name == name for name, measure in MEASURES.items())
+    assert {"loss", "ncp", "discernibility", "average-class-size", "suppressed-share"} <= METRICS.keys()
+    assert {"lost-precision", "minimal-distortion", "classification-metric"} <= METRICS.keys()
+    assert all(isinstance(measure, Metric) and measure.name == name for name, measure in METRICS.items())
 
 
 def test_the_page_says_which_attack_every_model_stops():
     rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    stops = [f"| `{name}` | {model.words.stops} |" for name, model in MODELS.items()]
+    stops = [f"| `{name}` | {model.description.stops} |" for name, model in MODELS.items()]
     assert [row for row in rows if row in stops] == stops
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_algorithm_says_what_it_gives_in_every_language_and_a_few_are_recommended(language):
-    say = words_in(language)
+    say = load_messages(language)
     said = [key.removeprefix("algorithms.gives.") for key in say.entries if key.startswith("algorithms.gives.")]
     assert said == list(ALGORITHMS.built_in)
     assert all(f"algorithms.{what}.{name}" in say for what in ("recommended", "reason") for name in RECOMMENDED)

@@ -157,7 +157,7 @@ def test_every_name_of_a_namespace_is_on_a_page(namespace):
 
 
 def resolves(dotted: str) -> bool:
-    """Whether a path such as sfumato.models.KAnonymity.level leads to something."""
+    """Whether a path such as sfumato.models.KAnonymity.levels leads to something."""
     thing, path = sfumato, "sfumato"
     for part in dotted.split(".")[1:]:
         path += f".{part}"
@@ -186,7 +186,7 @@ def test_every_name_that_is_written_leads_somewhere():
 
 def test_a_name_that_leads_nowhere_is_seen():
     good = (
-        "sf.audit sf.queries.Query `sfumato.models.k_anonymity.KAnonymity.level` sfumato.core.groups sf.Audit.verdicts"
+        "sf.audit sf.queries.Query `sfumato.models.k_anonymity.KAnonymity.levels` sfumato.core.groups sf.Audit.verdicts"
     )
     assert leading_nowhere(good) == set()
     bad = "sf.PrivateTable sf.queries.PrivatTable sfumato.auditing.audit `sfumato.models.KAnonymity.levels` sf.Audit.x"

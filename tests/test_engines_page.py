@@ -10,16 +10,16 @@ from typing import get_type_hints
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.in_blocks import refusal_in_blocks
+from sfumato.algorithms.in_blocks import check_blocks
 from sfumato.catalogue import ALGORITHMS, MODELS
 from sfumato.recipe import Recipe
-from sfumato.release.large.leveled import is_leveled
+from sfumato.release.large.leveled import is_full_domain
 from sfumato.release.large.segmented import is_segmented
-from sfumato.release.large.served import refuse_unserved
+from sfumato.release.large.served import check_engine_support
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "engines.md").read_text("utf-8")
 MODELS_ASKED = (sf.KAnonymity(k=2),)
-SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
 NEEDED = {"fixed-levels": {"levels": {"age": 1}}}
 
 
@@ -32,7 +32,7 @@ def table_after(mark: str) -> dict[str, list[str]]:
 
 def is_served(recipe: Recipe) -> bool:
     try:
-        refuse_unserved(recipe)
+        check_engine_support(recipe)
     except sf.UnsupportedModelError:
         return False
     return True
@@ -41,9 +41,9 @@ def is_served(recipe: Recipe) -> bool:
 def ways(name: str) -> list[str]:
     algorithm = ALGORITHMS.built_in[name](**NEEDED.get(name, {}))
     plain = Recipe(schema=SCHEMA, models=MODELS_ASKED, algorithm=algorithm)
-    fits = refusal_in_blocks(algorithm, MODELS_ASKED, ()) is None
+    fits = check_blocks(algorithm, MODELS_ASKED, ()) is None
     blocked = fits and is_served(Recipe(schema=SCHEMA, models=MODELS_ASKED, algorithm=algorithm, block_rows=1000))
-    return ["yes" if each else "no" for each in (is_served(plain), is_segmented(plain), is_leveled(plain), blocked)]
+    return ["yes" if each else "no" for each in (is_served(plain), is_segmented(plain), is_full_domain(plain), blocked)]
 
 
 def test_every_algorithm_is_served_as_the_page_says():
@@ -69,4 +69,4 @@ def test_models_that_need_a_population_are_on_the_page_and_no_others():
 @pytest.mark.parametrize("option", ["engine", "memory", "temporary", "out", "replace", "resume"])
 def test_options_are_told(option):
     assert re.search(rf"^\| `{option}` \|", PAGE, re.MULTILINE)
-    assert option in get_type_hints(sf.release.Where)
+    assert option in get_type_hints(sf.release.EngineOptions)

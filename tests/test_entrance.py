@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import sfumato
 from sfumato.cli.application import app
-from sfumato.cli.words import ShellWords, slugs
-from sfumato.entrance import translated
+from sfumato.cli.words import ShellTerms, slugs
+from sfumato.entrance import translate
 
 SOURCE = Path(sfumato.__file__).parent
 OPTIONS = {
@@ -39,7 +39,7 @@ SAID = {
     "Replace it with replace=True; use refine=False.": "Replace it with --replace; use refine=false.",
     'Use engine="memory" or kind="kept".': "Use --engine memory or kind=kept.",
     "DistinctLDiversity compares; take Mondrian.": "distinct-l-diversity compares; take Mondrian.",
-    "Promise such as sf.networks.KDegree(k=5).": "Promise such as k-degree:k=5.",
+    "Promise such as sf.networks.KDegreeAnonymity(k=5).": "Promise such as k-degree:k=5.",
     "--hierarchy must be COLUMN=HOW, as in job=job.csv; got 'age'.": (
         "--hierarchy must be COLUMN=HOW, as in job=job.csv; got 'age'."
     ),
@@ -56,19 +56,19 @@ PYTHON = re.compile(
 
 @pytest.mark.parametrize(("python", "shell"), SAID.items())
 def test_a_sentence_is_said_in_the_words_of_the_command_line(python, shell):
-    assert translated(python, ShellWords(OPTIONS)) == shell
-    assert translated(shell, ShellWords(OPTIONS)) == shell, "what is translated stays as it is"
+    assert translate(python, ShellTerms(OPTIONS)) == shell
+    assert translate(shell, ShellTerms(OPTIONS)) == shell, "what is translated stays as it is"
 
 
 def test_every_sentence_of_the_library_has_no_python_in_it_in_a_shell():
-    words = ShellWords(every_option(app))
+    words = ShellTerms(every_option(app))
     left = {}
     for path in sorted(SOURCE.rglob("*.py")):
         if not {"reproducing", "checks", "workbench"} & set(path.parts):
             for line, said in sentences(ast.parse(path.read_text("utf-8"))):
-                found = PYTHON.search(translated(said, words))
+                found = PYTHON.search(translate(said, words))
                 if found:
-                    left[f"{path.relative_to(SOURCE)}:{line}"] = (found[0], translated(said, words))
+                    left[f"{path.relative_to(SOURCE)}:{line}"] = (found[0], translate(said, words))
     assert left == {}
 
 

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded, Suppressed
+from sfumato.core.publication import NOT_PUBLISHED, RecodedAttribute, Suppressed, TableSolution
 from sfumato.core.published.labels import parse_label
 from sfumato.models import EntropyLDiversity, KAnonymity, TCloseness
 
-SCHEMA = sf.Schema(quasi=["age", "sex", "zip"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive=["disease"])
 TWO = [KAnonymity(k=2)]
 
 
@@ -93,7 +93,7 @@ def test_three_equally_frequent_values_have_an_entropy_of_three():
 
 def test_no_published_column_tells_the_original_row():
     frame = people(60).assign(name=[f"person {number}" for number in range(60)])
-    schema = sf.Schema(identifier=["name"], quasi=SCHEMA.quasi, sensitive=SCHEMA.sensitive)
+    schema = sf.Schema(identifiers=["name"], quasi_identifiers=SCHEMA.quasi_identifiers, sensitive=SCHEMA.sensitive)
     release = sf.anonymize(frame.set_axis(range(1000, 1060), axis=0), schema, TWO)
     assert list(release.frame.columns) == ["age", "sex", "zip", "disease"]
     assert release.frame.index.tolist() == list(range(60))
@@ -105,13 +105,15 @@ def test_intervals_hold_their_values_and_open_ends_do_not():
     ages = sf.Intervals(5, 10).build(pa.array([20, 24, 25, 29]))
     assert [ages.labels[1][node] for node in ages.levels[1]] == ["[20, 25)", "[20, 25)", "[25, 30)", "[25, 30)"]
     table = pa.table({"age": [20, 24, 25, 29]})
-    schema = sf.Schema(quasi=["age"])
+    schema = sf.Schema(quasi_identifiers=["age"])
     wrong = pa.table({"age": ["[20, 25)", "[20, 25)", "[20, 25)", "[25, 30)"]})
     assert sf.audit(wrong, schema, original=table, correspondence=range(4)).truth.false_cells == 1
     assert sf.audit(wrong, schema, original=table).truth.unmatched == 1
     release = sf.anonymize(people(), SCHEMA, [KAnonymity(k=3)])
     for text, age in zip(release.aligned()["age"], people()["age"], strict=True):
-        label = parse_label(str(text), sf.Schema(quasi=["age"], scales={"age": "numeric"}).scales["age"], {})
+        label = parse_label(
+            str(text), sf.Schema(quasi_identifiers=["age"], scales={"age": "numeric"}).scales["age"], {}
+        )
         low, high = (label.low, label.high) if hasattr(label, "low") else (label.value, label.value)
         assert low <= age <= high
 
@@ -145,7 +147,7 @@ def test_a_smaller_t_gives_fewer_groups():
 @pytest.mark.parametrize("odd", ["marital-status", "hours per week", "naïve ∂", "a.b", "`tick`", "SELECT", "0"])
 def test_column_names_may_be_anything(odd):
     frame = people().rename(columns={"age": odd, "disease": f"{odd} of {odd}"})
-    schema = sf.Schema(quasi=[odd, "sex", "zip"], sensitive=[f"{odd} of {odd}"])
+    schema = sf.Schema(quasi_identifiers=[odd, "sex", "zip"], sensitive=[f"{odd} of {odd}"])
     models = [KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive=f"{odd} of {odd}")]
     release = sf.anonymize(frame, schema, models)
     assert release.audit.holds
@@ -166,13 +168,13 @@ def test_the_callers_frame_stays_as_it_is():
 class LeavesOut(Mondrian):
     """Leave out the first four records."""
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish, without the first four records."""
         everything = np.zeros(task.table.rows, dtype=np.int32)
         everything[:4] = NOT_PUBLISHED
-        stars = Recoded((Suppressed(),), np.zeros(1, dtype=np.int32))
+        stars = RecodedAttribute((Suppressed(),), np.zeros(1, dtype=np.int32))
         found = {**super().search(task).recoded, "age": stars, "sex": stars, "zip": stars}
-        return Publication(everything, found)
+        return TableSolution(everything, found)
 
 
 def test_suppressed_rows_are_not_a_class():
@@ -181,6 +183,6 @@ def test_suppressed_rows_are_not_a_class():
     assert len(release.frame) == 36
     assert release.audit.sizes.tolist() == [36]
     assert release.audit.level("k-anonymity") == 36
-    assert release.measures["suppressed-share"] == pytest.approx(0.1)
-    with pytest.raises(sf.BrokenPromiseError):
+    assert release.metrics["suppressed-share"] == pytest.approx(0.1)
+    with pytest.raises(sf.GuaranteeViolatedError):
         sf.anonymize(people(), SCHEMA, [KAnonymity(k=37)], LeavesOut(), max_suppressed=0.1)

@@ -21,7 +21,7 @@ from sfumato.checks.models import MODEL_CHECKS
 from sfumato.cli import asking
 from sfumato.exceptions import PluginError, ReadError, RecipeError, WriteError
 from sfumato.models import KAnonymity
-from sfumato.table.formats.known import FORMATS, format_of, release_format
+from sfumato.table.formats.known import FORMATS, resolve_format, resolve_release_format
 
 PAGE = ROOT / "docs" / "howto" / "extend-sfumato.md"
 ATTRIBUTES = {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}
@@ -67,7 +67,7 @@ def installed(tmp_path_factory) -> Installed:
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    sf.write(sf.samples.generate(300, seed=1), tmp_path / "patients.csv")
+    sf.write(sf.samples.generate_hospital(300, seed=1), tmp_path / "patients.csv")
     return tmp_path
 
 
@@ -83,11 +83,11 @@ def test_a_model_of_another_package_serves_python_and_recipes(installed, folder)
     program = """
 import sfumato as sf
 from simpson_diversity.model import SimpsonLDiversity
-schema = sf.Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"])
+schema = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["disease"])
 release = sf.anonymize(sf.read("patients.csv"), schema, [SimpsonLDiversity(l=1.5, sensitive="disease")], seed=1)
 recipe = sf.Recipe.from_toml(release.recipe.to_toml())
 assert recipe == release.recipe
-again = sf.carry_out(recipe, sf.read("patients.csv"))
+again = sf.run_recipe(recipe, sf.read("patients.csv"))
 assert again.frame.equals(release.frame)
 assert again.audit.holds
 release.write("release", table_format="arrow")
@@ -251,7 +251,7 @@ def test_a_broken_model_is_one_sentence_for_who_asks_and_a_line_in_the_list(adde
     with pytest.raises(PluginError) as caught:
         sf.Recipe.from_dict({"attributes": ATTRIBUTES, "models": [{"name": "far-anonymity", "k": 2}]})
     assert str(caught.value) == sentence
-    *ours, broken = MODELS.listed()
+    *ours, broken = MODELS.entries()
     assert [each.name for each in ours] == list(MODELS.built_in)
     assert (broken.name, broken.package, broken.choice, broken.problem) == (
         "far-anonymity",
@@ -268,7 +268,7 @@ def test_no_package_takes_a_name_of_ours(added):
     assert MODELS["k-anonymity"] is KAnonymity
     assert list(MODELS) == list(MODELS.built_in)
     assert "far_away" not in sys.modules
-    *_, broken = MODELS.listed()
+    *_, broken = MODELS.entries()
     assert broken.package == "far-away"
     assert "cannot be used because it has a name that Sfumato itself uses; update or" in broken.problem
     assert "far_away" not in sys.modules
@@ -283,7 +283,7 @@ def test_a_name_that_two_packages_claim_is_nobodys(added):
     with pytest.raises(PluginError) as caught:
         MODELS["far-anonymity"]
     assert str(caught.value) == sentence
-    assert [each.problem for each in MODELS.listed()][-2:] == [sentence, sentence]
+    assert [each.problem for each in MODELS.entries()][-2:] == [sentence, sentence]
     assert "far_away" not in sys.modules
 
 
@@ -316,9 +316,9 @@ def test_types_that_are_declared_without_quotes_are_read_from_the_command_line(a
 
 def test_a_format_that_claims_what_is_ours_is_refused(added, tmp_path):
     added("far-away", "sfumato.formats", "far", FORMAT.replace("NAME", "far").replace("SUFFIX", "csv"))
-    assert format_of("x.csv", ReadError) is FORMATS.built_in["csv"]
+    assert resolve_format("x.csv", ReadError) is FORMATS.built_in["csv"]
     with pytest.raises(PluginError, match=r"'far' of .* because it claims '\.csv', which Sfumato itself reads;"):
-        release_format("far")
+        resolve_release_format("far")
     with pytest.raises(WriteError, match=r"known are .*\.xlsx; `sfumato formats` tells why 1 more cannot be used\.$"):
         sf.write(pa.table({"a": [1]}), tmp_path / "x.far")
 
@@ -355,7 +355,7 @@ def test_a_format_that_works_one_way_says_so(added, tmp_path, given):
         with pytest.raises(
             sf.InvalidParameterError, match=r"table_format must be one of csv, parquet, xlsx; got 'far'"
         ):
-            release_format("far")
+            resolve_release_format("far")
     else:
         with pytest.raises(ReadError, match=r"^The format 'far' is only written; read the table from another file\.$"):
             sf.read(path)

@@ -20,7 +20,7 @@ import pytest
 import sfumato
 from sfumato import catalogue, exceptions
 from sfumato.attacks.attack import ATTACKS
-from sfumato.schema.missing import Missing, MissingName
+from sfumato.schema.missing import MissingName, MissingPolicy
 from sfumato.schema.scales import Scale, ScaleName
 
 PACKAGE = Path(sfumato.__file__).parent
@@ -189,6 +189,8 @@ def test_signatures_say_more_than_any_and_object():
     assert vague == set()
 
 
-@pytest.mark.parametrize(("names", "kind"), [(ScaleName, Scale), (MissingName, Missing)], ids=["scales", "missing"])
+@pytest.mark.parametrize(
+    ("names", "kind"), [(ScaleName, Scale), (MissingName, MissingPolicy)], ids=["scales", "missing"]
+)
 def test_a_word_that_types_allow_is_a_member_and_the_other_way_round(names: object, kind: type[StrEnum]):
     assert get_args(names) == tuple(member.value for member in kind)

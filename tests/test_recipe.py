@@ -76,8 +76,8 @@ NAMES = st.text(min_size=1, max_size=6).filter(lambda name: name.isprintable())
 def test_columns_and_values_of_any_name_come_back(names, values):
     name, quasi, flag, sensitive = names
     schema = Schema(
-        identifier=[name],
-        quasi=[quasi],
+        identifiers=[name],
+        quasi_identifiers=[quasi],
         sensitive=[sensitive],
         orders={quasi: values},
         scales={quasi: "ordinal"},
@@ -103,14 +103,14 @@ def test_columns_and_values_of_any_name_come_back(names, values):
     ids=repr,
 )
 def test_every_hierarchy_comes_back(builder):
-    schema = Schema(quasi=["a"], hierarchies={"a": builder})
+    schema = Schema(quasi_identifiers=["a"], hierarchies={"a": builder})
     recipe = Recipe(schema=schema, models=(KAnonymity(k=2),), algorithm=Mondrian())
     assert Recipe.from_toml(recipe.to_toml()).schema.hierarchies == {"a": builder}
 
 
 def test_the_recipe_of_a_release_repeats_it():
     table = pa.table({"age": [20, 21, 30, 31], "disease": ["flu", "cold", "flu", "cold"]})
-    schema = Schema(quasi=["age"], sensitive=["disease"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"])
     release = sf.anonymize(table, schema, models=[KAnonymity(k=2)])
     read = Recipe.from_toml(release.recipe.to_toml())
     assert read == release.recipe
@@ -325,7 +325,7 @@ def test_a_hierarchy_file_that_cannot_be_used_is_refused(tmp_path):
     ],
 )
 def test_parts_of_a_recipe_are_checked_when_it_is_made(settings, sentence):
-    usual = {"schema": Schema(quasi=["a"]), "models": [KAnonymity(k=2)], "algorithm": Mondrian()}
+    usual = {"schema": Schema(quasi_identifiers=["a"]), "models": [KAnonymity(k=2)], "algorithm": Mondrian()}
     with pytest.raises(SfumatoError) as refusal:
         Recipe(**{**usual, **settings})
     assert str(refusal.value).startswith(sentence)
@@ -334,7 +334,11 @@ def test_parts_of_a_recipe_are_checked_when_it_is_made(settings, sentence):
 
 def test_contradictions_of_roles_are_found_by_the_schema():
     with pytest.raises(SchemaError, match=r"Schema\.hierarchies names 'b', which has no role"):
-        Recipe(schema=Schema(quasi=["a"], hierarchies={"b": JOBS}), models=[KAnonymity(k=2)], algorithm=Mondrian())
+        Recipe(
+            schema=Schema(quasi_identifiers=["a"], hierarchies={"b": JOBS}),
+            models=[KAnonymity(k=2)],
+            algorithm=Mondrian(),
+        )
     with pytest.raises(HierarchyError):
         Taxonomy.from_rows([["a", "x"], ["a", "y"]])
 
@@ -354,7 +358,7 @@ READING = {
 
 
 def simple(**settings):
-    return Recipe(schema=Schema(quasi=["age"]), models=[KAnonymity(k=2)], algorithm=Mondrian(), **settings)
+    return Recipe(schema=Schema(quasi_identifiers=["age"]), models=[KAnonymity(k=2)], algorithm=Mondrian(), **settings)
 
 
 def test_how_a_table_is_read_comes_back():
@@ -389,11 +393,11 @@ def test_what_is_no_option_of_reading_is_refused(reading, sentence):
 
 def test_a_recipe_says_that_a_table_is_another_one():
     table = pa.table({"age": [1, 1, 2, 2]})
-    recipe = sf.anonymize(table, Schema(quasi=["age"]), [KAnonymity(k=2)]).recipe
-    assert recipe.differs_from(table) is None
-    assert simple().differs_from(table) is None
-    assert "made for a table of 4 rows and this one has 3" in recipe.differs_from(table.slice(1))
-    assert "with other cells" in recipe.differs_from(pa.table({"age": [1, 1, 3, 3]}))
+    recipe = sf.anonymize(table, Schema(quasi_identifiers=["age"]), [KAnonymity(k=2)]).recipe
+    assert recipe.explain_input_mismatch(table) is None
+    assert simple().explain_input_mismatch(table) is None
+    assert "made for a table of 4 rows and this one has 3" in recipe.explain_input_mismatch(table.slice(1))
+    assert "with other cells" in recipe.explain_input_mismatch(pa.table({"age": [1, 1, 3, 3]}))
 
 
 def test_a_family_of_models_is_suggested_by_its_name():

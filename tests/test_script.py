@@ -15,7 +15,7 @@ from drawn_examples import examples
 from sfumato.catalogue import ALGORITHMS
 from sfumato.cli.application import app
 from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.script import as_python
+from sfumato.script import format_python
 from test_recipe import RECIPES
 
 HIERARCHIES = [
@@ -36,13 +36,13 @@ def again(written: str) -> object:
 
 @pytest.mark.parametrize("builder", HIERARCHIES, ids=repr)
 def test_a_hierarchy_is_made_again(builder):
-    assert again(as_python(builder)) == builder
+    assert again(format_python(builder)) == builder
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_an_algorithm_is_made_again(name):
     made = ALGORITHMS[name]() if name != "fixed-levels" else ALGORITHMS[name](levels={"age": 1})
-    assert again(as_python(made)) == made
+    assert again(format_python(made)) == made
 
 
 STEPS = [
@@ -53,8 +53,8 @@ STEPS = [
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_a_masking_step_is_made_again(step):
-    assert as_python(step).startswith("sf.masking.")
-    assert again(as_python(step)) == step
+    assert format_python(step).startswith("sf.masking.")
+    assert again(format_python(step)) == step
 
 
 @examples(50)
@@ -68,14 +68,14 @@ def test_a_script_states_the_whole_recipe(recipe, reading):
 
 
 def test_long_calls_stand_on_lines_of_their_own():
-    written = as_python([sf.KAnonymity(k=5)] * 9)
+    written = format_python([sf.KAnonymity(k=5)] * 9)
     assert max(map(len, written.splitlines())) <= 100
     assert written.splitlines()[1] == "    sf.KAnonymity(k=5),"
 
 
 def test_a_script_writes_the_bytes_of_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sf.write(sf.samples.generate(120, seed=1), "patients.csv")
+    sf.write(sf.samples.generate_hospital(120, seed=1), "patients.csv")
     run = CliRunner().invoke
     assert run(app, ["inspect", "patients.csv", "--out", "recipe.toml"]).exit_code == 0
     assert run(app, ["anonymize", "patients.csv", "--recipe", "recipe.toml", "--out", "first"]).exit_code == 0

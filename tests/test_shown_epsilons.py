@@ -12,13 +12,13 @@ import pytest
 import sfumato as sf
 from sfumato.collecting.client import LocalClient
 from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
-from sfumato.collecting.rappor import Rappor
-from sfumato.neighbors import EDGE, NODE, PLACES, REPORTS, ROW, TRIPS, individual
+from sfumato.collecting.rappor import RAPPOR
+from sfumato.neighbors import EDGE, NODE, PLACES, REPORTS, ROW, TRIPS, one_individual
 from sfumato.places.earth import Area
-from sfumato.places.place_client import PlaceClient
+from sfumato.places.place_client import LocationClient
 from sfumato.places.planar_laplace import PlanarLaplace
 from sfumato.places.trajectories import Trajectories
-from sfumato.queries.private.drawing import draw_counts
+from sfumato.queries.private.drawing import draw_noisy_counts
 
 SOURCES = Path(sf.__file__).parent
 AREA = Area(west=13.0, south=52.3, east=13.8, north=52.7)
@@ -31,11 +31,11 @@ def table(asked, **more):
 
 
 def network():
-    return sf.networks.Network.from_edges([(0, 1), (0, 2), (1, 2), (2, 3)])
+    return sf.networks.Graph.from_edges([(0, 1), (0, 2), (1, 2), (2, 3)])
 
 
 def ways():
-    return Trajectories(sf.samples.generate_ways(5, 1, seed=1))
+    return Trajectories(sf.samples.generate_trajectories(5, 1, seed=1))
 
 
 def histogram(asked):
@@ -43,7 +43,7 @@ def histogram(asked):
 
 
 def log(asked):
-    return sf.baskets.private_counts(
+    return sf.baskets.private_item_counts(
         pa.table({"who": [1, 2], "item": ["a", "b"]}), person="who", item="item", max_items=1, delta="1e-6", **asked
     )
 
@@ -56,22 +56,22 @@ def client(mechanism):
 
 
 def per_meter():
-    found = PlaceClient(PlanarLaplace(epsilon=0.007, area=AREA), budget=0.01)
+    found = LocationClient(PlanarLaplace(epsilon=0.007, area=AREA), budget=0.01)
     found.report(13.4, 52.5)
     return found
 
 
-COUNTED = {"places": sf.places.Squares(area=AREA, order=1)}
+COUNTED = {"places": sf.places.SquareGrid(area=AREA, order=1)}
 SHOWN = {
     "answer": (lambda asked: table(asked).count(epsilon=1), ROW),
     "of persons": (
         lambda asked: table(asked, person="who", max_rows=2).mean("age", epsilon=1),
-        individual("who", 2),
+        one_individual("who", 2),
     ),
     "counts": (histogram, ROW),
     "accountant": (lambda asked: histogram(asked) and asked["accountant"], ROW),
     "balance": (lambda asked: histogram(asked) and asked["accountant"].balance(), ROW),
-    "log": (log, individual("who")),
+    "log": (log, one_individual("who")),
     "degrees": (lambda asked: sf.networks.private_degrees(network(), **asked), EDGE),
     "degrees of persons": (lambda asked: sf.networks.private_degrees(network(), unit="person", **asked), NODE),
     "triangles": (lambda asked: sf.networks.private_triangles(network(), **asked), EDGE),
@@ -80,7 +80,7 @@ SHOWN = {
     "density": (lambda asked: sf.places.private_density(ways(), **COUNTED, **asked), TRIPS),
     "sequences": (lambda asked: sf.places.private_prefix_tree(ways(), **COUNTED, **asked), TRIPS),
     "client": (lambda _: client(GeneralizedRandomizedResponse(epsilon=1, values=["a", "b"])), REPORTS),
-    "rappor": (lambda _: client(Rappor(values=["a", "b"], bits=8, hashes=1, cohorts=1)), REPORTS),
+    "rappor": (lambda _: client(RAPPOR(values=["a", "b"], bits=8, hashes=1, cohorts=1)), REPORTS),
     "places": (lambda _: per_meter(), PLACES),
 }
 
@@ -99,7 +99,7 @@ def test_what_shows_an_epsilon_says_what_it_is_about(tmp_path, name):
 
 def test_a_picture_says_what_its_epsilon_is_about(tmp_path):
     accountant = sf.queries.Accountant(tmp_path / "budget.sqlite", total=50)
-    assert f"epsilon 1 for {ROW}" in draw_counts(histogram({"accountant": accountant, "analyst": "ann"}))
+    assert f"epsilon 1 for {ROW}" in draw_noisy_counts(histogram({"accountant": accountant, "analyst": "ann"}))
 
 
 def test_no_module_writes_an_epsilon_in_words_of_its_own():

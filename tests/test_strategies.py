@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from strategies import described_tables, group_counts, hierarchies
 
 
 @given(described_tables(least_rows=2, most_rows=8))
 def test_a_described_table_can_be_coded(drawn):
     table, schema = drawn
-    coded = code(table, schema)
+    coded = encode_table(table, schema)
     assert coded.rows == table.num_rows
     for column in (*coded.quasi, *coded.sensitive):
         missing = (column.codes == column.domain.missing).sum()

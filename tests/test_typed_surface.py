@@ -26,10 +26,10 @@ import pandas as pd
 import polars as pl
 
 people = pd.DataFrame({"age": [30, 40], "job": ["judge", "clerk"]})
-schema = sf.Schema(quasi=["age", "job"], scales={"age": "numeric"}, missing="matches-all")
-flagged, schema = sf.flag(people, schema, rules={"age": (">=", 65), "job": ["judge"]})
-promises: list[sf.models.PrivacyModel] = [sf.models.KAnonymity(k=2), sf.models.TCloseness(t=0.2, sensitive="job")]
-search: sf.algorithms.Algorithm = sf.algorithms.Optimal()
+schema = sf.Schema(quasi_identifiers=["age", "job"], scales={"age": "numeric"}, missing="matches-all")
+flagged, schema = sf.mark_sensitive_cells(people, schema, rules={"age": (">=", 65), "job": ["judge"]})
+promises: list[sf.models.GroupModel] = [sf.models.KAnonymity(k=2), sf.models.TCloseness(t=0.2, sensitive="job")]
+search: sf.algorithms.TableAlgorithm = sf.algorithms.Optimal()
 made: sf.Release = sf.anonymize(flagged, schema, models=promises, algorithm=search, max_suppressed=0)
 made.write(Path("made"))
 audit: sf.Audit = sf.audit(pl.DataFrame({"age": [1]}), schema, promises, original=pl.LazyFrame({"age": [1]}))
@@ -43,7 +43,7 @@ noise = sf.collecting.UniformNoise(low=-20, high=20)
 sent = noise.perturb(np.array([30.0, 40.0]), secret="5f" * 32)
 noise.perturb(people["age"])
 shares = sf.collecting.reconstruct(sent, noise, edges=[0, 20, 40, 60], method="em").shares
-client = sf.collecting.LocalClient(sf.collecting.Rappor(values=["flu", "cold"]), budget=2)
+client = sf.collecting.LocalClient(sf.collecting.RAPPOR(values=["flu", "cold"]), budget=2)
 reported: list[int] = client.report("flu")
 query = sf.queries.Query(kind="sum", over="age", where={"job": "clerk"})
 answer = sf.queries.estimate(made.frame, schema, query)
@@ -52,10 +52,10 @@ rules = sf.mining.mine_rules([["bread", "milk"], ["bread"]], support=1, confiden
 condensed = sf.condensing.Condensation(k=2).fit(people, schema)
 solutions = sf.release.explore(people, schema, models=promises).filter(status="anonymous")
 kept, held_out = sf.judging.hold_out(people, share=0.5)
-tree: sf.hierarchies.Builder = sf.hierarchies.Taxonomy({"any": ["judge", "clerk"]})
+tree: sf.hierarchies.HierarchyBuilder = sf.hierarchies.Taxonomy({"any": ["judge", "clerk"]})
 party = sf.fusing.Party(name="a", data=people, id="job", attributes=["age"])
-drawn: str = sf.reporting.draw_attacks(found)
-again = sf.carry_out(sf.Recipe.read("recipe.toml"), sf.read("patients.csv"))
+drawn: str = sf.reporting.draw_attack_rates(found)
+again = sf.run_recipe(sf.Recipe.read("recipe.toml"), sf.read("patients.csv"))
 try:
     sf.write(people, Path("nowhere") / "people.csv")
 except sf.WriteError as error:
@@ -67,7 +67,7 @@ import sfumato as sf
 from sfumato.models import KAnonimity  # wrong
 
 data = sf.read("patients.csv")
-schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
 release = sf.anonymize(data, schema, models=[sf.KAnonymity(k=5)], algorithm=sf.Mondrian())
 sf.KAnonymity(kk=5)  # wrong
 sf.KAnonymity(k="five")  # wrong
@@ -75,7 +75,7 @@ sf.KAnonymity(5)  # wrong
 sf.anonymise(data, schema)  # wrong
 sf.queries.PrivatTable  # wrong
 sf.attacks.Linkag()  # wrong
-sf.samples.generate("many")  # wrong
+sf.samples.generate_hospital("many")  # wrong
 sf.read(5)  # wrong
 sf.anonymize(5, schema, models=[sf.KAnonymity(k=5)])  # wrong
 sf.anonymize(data, schema, models=sf.KAnonymity(k=5))  # wrong
@@ -83,17 +83,17 @@ sf.anonymize(data, schema, models=[sf.Mondrian()])  # wrong
 sf.anonymize(data, schema, models=[sf.KAnonymity(k=5)], algorithm=sf.Mondrian)  # wrong
 sf.anonymize(data, schema, models=[sf.KAnonymity(k=5)], suppressed=0.1)  # wrong
 sf.Schema(quazi=["age"])  # wrong
-sf.Schema(quasi=["age"], hierarchies={"age": 5})  # wrong
-sf.Schema(quasi=["age"], scales={"age": "number"})  # wrong
-sf.Schema(quasi=["age"], missing="ignored")  # wrong
+sf.Schema(quasi_identifiers=["age"], hierarchies={"age": 5})  # wrong
+sf.Schema(quasi_identifiers=["age"], scales={"age": "number"})  # wrong
+sf.Schema(quasi_identifiers=["age"], missing="ignored")  # wrong
 sf.Intervals([5, 10])  # wrong
-sf.flag(data, schema, rules={"age": ("=>", 65)})  # wrong
+sf.mark_sensitive_cells(data, schema, rules={"age": ("=>", 65)})  # wrong
 sf.queries.Query(kind="median")  # wrong
 sf.audit({"age": [30]}, schema)  # wrong
 sf.attack(data, schema, known=data, correspondence="as it stands")  # wrong
 sf.assess_risk(data, schema, population="Germany")  # wrong
 sf.collecting.UniformNoise(low=-20, hi=20)  # wrong
-sf.collecting.simulate(sf.collecting.Rappor(values=["flu", "cold"]), 5)  # wrong
+sf.collecting.simulate_reports(sf.collecting.RAPPOR(values=["flu", "cold"]), 5)  # wrong
 sf.collecting.reconstruct([1.0], sf.collecting.GaussianNoise(scale=1), method="guess")  # wrong
 sf.mining.mine_rules(5, support=1, confidence=0.5)  # wrong
 release.write(5)  # wrong

@@ -7,18 +7,18 @@ import random
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 
 D = "disease"
 SEARCHES = [
     sf.Mondrian(),
     sf.Mondrian(strict=False),
     sf.LocalRecoding(),
-    sf.Sabre(),
-    sf.NCPTopDown(),
+    sf.SABRE(),
+    sf.TopDownNCP(),
     sf.Slicing(),
     sf.Anatomy(),
-    sf.CrossBucket(),
+    sf.CrossBucketGeneralization(),
     sf.LocalAnatomy(),
     sf.LocalAnatomyGeneralization(),
     sf.TopDownSpecialization(),
@@ -28,12 +28,12 @@ SEARCHES = [
     sf.Optimal(),
     sf.Optimal(refine=True),
     sf.Datafly(),
-    sf.Mdav(),
+    sf.MDAV(),
     sf.KMember(),
 ]
 
 
-def promises(rng: random.Random) -> list[PrivacyModel]:
+def promises(rng: random.Random) -> list[GroupModel]:
     """Draw what is promised, mostly too much."""
     k, l = rng.randint(1, 8), rng.randint(2, 4)
     return rng.choice(
@@ -50,7 +50,7 @@ def promises(rng: random.Random) -> list[PrivacyModel]:
     )
 
 
-def request(rng: random.Random) -> tuple[pa.Table, sf.Schema, list[PrivacyModel], float]:
+def request(rng: random.Random) -> tuple[pa.Table, sf.Schema, list[GroupModel], float]:
     """Draw a few records, what they are, what is promised of them, and how many may be lost."""
     rows, models = rng.randint(1, 6), promises(rng)
     table = pa.table(
@@ -61,9 +61,9 @@ def request(rng: random.Random) -> tuple[pa.Table, sf.Schema, list[PrivacyModel]
             "flag": [rng.random() < 0.6 for _ in range(rows)],
         }
     )
-    flagged = any("age" in model.attributes for model in models)
+    flagged = any("age" in model.sensitive_attributes for model in models)
     schema = sf.Schema(
-        quasi=["age", "sex"],
+        quasi_identifiers=["age", "sex"],
         sensitive=[D],
         hierarchies={"age": sf.Intervals(5, 10)} if rng.random() < 0.6 else {},
         flags={"age": "flag"} if flagged else {},

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Protocol
 
-UNSAID = object()  # the value of a parameter that is named without one, as in "give more with memory="
+UNSPECIFIED = object()  # the value of a parameter that is named without one, as in "give more with memory="
 
 FILES = r"(?!(?:csv|tsv|txt|gz|parquet|pq|xlsx?|dta|z?sav|por|sas7bdat|xpt|toml|json|sqlite|db|duckdb|arrow|gml)\b)"
 LITERAL = r"""'[^']*'|"[^"]*"|\{[^{}]*\}|\[[^\[\]]*\]|\([^()]*\)|-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?|True|False|None"""
@@ -28,7 +28,7 @@ BRACKETS = re.compile(r"(?<!\w)([\[({]['\"][^\[\](){}]*[\])}]|\[\]|\(\)|\{\})")
 NAMED = re.compile(r"(?<![\w'\"-])(True|False|None)(?![\w'\"])")
 
 
-class EntranceWords(Protocol):
+class EntryPointTerms(Protocol):
     """The words of an entrance."""
 
     def option(self, name: str, value: object) -> str | None:
@@ -44,7 +44,7 @@ class EntranceWords(Protocol):
         """Write a plain value."""
 
 
-def translated(sentence: str, words: EntranceWords) -> str:
+def translate(sentence: str, words: EntryPointTerms) -> str:
     """Return a sentence of the library in the words of an entrance; what is in them already stays as it is."""
 
     def owned(found: re.Match[str]) -> str:
@@ -55,11 +55,11 @@ def translated(sentence: str, words: EntranceWords) -> str:
         return words.owned(found[1], found[2]) + column
 
     def value(found: re.Match[str]) -> str:
-        read = _read(found[1])
-        return found[1] if read is UNSAID or isinstance(read, str) else words.shown(read)
+        read = _parse_literal(found[1])
+        return found[1] if read is UNSPECIFIED or isinstance(read, str) else words.shown(read)
 
     def call(found: re.Match[str]) -> str:
-        return _made(found[1], words)
+        return _translate_call(found[1], words)
 
     def reference(found: re.Match[str]) -> str:
         name = found[1].rpartition(".")[2]
@@ -71,8 +71,8 @@ def translated(sentence: str, words: EntranceWords) -> str:
         return words.made(found[1], [], {}) or found[0]
 
     def given(found: re.Match[str]) -> str:
-        read = UNSAID if found[2] is None else _read(found[2])
-        return words.option(found[1], read) or (found[1] if read is UNSAID else f"{found[1]}={words.shown(read)}")
+        read = UNSPECIFIED if found[2] is None else _parse_literal(found[2])
+        return words.option(found[1], read) or (found[1] if read is UNSPECIFIED else f"{found[1]}={words.shown(read)}")
 
     said = GOT.sub(value, SUBSCRIPT.sub(r" of \1", MUST_BE.sub(owned, sentence)))
     for pattern, change in ((RECIPE, of_recipe), (CALL, call), (REFERENCE, reference), (CLASS, named), (GIVEN, given)):
@@ -80,14 +80,14 @@ def translated(sentence: str, words: EntranceWords) -> str:
     return NAMED.sub(value, BRACKETS.sub(value, said))
 
 
-def _read(written: str) -> object:
+def _parse_literal(written: str) -> object:
     try:
         return ast.literal_eval(written)
     except (ValueError, SyntaxError):
-        return UNSAID
+        return UNSPECIFIED
 
 
-def _made(written: str, words: EntranceWords) -> str:
+def _translate_call(written: str, words: EntryPointTerms) -> str:
     """Say a call of a class, such as `sf.Intervals(5, 10)`; what cannot be read so stays."""
     try:
         call = ast.parse(written, mode="eval").body

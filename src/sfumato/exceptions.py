@@ -11,7 +11,7 @@
     ├── InfeasibleError                      no release can keep the promise
     ├── UnsupportedModelError (ValueError)   an algorithm does not support a model
     ├── ProtocolError                        another party broke the protocol or left
-    └── BrokenPromiseError                   a release failed its own audit and was withheld
+    └── GuaranteeViolatedError                   a release failed its own audit and was withheld
 
 `ReadWarning` is no error: it says what was found out about a file, or looks odd in it. Nor is `ReleaseWarning`: it says
 that earlier releases of the same individuals lie beside a new one.
@@ -83,7 +83,7 @@ class ProtocolError(SfumatoError):
     """Another party broke the protocol or left."""
 
 
-class BrokenPromiseError(SfumatoError):
+class GuaranteeViolatedError(SfumatoError):
     """A release failed its own audit and was withheld."""
 
 

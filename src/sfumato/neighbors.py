@@ -12,20 +12,20 @@ PLACE = "any two places of one row"
 BASKET = "any two baskets"
 
 
-def individual(column: str, most: int | None = None) -> str:
+def one_individual(column: str, most: int | None = None) -> str:
     """Say that an individual is added or removed, and of how many rows of hers something is counted.
 
-    >>> individual("patient", 5)
+    >>> one_individual("patient", 5)
     "adding or removing one individual (by 'patient', of whose rows at most 5 count)"
     """
     rows = "with all rows" if most is None else f"of whose rows at most {most:,} count"
     return f"adding or removing one individual (by {column!r}, {rows})"
 
 
-def loss(epsilon: float | str, neighbors: str, *, delta: float | str | None = None) -> str:
+def describe_epsilon(epsilon: float | str, neighbors: str, *, delta: float | str | None = None) -> str:
     """Write a privacy loss with what it is about.
 
-    >>> loss(0.25, EDGE)
+    >>> describe_epsilon(0.25, EDGE)
     'epsilon 0.25 for adding or removing one edge'
     """
     shown = epsilon if isinstance(epsilon, str) else f"{epsilon:.4g}"

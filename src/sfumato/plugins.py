@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
-OURS = "sfumato"
+BUILT_IN = "sfumato"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed(Generic[T]):
+class RegistryEntry(Generic[T]):
     """One choice, with the package that it comes from; of one that cannot be used, why not."""
 
     name: str
@@ -29,7 +29,7 @@ class Listed(Generic[T]):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Choices(Mapping[str, T]):
+class Registry(Mapping[str, T]):
     """Everything of one kind that there is, by name: Sfumato's own and, after these, what other packages add.
 
     A name of Sfumato's own always means Sfumato's own. Another package's is imported when it is looked up; if it
@@ -51,43 +51,43 @@ class Choices(Mapping[str, T]):
     def __getitem__(self, name: str) -> T:
         if name in self.built_in:
             return self.built_in[name]
-        found = [point for point in self._points() if point.name == name]
+        found = [point for point in self._entry_points() if point.name == name]
         if not found:
             raise KeyError(name)
-        return self._only(found)
+        return self._unique_entry(found)
 
     def __iter__(self) -> Iterator[str]:
         yield from self.built_in
-        yield from sorted({point.name for point in self._points()} - set(self.built_in))
+        yield from sorted({point.name for point in self._entry_points()} - set(self.built_in))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.built_in or any(point.name == name for point in self._points())
+        return name in self.built_in or any(point.name == name for point in self._entry_points())
 
-    def listed(self) -> Iterator[Listed[T]]:
+    def entries(self) -> Iterator[RegistryEntry[T]]:
         """List everything with its package, also what cannot be used."""
         for name, choice in self.built_in.items():
-            yield Listed(name=name, package=OURS, choice=choice)
-        points = self._points()
+            yield RegistryEntry(name=name, package=BUILT_IN, choice=choice)
+        points = self._entry_points()
         for point in points:
             alike = [other for other in points if other.name == point.name]
             try:
-                yield Listed(name=point.name, package=_package(point), choice=self._only(alike))
+                yield RegistryEntry(name=point.name, package=_package(point), choice=self._unique_entry(alike))
             except PluginError as error:
-                yield Listed(name=point.name, package=_package(point), problem=str(error))
+                yield RegistryEntry(name=point.name, package=_package(point), problem=str(error))
 
-    def _points(self) -> list[EntryPoint]:
+    def _entry_points(self) -> list[EntryPoint]:
         from importlib.metadata import entry_points
 
         return sorted(entry_points(group=self.group), key=lambda point: (point.name, _package(point)))
 
-    def _only(self, points: list[EntryPoint]) -> T:
+    def _unique_entry(self, points: list[EntryPoint]) -> T:
         """Load what is added under one name, if one package does so and what it adds is sound."""
         point = points[0]
         if point.name in self.built_in:
-            raise PluginError(self._sentence(point, "has a name that Sfumato itself uses"))
+            raise PluginError(self._unknown_name_message(point, "has a name that Sfumato itself uses"))
         if len(points) > 1:
             packages = " and ".join(repr(_package(each)) for each in points)
             raise PluginError(
@@ -96,13 +96,15 @@ class Choices(Mapping[str, T]):
         try:
             loaded = point.load()
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another package does when it is imported
-            raise PluginError(self._sentence(point, f"cannot be loaded ({_reason(error)})")) from None
-        flaw = self.flaw(loaded) or _other_name(loaded, point.name)
+            raise PluginError(
+                self._unknown_name_message(point, f"cannot be loaded ({_describe_error(error)})")
+            ) from None
+        flaw = self.flaw(loaded) or _mismatched_name(loaded, point.name)
         if flaw is not None:
-            raise PluginError(self._sentence(point, flaw))
+            raise PluginError(self._unknown_name_message(point, flaw))
         return loaded  # type: ignore[no-any-return]  # `flaw` has judged it
 
-    def _sentence(self, point: EntryPoint, flaw: str) -> str:
+    def _unknown_name_message(self, point: EntryPoint, flaw: str) -> str:
         return (
             f"The {self.what} {point.name!r} of the package {_package(point)!r} cannot be used because it {flaw}; "
             "update or uninstall that package."
@@ -113,14 +115,14 @@ def _package(point: EntryPoint) -> str:
     return (point.dist and point.dist.name) or "unknown"
 
 
-def _other_name(loaded: object, name: str) -> str | None:
+def _mismatched_name(loaded: object, name: str) -> str | None:
     own = getattr(loaded, "name", None)
     if not isinstance(own, str):
         return "has no name"
     return None if own == name else f"calls itself {own!r}"
 
 
-def _reason(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """Say what went wrong; other errors than those of importing may quote anything, so they are told by type alone."""
     told = str(error) if isinstance(error, ImportError | AttributeError | SfumatoError) else ""
     return " ".join(told.rstrip(".").split()) or type(error).__name__

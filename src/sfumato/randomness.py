@@ -24,7 +24,7 @@ def draw_seed() -> int:
     return secrets.randbits(SEED_BITS)
 
 
-def generator(seed: int) -> np.random.Generator:
+def seeded_generator(seed: int) -> np.random.Generator:
     """Make the generator of a recorded seed; it must protect nobody, because seeds can be tried."""
     import numpy as np
 
@@ -36,7 +36,7 @@ def draw_secret() -> str:
     return secrets.token_hex(SECRET_BYTES)
 
 
-def repeatable_secret(seed: int) -> str:
+def secret_from_seed(seed: int) -> str:
     """Make a secret of a seed, to repeat runs on persons who do not exist; whoever tries seeds finds it."""
     return hashlib.sha256(f"sfumato repeats {seed}".encode()).hexdigest()
 
@@ -52,7 +52,7 @@ def check_secret(owner: object, secret: object) -> None:
         )
 
 
-class Stream:
+class KeyedRandom:
     """Bits that nobody repeats who lacks the secret: SHAKE-256 of it, or the operating system's where there is none.
 
     Parameters
@@ -62,7 +62,7 @@ class Stream:
     about : tells what the draws are made for. The same secret draws anew for anything else, so that two releases by
         one secret do not betray each other. It is asked when bits are first drawn.
 
-    >>> Stream("5f" * 32).permutation(4).tolist() == Stream("5f" * 32).permutation(4).tolist()
+    >>> KeyedRandom("5f" * 32).permutation(4).tolist() == KeyedRandom("5f" * 32).permutation(4).tolist()
     True
     """
 
@@ -71,7 +71,7 @@ class Stream:
         self._secret, self._purpose, self._about = secret, purpose, about
         self._key, self._draws = b"", 0
 
-    def draw(self, count: int) -> bytes:
+    def random_bytes(self, count: int) -> bytes:
         """Draw bytes."""
         if self._secret is None:
             return os.urandom(count)
@@ -81,43 +81,43 @@ class Stream:
         self._draws += 1
         return hashlib.shake_256(self._key + self._draws.to_bytes(WORD_BYTES, "big")).digest(count)
 
-    def words(self, count: int) -> npt.NDArray[np.uint64]:
+    def random_uint64(self, count: int) -> npt.NDArray[np.uint64]:
         """Draw numbers of 64 bits."""
         import numpy as np
 
-        return np.frombuffer(self.draw(WORD_BYTES * count), dtype="<u8").astype(np.uint64, copy=False)
+        return np.frombuffer(self.random_bytes(WORD_BYTES * count), dtype="<u8").astype(np.uint64, copy=False)
 
     def uniform(self, count: int) -> npt.NDArray[np.float64]:
         """Draw numbers strictly between 0 and 1, on the grid of 2**-52 moved by half a step."""
         import numpy as np
 
-        return np.asarray(((self.words(count) >> np.uint64(12)) + 0.5) * 2.0**-52, dtype=np.float64)
+        return np.asarray(((self.random_uint64(count) >> np.uint64(12)) + 0.5) * 2.0**-52, dtype=np.float64)
 
-    def below(self, high: int | npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+    def integers(self, high: int | npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
         """Draw whole numbers from 0 to one less than `high`, a number or one for each, all exactly as likely."""
         import numpy as np
 
         most = np.uint64((1 << 8 * WORD_BYTES) - 1)
         ends = np.broadcast_to(np.asarray(high, dtype=np.uint64), count)
-        drawn = self.words(count).copy()
+        drawn = self.random_uint64(count).copy()
         last = most - (most % ends + np.uint64(1)) % ends  # the last number of the last whole round
         rejected = np.flatnonzero(drawn > last)
         if len(rejected):
-            drawn[rejected] = self.below(ends[rejected].astype(np.int64), len(rejected)).astype(np.uint64)
+            drawn[rejected] = self.integers(ends[rejected].astype(np.int64), len(rejected)).astype(np.uint64)
         return (drawn % ends).astype(np.int64)
 
     def permutation(self, count: int) -> npt.NDArray[np.int64]:
         """Draw an order of so many things, all orders being as likely but for one part in 2**64."""
-        return order_of(self.words(count))
+        return argsort_words(self.random_uint64(count))
 
 
-def order_of(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+def argsort_words(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     """Order numbers that were drawn: ascending, and equal ones as they came.
 
     Their first bits are sorted, each with its place in the last bits; the few whose first bits agree are sorted again.
 
     >>> import numpy as np
-    >>> order_of(np.array([7 << 60, 5, 3, 5], dtype=np.uint64)).tolist()
+    >>> argsort_words(np.array([7 << 60, 5, 3, 5], dtype=np.uint64)).tolist()
     [2, 1, 3, 0]
     """
     import numpy as np

@@ -10,30 +10,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from sfumato import __version__
-from sfumato.algorithms.base import Algorithm
-from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
-from sfumato.coding.fingerprint import fingerprint
+from sfumato.algorithms.base import TableAlgorithm
+from sfumato.catalogue import ALGORITHMS, MASKING_STEPS, MODELS
+from sfumato.coding.fingerprint import compute_table_digest
 from sfumato.exceptions import InvalidParameterError, RecipeError
 from sfumato.masking.base import MaskingStep
 from sfumato.masking.masked_table import are_steps
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.randomness import check_secret
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
-from sfumato.schema.settings import attribute_settings, schema_of
-from sfumato.script import as_python, constructor
+from sfumato.schema.settings import attribute_to_dict, schema_from_dict
+from sfumato.script import format_constructor, format_python
 from sfumato.table.formats.base import CONVENTIONS, WRITTEN, Option, stated
 from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.dates import DateFormat
 from sfumato.table.formats.headers import Header
-from sfumato.table.toml import parse_toml, read_toml, refuse_unknown, section_of, table_in
-from sfumato.validation import did_you_mean, is_number, is_whole, require
+from sfumato.table.toml import check_known_keys, get_section, get_table, parse_toml, read_toml
+from sfumato.validation import is_finite_number, is_integer, require, suggest_closest
 from sfumato.words import LANGUAGES
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-READING: dict[str, type] = {
+READ_OPTION_TYPES: dict[str, type] = {
     "table": str,
     "query": str,
     "sheet": str,
@@ -49,7 +49,7 @@ READING: dict[str, type] = {
     "date_format": str,
     "column_types": dict,
 }
-TOLD = {tuple: "a list", str: "a string", int: "a whole number", bool: "true or false", dict: "a table"}
+TYPE_DESCRIPTIONS = {tuple: "a list", str: "a string", int: "a whole number", bool: "true or false", dict: "a table"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +84,8 @@ class Recipe:
     """
 
     schema: Schema
-    models: tuple[PrivacyModel, ...]
-    algorithm: Algorithm
+    models: tuple[GroupModel, ...]
+    algorithm: TableAlgorithm
     masking: tuple[MaskingStep, ...] = ()
     max_suppressed: float = 0.0
     block_rows: int | None = None
@@ -105,24 +105,24 @@ class Recipe:
 
     def __post_init__(self) -> None:
         require(isinstance(self.schema, Schema), self, "schema", "an sf.Schema", self.schema)
-        require(isinstance(self.algorithm, Algorithm), self, "algorithm", "an algorithm", self.algorithm)
+        require(isinstance(self.algorithm, TableAlgorithm), self, "algorithm", "an algorithm", self.algorithm)
         require(are_steps(self.masking), self, "masking", "a list of masking steps", self.masking)
         object.__setattr__(self, "masking", tuple(self.masking))
         unpromised = bool(self.masking) and self.algorithm.recodes == "nothing"
         good = _are_models(self.models) and (bool(self.models) or unpromised)
         require(good, self, "models", "a list of at least one model", self.models)
         object.__setattr__(self, "models", tuple(self.models))
-        share = is_number(self.max_suppressed) and 0 <= self.max_suppressed <= 1
+        share = is_finite_number(self.max_suppressed) and 0 <= self.max_suppressed <= 1
         require(share, self, "max_suppressed", "a share in [0, 1]", self.max_suppressed)
-        blocks = self.block_rows is None or (is_whole(self.block_rows) and self.block_rows > 0)
+        blocks = self.block_rows is None or (is_integer(self.block_rows) and self.block_rows > 0)
         require(blocks, self, "block_rows", "a whole number of at least 1", self.block_rows)
         require(isinstance(self.count_rows, bool), self, "count_rows", "True or False", self.count_rows)
         object.__setattr__(self, "publish_text", _names(self, self.publish_text))
-        seeded = self.seed is None or (is_whole(self.seed) and self.seed >= 0)
+        seeded = self.seed is None or (is_integer(self.seed) and self.seed >= 0)
         require(seeded, self, "seed", "a whole number", self.seed)
         check_secret(self, self.secret)
-        object.__setattr__(self, "reading", checked_reading(self.reading))
-        counted = self.input_rows is None or (is_whole(self.input_rows) and self.input_rows >= 0)
+        object.__setattr__(self, "reading", check_read_options(self.reading))
+        counted = self.input_rows is None or (is_integer(self.input_rows) and self.input_rows >= 0)
         require(counted, self, "input_rows", "a whole number", self.input_rows)
         for name in ("input_sha256", "input_digest", "input_file", "ledger", "ledger_head"):
             given = getattr(self, name)
@@ -140,19 +140,19 @@ class Recipe:
             known.pop("separator", None)
         if "date_format" in known:
             known["date_format"] = DateFormat(str(known["date_format"])).four_digits
-        published = {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}
+        published = {*self.schema.quasi_identifiers, *self.schema.sensitive, *self.schema.insensitive}
         types: Any = self.reading.get("column_types", {})
         texts = {name: kind for name, kind in types.items() if kind == "text" and name in published}
         return known | ({"column_types": texts} if texts else {})
 
-    def differs_from(self, table: pa.Table) -> str | None:
+    def explain_input_mismatch(self, table: pa.Table) -> str | None:
         """Say that a table is not the one that the recipe was made for, if it states that one; None if it is."""
         if self.input_rows is not None and self.input_rows != table.num_rows:
             return (
                 f"The recipe was made for a table of {self.input_rows:,} rows and this one has {table.num_rows:,};"
                 " check that its roles and hierarchies still fit."
             )
-        if self.input_sha256 is not None and self.input_sha256 != fingerprint(table):
+        if self.input_sha256 is not None and self.input_sha256 != compute_table_digest(table):
             return (
                 "The recipe was made for a table with other cells, or one that was read otherwise; check that its roles"
                 " and hierarchies still fit."
@@ -164,23 +164,27 @@ class Recipe:
         return {
             "sfumato": self._header(),
             **({} if not self._input() else {"input": self._input()}),
-            **({} if self.ledger is None else {"series": {"ledger": self.ledger, **_given(self, "ledger_head")}}),
+            **(
+                {}
+                if self.ledger is None
+                else {"series": {"ledger": self.ledger, **_optional_entry(self, "ledger_head")}}
+            ),
             "release": {
                 "max_suppressed": float(self.max_suppressed),
-                **_given(self, "block_rows"),
+                **_optional_entry(self, "block_rows"),
                 **({"count_rows": True} if self.count_rows else {}),
                 **({"publish_text": list(self.publish_text)} if self.publish_text else {}),
                 "missing": str(self.schema.missing),
             },
-            "attributes": {name: attribute_settings(self.schema, name) for name in self.schema.attributes},
-            **({"masking": [_step(step) for step in self.masking]} if self.masking else {}),
+            "attributes": {name: attribute_to_dict(self.schema, name) for name in self.schema.attributes},
+            **({"masking": [_step_to_dict(step) for step in self.masking]} if self.masking else {}),
             "models": [{"name": model.name, **model.parameters()} for model in self.models],
             "algorithm": {"name": self.algorithm.name, **self.algorithm.parameters()},
         }
 
     def _header(self) -> dict[str, Any]:
         language = {} if self.language == "en" else {"language": self.language}
-        return {"version": __version__, **_given(self, "seed"), **_given(self, "secret"), **language}
+        return {"version": __version__, **_optional_entry(self, "seed"), **_optional_entry(self, "secret"), **language}
 
     def _input(self) -> dict[str, Any]:
         known: dict[str, Any] = {"file": self.input_file, "date": self.input_date}
@@ -204,12 +208,12 @@ class Recipe:
         return (
             "".join(f"import {package}\n" for package in packages)
             + "import sfumato as sf\n\n"
-            + (f"reading = {as_python(self.reading)}\n" if self.reading else "")
+            + (f"reading = {format_python(self.reading)}\n" if self.reading else "")
             + f"table = sf.read({source!r}{', **reading' if self.reading else ''})\n"
-            + f"schema = {constructor(self.schema)}\n"
-            + f"recipe = {constructor(self, named)}\n"
-            + ("" if self.ledger is None else "ledger = sf.Ledger('series.ledger')  # name the ledger of the series\n")
-            + f"release = sf.carry_out(recipe, table{'' if self.ledger is None else ', ledger=ledger'})\n"
+            + f"schema = {format_constructor(self.schema)}\n"
+            + f"recipe = {format_constructor(self, named)}\n"
+            + ("" if self.ledger is None else "ledger = sf.Series('series.ledger')  # name the ledger of the series\n")
+            + f"release = sf.run_recipe(recipe, table{'' if self.ledger is None else ', ledger=ledger'})\n"
             + f"release.write({out!r})\n"
         )
 
@@ -234,18 +238,20 @@ class Recipe:
     def from_dict(cls, content: Mapping[str, Any], folder: Path | None = None) -> Recipe:
         """Rebuild a recipe from the values returned by `to_dict`."""
         known = ("sfumato", "input", "series", "release", "attributes", "masking", "models", "algorithm")
-        refuse_unknown(content, known, "The recipe")
-        release = section_of(
+        check_known_keys(content, known, "The recipe")
+        release = get_section(
             content, "release", ("max_suppressed", "block_rows", "count_rows", "publish_text", "missing")
         )
-        header = section_of(content, "sfumato", ("version", "seed", "secret", "language"))
-        source = section_of(content, "input", ("file", "date", "rows", "sha256", "digest", *READING))
-        series = section_of(content, "series", ("ledger", "ledger_head"))
+        header = get_section(content, "sfumato", ("version", "seed", "secret", "language"))
+        source = get_section(content, "input", ("file", "date", "rows", "sha256", "digest", *READ_OPTION_TYPES))
+        series = get_section(content, "series", ("ledger", "ledger_head"))
         return cls(
-            schema=schema_of(table_in(content, "attributes"), release.get("missing", Missing.OWN_VALUE), folder),
-            models=models_of(content),
-            algorithm=algorithm_of(content.get("algorithm", {"name": "mondrian"})),
-            masking=tuple(choice_of(STEPS, entry, "step") for entry in listed(content, "masking")),
+            schema=schema_from_dict(
+                get_table(content, "attributes"), release.get("missing", MissingPolicy.OWN_VALUE), folder
+            ),
+            models=models_from_dict(content),
+            algorithm=algorithm_from_dict(content.get("algorithm", {"name": "mondrian"})),
+            masking=tuple(instantiate_choice(MASKING_STEPS, entry, "step") for entry in get_tables(content, "masking")),
             max_suppressed=release.get("max_suppressed", 0.0),
             block_rows=release.get("block_rows"),
             count_rows=release.get("count_rows", False),
@@ -255,7 +261,7 @@ class Recipe:
             input_rows=source.get("rows"),
             input_sha256=source.get("sha256"),
             input_digest=source.get("digest"),
-            reading={name: value for name, value in source.items() if name in READING},
+            reading={name: value for name, value in source.items() if name in READ_OPTION_TYPES},
             input_file=source.get("file"),
             input_date=source.get("date"),
             ledger=series.get("ledger"),
@@ -270,15 +276,15 @@ def _names(recipe: Recipe, given: object) -> tuple[str, ...]:
     return tuple(cast("Sequence[str]", given))
 
 
-def checked_reading(given: Mapping[str, Any], owner: str = "[input]") -> dict[str, Option]:
+def check_read_options(given: Mapping[str, Any], owner: str = "[input]") -> dict[str, Option]:
     """Refuse what are no options of reading; empty ones are left out. `owner` is the part of a file that has them."""
     if not isinstance(given, Mapping):
         raise RecipeError("Recipe.reading must be a mapping of options, as in {'decimal': ','}.")
-    refuse_unknown(given, READING, owner)
+    check_known_keys(given, READ_OPTION_TYPES, owner)
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     for name, value in given.items():
-        if type(value) is not READING[name]:
-            raise RecipeError(f"The entry {name!r} in {owner} must be {TOLD[READING[name]]}.")
+        if type(value) is not READ_OPTION_TYPES[name]:
+            raise RecipeError(f"The entry {name!r} in {owner} must be {TYPE_DESCRIPTIONS[READ_OPTION_TYPES[name]]}.")
     try:
         Conventions(**{name: given[name] for name in CONVENTIONS if name in given})
         Header(names=given.get("names", ()))
@@ -287,14 +293,14 @@ def checked_reading(given: Mapping[str, Any], owner: str = "[input]") -> dict[st
     return stated(given)  # type: ignore[return-value]  # as READING says
 
 
-def models_of(content: Mapping[str, Any]) -> tuple[PrivacyModel, ...]:
+def models_from_dict(content: Mapping[str, Any]) -> tuple[GroupModel, ...]:
     """Return the models that a recipe's `[[models]]` name."""
-    return tuple(choice_of(MODELS, entry, "model") for entry in listed(content, "models"))
+    return tuple(instantiate_choice(MODELS, entry, "model") for entry in get_tables(content, "models"))
 
 
-def algorithm_of(entry: Mapping[str, Any]) -> Algorithm:
+def algorithm_from_dict(entry: Mapping[str, Any]) -> TableAlgorithm:
     """Return the algorithm that a recipe's `[algorithm]` names."""
-    algorithm: Algorithm = choice_of(ALGORITHMS, entry, "algorithm")
+    algorithm: TableAlgorithm = instantiate_choice(ALGORITHMS, entry, "algorithm")
     return algorithm
 
 
@@ -306,10 +312,10 @@ def _is_date(given: object) -> bool:
 
 
 def _are_models(given: object) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(each, PrivacyModel) for each in given)
+    return isinstance(given, list | tuple) and all(isinstance(each, GroupModel) for each in given)
 
 
-def _step(step: MaskingStep) -> dict[str, Any]:
+def _step_to_dict(step: MaskingStep) -> dict[str, Any]:
     """Write a step as plain values; what TOML calls an array is a list."""
 
     def plain(value: object) -> object:
@@ -318,22 +324,22 @@ def _step(step: MaskingStep) -> dict[str, Any]:
     return {"name": step.name, **{name: plain(value) for name, value in step.parameters().items()}}
 
 
-def _given(recipe: Recipe, name: str) -> dict[str, Any]:
+def _optional_entry(recipe: Recipe, name: str) -> dict[str, Any]:
     value = getattr(recipe, name)
     return {} if value is None else {name: value}
 
 
-def choice_of(known: Mapping[str, Any], entry: object, what: str) -> Any:
+def instantiate_choice(known: Mapping[str, Any], entry: object, what: str) -> Any:
     """Return the choice that an entry of a recipe names, with the parameters that it gives."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         raise RecipeError(f"Every {what} of a recipe must be a table with a name.")
     name = entry["name"]
     if name not in known:
-        raise RecipeError(f"There is no {what} {name!r}{_meant(name, known)}")
+        raise RecipeError(f"There is no {what} {name!r}{_suggest_names(name, known)}")
     choice = known[name]
     parameters = {key: value for key, value in entry.items() if key != "name"}
     allowed = {field.name: field for field in fields(choice)}
-    refuse_unknown(parameters, allowed, f"The {what} {name!r}")
+    check_known_keys(parameters, allowed, f"The {what} {name!r}")
     needed = [key for key, field in allowed.items() if field.default is MISSING and field.default_factory is MISSING]
     lacking = [key for key in needed if key not in parameters]
     if lacking:
@@ -344,19 +350,19 @@ def choice_of(known: Mapping[str, Any], entry: object, what: str) -> Any:
         raise RecipeError(f"The {what} {name!r} has a parameter of the wrong type; see `sfumato {what}s`.") from None
 
 
-def _meant(name: str, known: Mapping[str, Any]) -> str:
+def _suggest_names(name: str, known: Mapping[str, Any]) -> str:
     """Suggest all choices whose name ends in the given one, or else the closest.
 
-    >>> _meant("diversity", {"distinct-l-diversity": 1, "entropy-l-diversity": 2, "k-anonymity": 3})
+    >>> _suggest_names("diversity", {"distinct-l-diversity": 1, "entropy-l-diversity": 2, "k-anonymity": 3})
     "; did you mean 'distinct-l-diversity' or 'entropy-l-diversity'?"
     """
     family = [each for each in known if name and each.endswith(f"-{name}")]
     if family:
         return f"; did you mean {' or '.join(map(repr, family))}?"
-    return did_you_mean(name, known) or f"; choose one of {', '.join(known)}."
+    return suggest_closest(name, known) or f"; choose one of {', '.join(known)}."
 
 
-def listed(content: Mapping[str, Any], name: str) -> list[Any]:
+def get_tables(content: Mapping[str, Any], name: str) -> list[Any]:
     """Return the entries of a list of tables; empty if there is none."""
     entries = content.get(name, [])
     if not isinstance(entries, list):

@@ -10,10 +10,10 @@ from typing import Any
 WIDTH = 100
 STEP = "    "
 SPREAD = ("widths", "lengths")  # settings of hierarchies that are positional, one by one
-ALONE = ("tree", "groups")  # those that are the only argument
+ONE_PER_LINE = ("tree", "groups")  # those that are the only argument
 
 
-def as_python(value: Any, indent: str = "") -> str:
+def format_python(value: Any, indent: str = "") -> str:
     """Write settings as a Python expression, over several lines if it is long.
 
     Parameters
@@ -24,31 +24,31 @@ def as_python(value: Any, indent: str = "") -> str:
     Examples
     --------
     >>> from sfumato.models import KAnonymity
-    >>> print(as_python([KAnonymity(k=5)]))
+    >>> print(format_python([KAnonymity(k=5)]))
     [sf.KAnonymity(k=5)]
     """
     if isinstance(value, Enum):
         return repr(str(value))
     if isinstance(value, Mapping):
-        return _laid_out(
-            "{", [f"{key!r}: {as_python(each, indent + STEP)}" for key, each in value.items()], "}", indent
+        return _wrap_lines(
+            "{", [f"{key!r}: {format_python(each, indent + STEP)}" for key, each in value.items()], "}", indent
         )
     if isinstance(value, list | tuple):
-        return _laid_out("[", [as_python(each, indent + STEP) for each in value], "]", indent)
+        return _wrap_lines("[", [format_python(each, indent + STEP) for each in value], "]", indent)
     if hasattr(value, "build"):
-        return _hierarchy(value, indent)
+        return _format_hierarchy(value, indent)
     if hasattr(value, "parameters"):
-        return constructor(value, {}, indent)
+        return format_constructor(value, {}, indent)
     return repr(value)
 
 
-def _call(name: str, given: Mapping[str, Any], indent: str = "", before: Sequence[str] = ()) -> str:
+def _format_call(name: str, given: Mapping[str, Any], indent: str = "", before: Sequence[str] = ()) -> str:
     """Write a call with arguments by name, after those by position that are already written."""
-    written = [f"{key}={as_python(each, indent + STEP)}" for key, each in given.items()]
-    return _laid_out(f"{name}(", [*before, *written], ")", indent)
+    written = [f"{key}={format_python(each, indent + STEP)}" for key, each in given.items()]
+    return _wrap_lines(f"{name}(", [*before, *written], ")", indent)
 
 
-def constructor(value: Any, named: Mapping[str, str] | None = None, indent: str = "") -> str:
+def format_constructor(value: Any, named: Mapping[str, str] | None = None, indent: str = "") -> str:
     """Write the call that makes a dataclass again, with all that is not as by default.
 
     Parameters
@@ -62,10 +62,12 @@ def constructor(value: Any, named: Mapping[str, str] | None = None, indent: str 
         usual = field.default if field.default_factory is MISSING else field.default_factory()
         if field.name not in (named or {}) and getattr(value, field.name) != usual:
             given[field.name] = getattr(value, field.name)
-    return _call(_name_of(value), given, indent, [f"{field}={name}" for field, name in (named or {}).items()])
+    return _format_call(
+        _qualified_name(value), given, indent, [f"{field}={name}" for field, name in (named or {}).items()]
+    )
 
 
-def _name_of(value: object) -> str:
+def _qualified_name(value: object) -> str:
     """Return how a script names the class of an object: from the top of the toolkit, from its room, or in full."""
     import sfumato
 
@@ -78,16 +80,18 @@ def _name_of(value: object) -> str:
     )
 
 
-def _hierarchy(value: Any, indent: str) -> str:
+def _format_hierarchy(value: Any, indent: str) -> str:
     settings = {key: each for key, each in value.to_dict().items() if key != "kind"}
     if "rows" in settings:
-        return _laid_out(f"{_name_of(value)}.from_rows(", [as_python(settings["rows"], indent + STEP)], ")", indent)
-    spread = [as_python(each) for key in SPREAD for each in settings.pop(key, ())]
-    alone = [as_python(settings.pop(key), indent + STEP) for key in ALONE if key in settings]
-    return _call(_name_of(value), settings, indent, [*spread, *alone])
+        return _wrap_lines(
+            f"{_qualified_name(value)}.from_rows(", [format_python(settings["rows"], indent + STEP)], ")", indent
+        )
+    spread = [format_python(each) for key in SPREAD for each in settings.pop(key, ())]
+    alone = [format_python(settings.pop(key), indent + STEP) for key in ONE_PER_LINE if key in settings]
+    return _format_call(_qualified_name(value), settings, indent, [*spread, *alone])
 
 
-def _laid_out(opening: str, parts: Sequence[str], closing: str, indent: str) -> str:
+def _wrap_lines(opening: str, parts: Sequence[str], closing: str, indent: str) -> str:
     """Write parts in one line, or each in a line of its own."""
     line = opening + ", ".join(parts) + closing
     if len(indent) + len(line) <= WIDTH and "\n" not in line:

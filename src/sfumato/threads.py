@@ -13,12 +13,12 @@ Result = TypeVar("Result")
 MANY_ROWS = 20_000
 
 
-def worker_count() -> int:
+def count_workers() -> int:
     """Count the processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_threads(work: Callable[[Item], Result], items: Iterable[Item], rows: int = MANY_ROWS) -> Iterator[Result]:
+def map_in_threads(work: Callable[[Item], Result], items: Iterable[Item], rows: int = MANY_ROWS) -> Iterator[Result]:
     """Yield the results of a function, in order; no more of them are made ahead than there are processors.
 
     Parameters
@@ -28,13 +28,13 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item], rows: int 
 
     Examples
     --------
-    >>> list(in_threads(str, [3, 1, 2]))
+    >>> list(map_in_threads(str, [3, 1, 2]))
     ['3', '1', '2']
     """
     if rows < MANY_ROWS:
         yield from map(work, items)
         return
-    ahead = worker_count()
+    ahead = count_workers()
     with ThreadPoolExecutor(ahead) as pool:
         begun: deque[Future[Result]] = deque()
         for item in items:

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.algorithms.base import FACTS, Algorithm, Task
+from sfumato.algorithms.base import FACTS, TableAlgorithm, TableRequest
 from sfumato.catalogue import ALGORITHMS, MODELS, describe_choice
-from sfumato.checks.requests import Both, FewerThan
-from sfumato.coding.codes import code
-from sfumato.core.publication import Publication
+from sfumato.checks.requests import MaxGroupSize, TwoAttributeDiversity
+from sfumato.coding.codes import encode_table
+from sfumato.core.publication import TableSolution
 from sfumato.models import DistinctLDiversity, KAnonymity, KMap
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 
 TABLE = pa.table(
@@ -27,29 +27,29 @@ TABLE = pa.table(
         "flag": [True, False, True, False],
     }
 )
-BOTH = Both(first="job", second="disease")
+BOTH = TwoAttributeDiversity(first="job", second="disease")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Subject(Algorithm):
+class Subject(TableAlgorithm):
     name = "subject"
     reference = "none"
 
     weights: tuple[str, ...] = ()
 
     @property
-    def names_quasi(self) -> tuple[str, ...]:
+    def named_quasi_identifiers(self) -> tuple[str, ...]:
         return self.weights
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         raise NotImplementedError
 
 
-def refusal(models, *, missing=Missing.OWN_VALUE, flags=None, weights=(), cases=None, **facts):
+def refusal(models, *, missing=MissingPolicy.OWN_VALUE, flags=None, weights=(), cases=None, **facts):
     kind = type("Subject", (Subject,), facts)
-    schema = Schema(quasi=["age", "sex"], sensitive=["job", "disease"], flags=flags or {}, missing=missing)
-    table = code(TABLE, schema, weights=cases)
-    task = Task(table=table, models=models, most_suppressed=0, missing=missing, rng=np.random.default_rng(0))
+    schema = Schema(quasi_identifiers=["age", "sex"], sensitive=["job", "disease"], flags=flags or {}, missing=missing)
+    table = encode_table(TABLE, schema, weights=cases)
+    task = TableRequest(table=table, models=models, max_suppressed=0, missing=missing, rng=np.random.default_rng(0))
     return kind(weights=weights).refusal(task)
 
 
@@ -63,12 +63,12 @@ REFUSED = {
     "Optimal.": ([], {"cases": COUNTS}),
     "Subject cannot search for KMap(k=2), which needs a population table; give one to the audit.": ([KMap(k=2)], {}),
     "Subject does not support FewerThan(k=3), because merging valid groups can break it; use Optimal.": (
-        [FewerThan(k=3)],
+        [MaxGroupSize(k=3)],
         {"needs_monotone": "always"},
     ),
     "Subject does not support FewerThan(k=3) if missing values match all; use own-value.": (
-        [FewerThan(k=3)],
-        {"needs_monotone": "matches-all", "missing": Missing.MATCHES_ALL},
+        [MaxGroupSize(k=3)],
+        {"needs_monotone": "matches-all", "missing": MissingPolicy.MATCHES_ALL},
     ),
     f"Subject does not support {BOTH!r}, which is about several attributes at once; use Mondrian.": (
         [BOTH],
@@ -106,8 +106,8 @@ SERVED = [
     ([], {"weights": ("age",)}),
     ([], {"flags": {"sex": "flag"}, "serves_flags": True}),
     ([], {"cases": COUNTS, "serves_cases": True}),
-    ([FewerThan(k=3)], {"missing": Missing.MATCHES_ALL}),
-    ([FewerThan(k=3)], {"needs_monotone": "matches-all"}),
+    ([MaxGroupSize(k=3)], {"missing": MissingPolicy.MATCHES_ALL}),
+    ([MaxGroupSize(k=3)], {"needs_monotone": "matches-all"}),
     ([BOTH], {}),
     (DIVERSE, {"serves_attributes": "apart"}),
     (DIVERSE[:1], {"serves_attributes": "one"}),

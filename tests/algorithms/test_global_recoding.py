@@ -14,7 +14,7 @@ from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
 
 JOBS = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer", "sailor"]})
 SCHEMA = sf.Schema(
-    quasi=["age", "job"], sensitive=["disease"], hierarchies={"age": sf.Intervals(5, 10, 20), "job": JOBS}
+    quasi_identifiers=["age", "job"], sensitive=["disease"], hierarchies={"age": sf.Intervals(5, 10, 20), "job": JOBS}
 )
 
 
@@ -35,7 +35,7 @@ def test_what_was_suppressed_is_recoded_and_all_are_published():
     again = sf.anonymize(table, SCHEMA, models, sf.Optimal(refine=True))
     assert once.suppressed > 0
     assert again.suppressed == 0
-    assert again.measures["loss"] < once.measures["loss"]
+    assert again.metrics["loss"] < once.metrics["loss"]
     assert again.recoding is None
     assert again.proof is None
 
@@ -43,7 +43,7 @@ def test_what_was_suppressed_is_recoded_and_all_are_published():
 def test_cheap_suppression_gives_finer_recodings():
     table, models = people(1500, 2), [sf.KAnonymity(k=4)]
     plain, fine = (
-        sf.anonymize(table, SCHEMA, models, sf.Optimal(refine=True, suppression_factor=factor)).measures["loss"]
+        sf.anonymize(table, SCHEMA, models, sf.Optimal(refine=True, suppression_factor=factor)).metrics["loss"]
         for factor in (0.5, 0.1)
     )
     assert fine < plain

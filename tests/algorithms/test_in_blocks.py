@@ -13,18 +13,24 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.good_groups import kept_by_all
-from sfumato.algorithms.in_blocks import block_tasks, blocks_of, refusal_in_blocks, search_in_blocks, united
-from sfumato.algorithms.local.median_cutting import MedianCutting
-from sfumato.checks.requests import FewerThan
-from sfumato.coding.codes import code
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.good_groups import satisfy_all
+from sfumato.algorithms.in_blocks import (
+    block_requests,
+    check_blocks,
+    merge_solutions,
+    partition_into_blocks,
+    search_in_blocks,
+)
+from sfumato.algorithms.local.median_cutting import MedianPartitioning
+from sfumato.checks.requests import MaxGroupSize
+from sfumato.coding.codes import encode_table
 from sfumato.core.groups import Groups
-from sfumato.core.publication import Center, Publication, Recoded
+from sfumato.core.publication import Center, RecodedAttribute, TableSolution
 from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 from sfumato.recipe import Recipe
-from sfumato.schema.missing import SENSITIVE, Missing
+from sfumato.schema.missing import SENSITIVE, MissingPolicy
 from sfumato.table.frames import to_arrow
 
 SECRET = "5f" * 32
@@ -33,25 +39,25 @@ L = (sf.FrequencyLDiversity(l=2, sensitive="occupation"),)
 T = (sf.KAnonymity(k=3), sf.TCloseness(t=0.6, sensitive="occupation"))
 KL = (sf.KLAnonymity(k=2, l=2, sensitive="occupation"),)
 REQUESTS = [
-    (sf.NCPTopDown(), T),
-    (sf.Sabre(), T),
+    (sf.TopDownNCP(), T),
+    (sf.SABRE(), T),
     (sf.LocalRecoding(), K),
-    (sf.Mdav(), T),
-    (sf.VMdav(), K),
+    (sf.MDAV(), T),
+    (sf.VMDAV(), K),
     (sf.KMember(), T),
     (sf.GreedyPKClustering(publish="ranges"), K),
-    (sf.MaaSlie(), L),
+    (sf.MAASLIE(), L),
     (sf.Mondrian(strict=False), K),
     (sf.Anatomy(), L),
     (sf.Anatomy(), T[1:]),
     (sf.LocalAnatomy(), L),
     (sf.LocalAnatomyGeneralization(), (*K, *L)),
-    (sf.CrossBucket(), KL),
-    (sf.CrossBucket(), (sf.EntropyLDiversity(l=2, sensitive="occupation"),)),
+    (sf.CrossBucketGeneralization(), KL),
+    (sf.CrossBucketGeneralization(), (sf.EntropyLDiversity(l=2, sensitive="occupation"),)),
     (sf.Slicing(), L),
     (sf.Slicing(), K),
 ]
-SCHEMA = sf.Schema(quasi=["age", "education", "sex", "hours_per_week"], sensitive=["occupation"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "education", "sex", "hours_per_week"], sensitive=["occupation"])
 
 
 def census(rows: int = 240, seed: int = 3) -> pa.Table:
@@ -70,7 +76,7 @@ def test_blocks_are_published_correctly_whatever_the_order_of_rows(algorithm, mo
     assert found.audit.truth.holds
     assert found.proof is None
     assert found.recoding is None
-    again = table.take(pa.array(generator(1).permutation(table.num_rows)))
+    again = table.take(pa.array(seeded_generator(1).permutation(table.num_rows)))
     assert released(again, models, algorithm, block_rows=60).published.equals(found.published)
     assert not released(table, models, algorithm).published.equals(found.published)
 
@@ -84,13 +90,13 @@ def test_a_table_that_fits_one_block_is_published_as_ever(algorithm, models):
     assert found.proof == expected.proof
 
 
-def task_of(table: pa.Table, schema: sf.Schema, models, most_suppressed: int = 0) -> Task:
-    return Task(
-        table=code(table, schema),
+def task_of(table: pa.Table, schema: sf.Schema, models, most_suppressed: int = 0) -> TableRequest:
+    return TableRequest(
+        table=encode_table(table, schema),
         models=models,
-        most_suppressed=most_suppressed,
-        missing=Missing(schema.missing),
-        rng=generator(0),
+        max_suppressed=most_suppressed,
+        missing=MissingPolicy(schema.missing),
+        rng=seeded_generator(0),
     )
 
 
@@ -103,15 +109,15 @@ def task_of(table: pa.Table, schema: sf.Schema, models, most_suppressed: int = 0
 def test_blocks_keep_the_models_and_are_unions_of_groups_of_mondrian(drawn, models, most):
     table, schema = drawn
     task = task_of(table, schema, models)
-    whole = task.whole()
-    block = blocks_of(task, most)
+    whole = task.as_one_group()
+    block = partition_into_blocks(task, most)
     sizes = np.bincount(block)
-    assert len(sizes) == 1 or task.missing is Missing.MATCHES_ALL or sizes.min() > 0
-    groups = Groups.from_rows(block, len(sizes), task.watched, SENSITIVE, totals=whole.totals)
-    if kept_by_all(whole, task.models).all():
-        assert kept_by_all(groups, task.models).all()
-        if task.missing is Missing.OWN_VALUE:  # others may ride along with any block
-            cutting = MedianCutting(task, strict=True)
+    assert len(sizes) == 1 or task.missing is MissingPolicy.MATCHES_ALL or sizes.min() > 0
+    groups = Groups.from_rows(block, len(sizes), task.model_columns, SENSITIVE, totals=whole.totals)
+    if satisfy_all(whole, task.models).all():
+        assert satisfy_all(groups, task.models).all()
+        if task.missing is MissingPolicy.OWN_VALUE:  # others may ride along with any block
+            cutting = MedianPartitioning(task, strict=True)
             cutting.run()
             found = cutting.groups()
             assert len({*zip(found.tolist(), block.tolist(), strict=True)}) == found.max() + 1
@@ -123,19 +129,24 @@ def test_blocks_keep_the_models_and_are_unions_of_groups_of_mondrian(drawn, mode
 
 def test_blocks_for_cross_buckets_keep_the_diversity_that_it_needs():
     models = (sf.EntropyLDiversity(l=2, sensitive="occupation"),)
-    assert sf.CrossBucket().needed_of_blocks(models) == (*models, sf.FrequencyLDiversity(l=2, sensitive="occupation"))
+    assert sf.CrossBucketGeneralization().block_models(models) == (
+        *models,
+        sf.FrequencyLDiversity(l=2, sensitive="occupation"),
+    )
 
 
 def test_blocks_have_at_most_so_many_records_where_the_table_can_be_cut():
-    block = blocks_of(task_of(census(), SCHEMA, K), 50)
+    block = partition_into_blocks(task_of(census(), SCHEMA, K), 50)
     assert np.bincount(block).max() <= 50
     assert len(np.bincount(block)) > 4
 
 
 def test_a_table_that_cannot_be_cut_is_searched_as_a_whole():
     table = pa.table({name: census()[name].take([0] * 90) for name in SCHEMA.attributes})
-    found = released(table, K, sf.Mdav(), block_rows=10)
-    assert found.published.group_by(SCHEMA.quasi).aggregate([([], "count_all")])["count_all"].to_pylist() == [90]
+    found = released(table, K, sf.MDAV(), block_rows=10)
+    assert found.published.group_by(SCHEMA.quasi_identifiers).aggregate([([], "count_all")])[
+        "count_all"
+    ].to_pylist() == [90]
 
 
 @given(rows=st.lists(st.integers(1, 40), min_size=2, max_size=6), share=st.floats(0, 1))
@@ -144,27 +155,27 @@ def test_every_block_may_suppress_its_share(rows, share):
     most = int(share * table.num_rows)
     task = task_of(table, SCHEMA, K, most_suppressed=most)
     bounds = np.cumsum(rows)[:-1]
-    tasks = list(block_tasks(task, np.split(np.arange(table.num_rows), bounds)))
+    tasks = list(block_requests(task, np.split(np.arange(table.num_rows), bounds)))
     assert [each.table.rows for each in tasks] == rows
-    assert [each.most_suppressed for each in tasks] == [most * each // table.num_rows for each in rows]
-    assert sum(each.most_suppressed for each in tasks) <= most
+    assert [each.max_suppressed for each in tasks] == [most * each // table.num_rows for each in rows]
+    assert sum(each.max_suppressed for each in tasks) <= most
 
 
 def test_blocks_draw_apart_and_compare_with_the_whole_table():
     task = task_of(census(), SCHEMA, T)
-    first, second = block_tasks(task, np.split(np.arange(240), 2))
+    first, second = block_requests(task, np.split(np.arange(240), 2))
     drawn = first.rng.integers(1 << 40), second.rng.integers(1 << 40)
-    again = list(block_tasks(task_of(census(), SCHEMA, T), np.split(np.arange(240), 2)))
+    again = list(block_requests(task_of(census(), SCHEMA, T), np.split(np.arange(240), 2)))
     assert (again[1].rng.integers(1 << 40), again[0].rng.integers(1 << 40)) == drawn[::-1]
     assert drawn[0] != drawn[1]
     for each in (first, second):
-        assert each.whole().totals["occupation"].tolist() == task.whole().totals["occupation"].tolist()
+        assert each.as_one_group().totals["occupation"].tolist() == task.as_one_group().totals["occupation"].tolist()
 
 
 def test_what_is_published_alike_in_two_blocks_is_one_group():
-    one = Publication(np.array([0, 1, -1]), {"age": Recoded((Center(1.0), Center(2.5)), np.array([0, 1]))})
-    two = Publication(np.array([1, 0]), {"age": Recoded((Center(2.5), Center(4.0)), np.array([0, 1]))})
-    found = united([one, two], [np.array([0, 2, 4]), np.array([1, 3])])
+    one = TableSolution(np.array([0, 1, -1]), {"age": RecodedAttribute((Center(1.0), Center(2.5)), np.array([0, 1]))})
+    two = TableSolution(np.array([1, 0]), {"age": RecodedAttribute((Center(2.5), Center(4.0)), np.array([0, 1]))})
+    found = merge_solutions([one, two], [np.array([0, 2, 4]), np.array([1, 3])])
     assert len(np.unique(found.group[found.group >= 0])) == 3
     assert found.group[4] == -1
     assert found.group[2] == found.group[3]
@@ -175,7 +186,7 @@ def test_what_is_published_alike_in_two_blocks_is_one_group():
 
 def test_buckets_of_blocks_are_apart():
     task = replace(task_of(census(), SCHEMA, L), models=L)
-    block = blocks_of(task, 60)
+    block = partition_into_blocks(task, 60)
     bucket = search_in_blocks(sf.Anatomy(), task, 60).buckets["occupation"]
     assert len({*zip(bucket.tolist(), block.tolist(), strict=True)}) == len(set(bucket.tolist()))
     assert len(np.unique(block)) > 1
@@ -196,28 +207,28 @@ def test_suppression_is_added_up():
         (sf.Mondrian(), K, (), "Mondrian counts equal records and needs no blocks"),
         (sf.Optimal(), K, (), "drop block_rows."),
         (sf.LocalAnatomy(), L, ("age",), "Single sensitive cells"),
-        (sf.Mdav(), (FewerThan(k=9),), (), "published alike"),
+        (sf.MDAV(), (MaxGroupSize(k=9),), (), "published alike"),
     ],
 )
 def test_what_cannot_be_searched_in_blocks_is_refused(algorithm, models, flags, told):
-    assert told in refusal_in_blocks(algorithm, models, flags)
+    assert told in check_blocks(algorithm, models, flags)
 
 
 def test_refusals_of_blocks_come_before_the_search():
     with pytest.raises(UnsupportedModelError, match="needs no blocks"):
         released(census(10), K, sf.Mondrian(), block_rows=500)
     recipe = Recipe(schema=SCHEMA, models=K, algorithm=sf.Mondrian(), block_rows=500)
-    assert ["needs no blocks" in str(each.error) for each in sf.refusals(recipe, census(10))] == [True]
+    assert ["needs no blocks" in str(each.error) for each in sf.check(recipe, census(10))] == [True]
 
 
 @pytest.mark.parametrize("given", [0, -5, 2.5, True, "many"])
 def test_a_number_of_records_is_needed(given):
     with pytest.raises(InvalidParameterError, match="block_rows must be a whole number"):
-        Recipe(schema=SCHEMA, models=K, algorithm=sf.Mdav(), block_rows=given)
+        Recipe(schema=SCHEMA, models=K, algorithm=sf.MDAV(), block_rows=given)
 
 
 def test_recipes_keep_their_blocks():
-    recipe = Recipe(schema=SCHEMA, models=K, algorithm=sf.Mdav(), block_rows=500)
+    recipe = Recipe(schema=SCHEMA, models=K, algorithm=sf.MDAV(), block_rows=500)
     assert "block_rows = 500" in recipe.to_toml()
     assert Recipe.from_toml(recipe.to_toml()).block_rows == 500
     assert "block_rows=500" in recipe.to_python("census.csv")
@@ -226,19 +237,19 @@ def test_recipes_keep_their_blocks():
 
 def two_worlds(rows: int = 400) -> pa.Table:
     """Draw a table whose halves are each a quarter away from it, the young and the old ones."""
-    rng = generator(5)
+    rng = seeded_generator(5)
     young = np.arange(rows) < rows // 2
     flu = rng.random(rows) < np.where(young, 0.75, 0.25)
     age = np.where(young, rng.integers(20, 40, rows), rng.integers(60, 80, rows))
     return pa.table({"age": age, "occupation": np.where(flu, "flu", "cold"), "sex": rng.integers(0, 2, rows)})
 
 
-@pytest.mark.parametrize("algorithm", [sf.NCPTopDown(), sf.Sabre(), sf.LocalRecoding(), sf.Mdav(), sf.Anatomy()])
+@pytest.mark.parametrize("algorithm", [sf.TopDownNCP(), sf.SABRE(), sf.LocalRecoding(), sf.MDAV(), sf.Anatomy()])
 def test_groups_are_compared_with_the_whole_table_not_with_their_block(algorithm):
-    schema = sf.Schema(quasi=["age", "sex"], sensitive=["occupation"])
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["occupation"])
     models = (sf.TCloseness(t=0.3, sensitive="occupation"),)
     task = task_of(two_worlds(), schema, models)
-    assert len(np.unique(blocks_of(task, 200))) == 2
+    assert len(np.unique(partition_into_blocks(task, 200))) == 2
     assert sf.anonymize(two_worlds(), schema, models, algorithm, block_rows=200, seed=1).audit.holds
 
 
@@ -246,10 +257,10 @@ def test_slices_are_chosen_so_that_every_block_keeps_the_models():
     task = task_of(census(), SCHEMA, L)
     block = np.arange(240) // 6
     tables = [task.table.take(np.flatnonzero(block == each)) for each in range(40)]
-    settled = sf.Slicing().settled(sf.Slicing().settle(task, lambda: tables))
+    settled = sf.Slicing().for_blocks(sf.Slicing().fit_blocks(task, lambda: tables))
     assert settled.layout.linked != sf.Slicing()._layout(task).linked
     for each in range(40):
         part = replace(task, table=task.table.take(np.flatnonzero(block == each)))
         found = settled.search(part)
-        groups = Groups.from_rows(found.group, int(found.group.max()) + 1, part.watched)
-        assert kept_by_all(groups, L).all()
+        groups = Groups.from_rows(found.group, int(found.group.max()) + 1, part.model_columns)
+        assert satisfy_all(groups, L).all()

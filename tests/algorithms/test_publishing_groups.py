@@ -11,28 +11,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.publishing import publish_groups, recode_ranges
-from sfumato.algorithms.set_labels import distinct_pairs, recode_sets
-from sfumato.coding.codes import code, code_column
-from sfumato.core.publication import Exact, Interval, MissingCell, Node, Recoded, Suppressed, ValueSet
+from sfumato.algorithms.publishing import label_ranges, merge_identical_groups
+from sfumato.algorithms.set_labels import distinct_pairs, label_sets
+from sfumato.coding.codes import encode_column, encode_table
+from sfumato.core.publication import Exact, Interval, MissingCell, Node, RecodedAttribute, Suppressed, ValueSet
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
 from sfumato.models import KAnonymity
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 
 JOBS = Taxonomy({"office": ["clerk", "lawyer"], "field": ["farmer", "ranger"]})
 
 
 def column(values, type_=None, **about):
-    schema = Schema(quasi=["q"], **{what: {"q": value} for what, value in about.items()})
-    return code_column("q", pa.chunked_array([pa.array(values, type_)]), schema)
+    schema = Schema(quasi_identifiers=["q"], **{what: {"q": value} for what, value in about.items()})
+    return encode_column("q", pa.chunked_array([pa.array(values, type_)]), schema)
 
 
 def ranges(coded, low, high, missing=None):
     lost = np.zeros(len(low), dtype=np.bool_) if missing is None else np.array(missing)
-    recoded = recode_ranges(coded.domain, np.array(low, dtype=np.int32), np.array(high, dtype=np.int32), lost)
+    recoded = label_ranges(coded.domain, np.array(low, dtype=np.int32), np.array(high, dtype=np.int32), lost)
     labels = tuple(recoded.labels)
     assert len(labels) == len(recoded.labels)
     assert all(label in recoded.labels for label in labels)
@@ -44,7 +44,7 @@ def assert_written(recoded):
     """Compare what is written all at once with what every label says of itself."""
     labels = tuple(recoded.labels)
     assert recoded.texts.to_pylist() == [label.text for label in labels]
-    assert recoded.labels.of_values == all(isinstance(label, Exact | MissingCell) for label in labels)
+    assert recoded.labels.are_all_values == all(isinstance(label, Exact | MissingCell) for label in labels)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_labels_are_written_at_once_as_one_by_one(values, about):
     low, high = (np.array(ends) for ends in zip(*combinations_with_replacement(range(len(domain)), 2), strict=True))
     lost = np.zeros(len(low), dtype=np.bool_)
     for places in (slice(None), low == high, low < high):
-        assert_written(recode_ranges(domain, low[places], high[places], lost[places]))
+        assert_written(label_ranges(domain, low[places], high[places], lost[places]))
 
 
 def test_ordered_ranges_are_intervals_values_missing_or_suppressed():
@@ -85,7 +85,7 @@ def test_ranges_of_leaves_are_their_lowest_common_node():
 
 
 def test_the_root_and_a_mixture_with_missing_values_are_one_label():
-    recoded = recode_ranges(
+    recoded = label_ranges(
         column(["clerk"], hierarchies=JOBS).domain, np.array([0, 0]), np.array([3, 1]), np.array([False, True])
     )
     assert len(recoded.labels) == 1
@@ -100,12 +100,12 @@ def test_a_node_over_all_leaves_is_not_the_root_if_it_has_its_own_name():
 def test_a_column_without_values_is_published_as_missing(hierarchy):
     empty = column([None, None], pa.string(), **({} if hierarchy is None else {"hierarchies": hierarchy}))
     assert ranges(empty, [0], [-1], [True]) == [MissingCell()]
-    recoded = recode_sets(empty, np.array([0, 0], dtype=np.int32), 1)
+    recoded = label_sets(empty, np.array([0, 0], dtype=np.int32), 1)
     assert tuple(recoded.labels) == (MissingCell(),)
 
 
 def sets(coded, group):
-    recoded = recode_sets(coded, np.array(group, dtype=np.int32), max(group) + 1)
+    recoded = label_sets(coded, np.array(group, dtype=np.int32), max(group) + 1)
     labels = tuple(recoded.labels)
     assert len(set(labels)) == len(labels)
     return [labels[number] for number in recoded.by_group.tolist()]
@@ -123,30 +123,32 @@ def test_sets_hold_the_values_that_occur():
 
 
 def test_groups_that_are_published_alike_are_united():
-    x = Recoded((Exact(1), Exact(2)), np.array([0, 0, 1], dtype=np.int32))
-    y = Recoded((Exact("a"), Exact("b")), np.array([1, 1, 1], dtype=np.int32))
-    publication = publish_groups(np.array([2, 1, 0, 0], dtype=np.int32), {"x": x, "y": y})
+    x = RecodedAttribute((Exact(1), Exact(2)), np.array([0, 0, 1], dtype=np.int32))
+    y = RecodedAttribute((Exact("a"), Exact("b")), np.array([1, 1, 1], dtype=np.int32))
+    publication = merge_identical_groups(np.array([2, 1, 0, 0], dtype=np.int32), {"x": x, "y": y})
     assert publication.group.tolist() in ([1, 0, 0, 0], [0, 1, 1, 1])
     assert len(publication.recoded["x"].by_group) == 2
 
 
 @pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("missing", Missing)
+@pytest.mark.parametrize("missing", MissingPolicy)
 @pytest.mark.parametrize("about", [{}, {"hierarchies": JOBS}], ids=["set", "tree"])
 def test_groups_are_exactly_the_classes_of_equal_published_rows(strict, missing, about):
     """Every table of up to four rows over two columns of few values, without regard to the order of rows."""
-    schema = Schema(quasi=["x", "q"], missing=missing, **{what: {"q": value} for what, value in about.items()})
+    schema = Schema(
+        quasi_identifiers=["x", "q"], missing=missing, **{what: {"q": value} for what, value in about.items()}
+    )
     cells = list(product([0, None], ["clerk", "farmer", None]))
     for rows in (rows for count in range(1, 5) for rows in combinations_with_replacement(cells, count)):
         x, q = zip(*rows, strict=True)
-        coded = code(pa.table({"x": pa.array(x, pa.int64()), "q": pa.array(q, pa.string())}), schema)
+        coded = encode_table(pa.table({"x": pa.array(x, pa.int64()), "q": pa.array(q, pa.string())}), schema)
         known = sum(row != (None, None) for row in rows)
-        enough = len(rows) if missing is Missing.OWN_VALUE or not known else known  # the others hide nobody
+        enough = len(rows) if missing is MissingPolicy.OWN_VALUE or not known else known  # the others hide nobody
         for k in range(1, min(enough, 2) + 1):
-            task = Task(
+            task = TableRequest(
                 table=coded,
                 models=[KAnonymity(k=k)],
-                most_suppressed=0,
+                max_suppressed=0,
                 missing=missing,
                 rng=np.random.default_rng(0),
             )

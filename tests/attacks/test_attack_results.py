@@ -7,7 +7,7 @@ import json
 import pytest
 from scipy.stats import binom, binomtest
 
-from sfumato.attacks.results import AttackResult, Attacks, clopper_pearson
+from sfumato.attacks.results import AttackResult, AttackResults, clopper_pearson
 from sfumato.exceptions import InvalidParameterError
 
 
@@ -61,12 +61,14 @@ def test_excess_counts_from_what_is_right_anyway():
 def test_the_worst_attack_answers_each_question():
     mild, bad = result(30), result(60, attack="worse")
     other = result(10, question="inference", sensitive="ill")
-    assert Attacks(results=(mild, bad, other)).questions() == {"linkability": bad, "inference": other}
-    assert Attacks(results=(mild, bad, other)).gaining == (mild, bad)
+    assert AttackResults(results=(mild, bad, other)).questions() == {"linkability": bad, "inference": other}
+    assert AttackResults(results=(mild, bad, other)).gaining == (mild, bad)
 
 
 def test_results_are_found_by_name():
-    found = Attacks(results=(result(), result(attack="homogeneity", sensitive="ill")), skipped={"membership": "why."})
+    found = AttackResults(
+        results=(result(), result(attack="homogeneity", sensitive="ill")), skipped={"membership": "why."}
+    )
     assert found.result("homogeneity", "ill").sensitive == "ill"
     with pytest.raises(InvalidParameterError, match="homogeneity, linkage"):
         found.result("telepathy")

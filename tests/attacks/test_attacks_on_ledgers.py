@@ -8,8 +8,8 @@ import pytest
 
 import sfumato as sf
 
-SCHEMA = sf.Schema(identifier=["patient"], quasi=["age", "sex", "zip"], sensitive=["condition"])
-COLUMNS = [*SCHEMA.identifier, *SCHEMA.quasi, *SCHEMA.sensitive]
+SCHEMA = sf.Schema(identifiers=["patient"], quasi_identifiers=["age", "sex", "zip"], sensitive=["condition"])
+COLUMNS = [*SCHEMA.identifiers, *SCHEMA.quasi_identifiers, *SCHEMA.sensitive]
 DIVERSE = [sf.FrequencyLDiversity(l=2, sensitive="condition")]
 INVARIANT = [sf.MInvariance(m=2, sensitive="condition")]
 
@@ -17,7 +17,7 @@ INVARIANT = [sf.MInvariance(m=2, sensitive="condition")]
 def growing(persons: int, versions: int) -> list[pa.Table]:
     """Make up quarters in which persons come and move, and none leaves."""
     found: list[pa.Table] = []
-    for quarter in sf.samples.generate_series(persons, versions, seed=1):
+    for quarter in sf.samples.generate_hospital_series(persons, versions, seed=1):
         table = quarter.select(COLUMNS)
         if found:
             gone = pc.invert(pc.is_in(found[-1]["patient"], table["patient"]))
@@ -28,7 +28,7 @@ def growing(persons: int, versions: int) -> list[pa.Table]:
 
 def kept(place, tables, models, algorithm) -> list[sf.Release]:
     """Release tables one after the other with a ledger."""
-    ledger, found = sf.Ledger.create(place / "ledger"), []
+    ledger, found = sf.Series.create(place / "ledger"), []
     for number, table in enumerate(tables):
         found.append(sf.anonymize(table, SCHEMA, models, algorithm, max_suppressed=0.3, ledger=ledger))
         found[-1].write(place / f"q{number}", report=False)
@@ -45,7 +45,7 @@ def grown(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory):
-    tables = [quarter.select(COLUMNS) for quarter in sf.samples.generate_series(50, 5, seed=1)]
+    tables = [quarter.select(COLUMNS) for quarter in sf.samples.generate_hospital_series(50, 5, seed=1)]
     alone = [
         sf.anonymize(table, SCHEMA, DIVERSE, sf.Anatomy(), max_suppressed=0.3, secret="ab" * 32) for table in tables
     ]

@@ -15,21 +15,21 @@ FALSE_ALARM = 1e-6
 
 
 def test_exercise_14_has_the_number_of_the_chapter():
-    case = Coincidence(persons=10_000, known=20)
+    case = Coincidence(individuals=10_000, known=20)
     assert case.expected == pytest.approx(10_000 / 2**20)
     assert case.expected == pytest.approx(0.009537, abs=1e-6)
     assert case.chance < case.expected
 
 
 def test_exercise_15_counts_ratings():
-    assert Coincidence(persons=10_000, known=8, values=5).expected == pytest.approx(10_000 / 5**8)
+    assert Coincidence(individuals=10_000, known=8, values=5).expected == pytest.approx(10_000 / 5**8)
 
 
 @pytest.mark.parametrize(
     ("persons", "known", "values"), [(200, 8, 2), (100, 5, 2), (1000, 10, 2), (300, 3, 5), (50, 2, 10), (20, 0, 2)]
 )
 def test_formula_and_simulation_agree(persons, known, values):
-    case = Coincidence(persons=persons, known=known, values=values)
+    case = Coincidence(individuals=persons, known=known, values=values)
     rounds = 3000
     mean, share = case.simulate(rounds, seed=11)
     chance = values**-known
@@ -41,7 +41,7 @@ def test_formula_and_simulation_agree(persons, known, values):
 
 
 def test_a_seed_repeats_the_simulation():
-    case = Coincidence(persons=100, known=4)
+    case = Coincidence(individuals=100, known=4)
     assert case.simulate(50, seed=1) == case.simulate(50, seed=1) != case.simulate(50, seed=2)
 
 

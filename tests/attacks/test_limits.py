@@ -9,7 +9,10 @@ from sfumato.attacks.limits import Guarantee
 from sfumato.attacks.results import AttackVerdict
 
 SCHEMA = sf.Schema(
-    identifier=["name"], quasi=["age", "zip", "sex"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes(3, 1)}
+    identifiers=["name"],
+    quasi_identifiers=["age", "zip", "sex"],
+    sensitive=["disease"],
+    hierarchies={"zip": sf.Prefixes(3, 1)},
 )
 MODELS = {
     "k": [sf.KAnonymity(k=5)],
@@ -24,7 +27,7 @@ MODELS = {
 
 @pytest.fixture(scope="module")
 def patients():
-    return sf.samples.generate(1200, seed=1)
+    return sf.samples.generate_hospital(1200, seed=1)
 
 
 def attacked(patients, models, promised=None, **more):
@@ -38,7 +41,7 @@ def test_no_attack_on_a_release_whose_guarantee_holds_is_above_it(patients, mode
     found = attacked(patients, models)
     assert found.broken == ()
     linkage = found.result("linkage")
-    assert linkage.allowed == 1 / Guarantee(tuple(models), SCHEMA.quasi).group
+    assert linkage.allowed == 1 / Guarantee(tuple(models), SCHEMA.quasi_identifiers).min_group_size
     assert linkage.rate <= linkage.allowed
     assert linkage.verdict is AttackVerdict.ALLOWED
     assert found.result("singling-out").allowed == 0
@@ -62,9 +65,9 @@ def test_a_table_that_does_not_keep_its_guarantee_is_found_out(patients):
 
 def test_what_is_known_of_a_guarantee_is_what_its_models_say():
     strict = (*MODELS["alpha"], *MODELS["distinct"], sf.KAnonymity(k=9, quasi=["age"]))
-    found = Guarantee(strict, SCHEMA.quasi)
-    assert (found.group, found.share("disease"), found.values("disease")) == (5, 0.5, 3)
-    assert (found.share("income"), found.values("income")) == (1.0, 1)
-    assert Guarantee(strict, ("age",)).group == 9
-    nothing = Guarantee((sf.TCloseness(t=0.2, sensitive="disease"),), SCHEMA.quasi)
-    assert (nothing.group, nothing.share("disease"), nothing.values("disease")) == (1, 1.0, 1)
+    found = Guarantee(strict, SCHEMA.quasi_identifiers)
+    assert (found.min_group_size, found.max_share("disease"), found.min_values("disease")) == (5, 0.5, 3)
+    assert (found.max_share("income"), found.min_values("income")) == (1.0, 1)
+    assert Guarantee(strict, ("age",)).min_group_size == 9
+    nothing = Guarantee((sf.TCloseness(t=0.2, sensitive="disease"),), SCHEMA.quasi_identifiers)
+    assert (nothing.min_group_size, nothing.max_share("disease"), nothing.min_values("disease")) == (1, 1.0, 1)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from sfumato.attacks.attacking_records import RECORD_ATTACKS, attack_records
-from sfumato.attacks.excess import auc, excess_risk, holm, wilson
+from sfumato.attacks.excess import auc_with_error, excess_risk, holm_correction, wilson_score
 from sfumato.attacks.gower import ComparedRecords
 from sfumato.attacks.record_attacks import (
     ClosestRecord,
-    LinkHalves,
+    LinkabilityAttack,
     MembershipDistance,
     MembershipLearned,
     NearestInference,
@@ -23,7 +23,9 @@ from sfumato.attacks.record_attacks import (
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.table.frames import to_arrow
 
-SCHEMA = sf.Schema(quasi=["age", "sex", "region"], sensitive=["job", "income"], insensitive=["edu", "hours"])
+SCHEMA = sf.Schema(
+    quasi_identifiers=["age", "sex", "region"], sensitive=["job", "income"], insensitive=["edu", "hours"]
+)
 
 
 def population(rows: int, seed: int) -> pd.DataFrame:
@@ -77,15 +79,15 @@ def test_the_excess_is_that_of_the_framework(counts, excess, low, high):
 
 
 def test_extreme_counts_have_intervals_and_a_sure_control_has_no_excess():
-    assert wilson(1000, 1000) == pytest.approx((0.998087, 0.001913), abs=1e-6)
-    assert sum(wilson(0, 500)) == pytest.approx(0.007624, abs=1e-6)
+    assert wilson_score(1000, 1000) == pytest.approx((0.998087, 0.001913), abs=1e-6)
+    assert sum(wilson_score(0, 500)) == pytest.approx(0.007624, abs=1e-6)
     assert excess_risk(100, 100, 0, 100)[0] > 0.9
     assert excess_risk(100, 100, 98, 100) is None
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_corrected_chances_are_larger_in_the_same_order_and_at_most_one(chances):
-    corrected = holm(chances)
+    corrected = holm_correction(chances)
     assert all(each <= after <= 1 for each, after in zip(chances, corrected, strict=True))
     pairs = sorted(zip(chances, corrected, strict=True))
     assert [after for _, after in pairs] == sorted(after for _, after in pairs)
@@ -94,7 +96,7 @@ def test_corrected_chances_are_larger_in_the_same_order_and_at_most_one(chances)
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=9), st.lists(st.integers(0, 5), min_size=2, max_size=9))
 def test_the_area_is_the_chance_to_be_above(inside, outside):
     expected = np.mean([(a > b) + (a == b) / 2 for a in inside for b in outside])
-    assert auc(np.array(inside, float), np.array(outside, float))[0] == pytest.approx(expected)
+    assert auc_with_error(np.array(inside, float), np.array(outside, float))[0] == pytest.approx(expected)
 
 
 cells = st.one_of(st.none(), st.integers(0, 9))
@@ -128,7 +130,7 @@ def test_a_copy_tells_everything_and_a_stranger_nothing(releases, people):
     assert [each.rate for each in copy] == [1, 1, 1]
     assert len(copy.above) == 3
     stranger = run(
-        releases, people, "stranger", NearestInference(), LinkHalves(), MembershipDistance(), ClosestRecord()
+        releases, people, "stranger", NearestInference(), LinkabilityAttack(), MembershipDistance(), ClosestRecord()
     )
     assert stranger.above == ()
     assert all(each.excess_interval[0] < 0.05 for each in stranger)
@@ -137,7 +139,12 @@ def test_a_copy_tells_everything_and_a_stranger_nothing(releases, people):
 def test_light_noise_protects_nobody(releases, people):
     """Exact matching finds nobody here; the nearest record tells the job of nearly everybody."""
     found = run(
-        releases, people, "noise", NearestInference(sensitive="job"), MembershipDistance(), LinkHalves(neighbors=10)
+        releases,
+        people,
+        "noise",
+        NearestInference(sensitive="job"),
+        MembershipDistance(),
+        LinkabilityAttack(neighbors=10),
     )
     job, member, linked = found
     assert job.excess > 0.9
@@ -166,7 +173,7 @@ def test_learned_attacks_see_a_copy(releases, people):
 def test_ties_count_in_part_so_that_the_order_of_rows_tells_nothing(people):
     original, control = people
     coarse = original.assign(age=original["age"] // 30, income=original["income"] // 20_000)
-    attacks = [NearestInference(sensitive="job"), LinkHalves(), MembershipDistance(), ClosestRecord()]
+    attacks = [NearestInference(sensitive="job"), LinkabilityAttack(), MembershipDistance(), ClosestRecord()]
     turned = coarse[::-1].reset_index(drop=True)
     first, second = (attack_records(each, original, attacks, control=control, seed=1) for each in (coarse, turned))
     assert [each.rate for each in first] == pytest.approx([each.rate for each in second])

@@ -9,14 +9,14 @@ import pytest
 from sfumato.attacks.results import clopper_pearson
 from sfumato.attacks.sparse_matching import ScoreMatching
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 
 FALSE_ALARM = 1e-6
 COLUMNS = {"person": "who", "item": "film", "rating": "stars"}
 
 
 def ratings(seed=0, persons=400, films=300):
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     popularity = 3 / (np.arange(films) + 5)
     who, film = np.nonzero(rng.random((persons, films)) < popularity)
     return pd.DataFrame({"who": who, "film": film, "stars": rng.integers(1, 6, len(who))})
@@ -69,14 +69,14 @@ def test_an_eccentric_claim_is_rarely_false():
 
 @pytest.mark.parametrize("tolerance", [0, 1])
 def test_scores_are_those_of_the_definition(tolerance):
-    from sfumato.attacks.sparse_matching import _Ratings
+    from sfumato.attacks.sparse_matching import _RatingMatrix
     from sfumato.table.frames import to_arrow
 
     table = ratings(3, persons=30, films=40)
     attack = ScoreMatching(known=3, tolerance=tolerance)
-    read = _Ratings.of(to_arrow(table)[0], "who", "film", "stars")
-    able = np.flatnonzero(np.bincount(read.person, minlength=read.persons) >= 3)[:5]
-    known = attack._known(read, able, generator(1))
+    read = _RatingMatrix.of(to_arrow(table)[0], "who", "film", "stars")
+    able = np.flatnonzero(np.bincount(read.person, minlength=read.individuals) >= 3)[:5]
+    known = attack._known(read, able, seeded_generator(1))
     scores = (known @ read.matrix().T).todense()
     names = list(dict.fromkeys(table["who"]))
     films = list(dict.fromkeys(table["film"]))

@@ -11,18 +11,18 @@ import pytest
 import sfumato as sf
 from series_worlds import LETTERS, random_series, released, series_of, setting_of, worlds
 from sfumato.attacks.attacking_series import SERIES_ATTACKS, attack_series
-from sfumato.attacks.series.comparing import Difference, ForwardComparison, must_be_old
-from sfumato.attacks.series.deciding import decided_beside
-from sfumato.attacks.series.equating import ValueEquivalence, equals
+from sfumato.attacks.series.comparing import ForwardComparison, GroupDifference, min_old_rows
+from sfumato.attacks.series.deciding import decided_given_known
+from sfumato.attacks.series.equating import ValueEquivalence, equivalence_numbers
 from sfumato.attacks.series.intersecting import CriticalAbsence, Intersection, Unflagging
 from sfumato.attacks.series.row_linking import RowLinking
-from sfumato.attacks.series.setting import SeriesOfOne, ShownRows
+from sfumato.attacks.series.setting import AttributeSeries, VisibleRows
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.samples.changing_population import generate_series
+from sfumato.samples.changing_population import generate_hospital_series
 
 SCHEMA = sf.Schema(
-    identifier=["patient"],
-    quasi=["age", "sex", "zip"],
+    identifiers=["patient"],
+    quasi_identifiers=["age", "sex", "zip"],
     sensitive=["condition"],
     insensitive=["first_visit", "height_cm"],
 )
@@ -40,11 +40,11 @@ def said(attack, one):
         (Intersection(), ["abc:xyz def:uvw", "ade:xuv bcf:yzw"], "x....w"),
         (Intersection(propagate=False), ["abc:xyz", "ad:xu bc:yz", "bd:uy"], "xy.u"),
         (Intersection(), ["abc:xyz", "ad:xu bc:yz", "bd:uy"], "xyzu"),
-        (Difference(), ["abc:xyz", "abcd:xxyz"], "...x"),
-        (Difference(), ["abc:xyz", "ab:xy"], "..z"),
-        (Difference(), ["abc:wwz", "bc:wz"], "w.."),
-        (Difference(), ["abcdef:uvwxyz", "ab:uv", "cde:wxy"], ".....z"),
-        (Difference(), ["abc:xyz", "ab*:xyz"], "..."),
+        (GroupDifference(), ["abc:xyz", "abcd:xxyz"], "...x"),
+        (GroupDifference(), ["abc:xyz", "ab:xy"], "..z"),
+        (GroupDifference(), ["abc:wwz", "bc:wz"], "w.."),
+        (GroupDifference(), ["abcdef:uvwxyz", "ab:uv", "cde:wxy"], ".....z"),
+        (GroupDifference(), ["abc:xyz", "ab*:xyz"], "..."),
         (ForwardComparison(), ["abc:xyz", "ade:xuv bcf:yzw"], "x....."),
         (CriticalAbsence(), ["ab:xy cd:xz", "ac:xx d:z"], "x..."),
         (CriticalAbsence(), ["ab:xy", "a*:xy"], ".."),
@@ -57,7 +57,7 @@ def test_the_golden_examples_come_out_as_written(attack, releases, claims):
 
 def test_groups_that_show_the_same_and_differ_in_one_person_make_equals():
     one = series_of("ab:xy cd:xy", "ac:xy bd:xy")
-    sets = equals(one)
+    sets = equivalence_numbers(one)
     assert sets[0] == sets[3]
     assert sets[1] == sets[2]
     assert sets[0] != sets[1]
@@ -67,27 +67,27 @@ def test_a_ward_beside_the_value_recognizes_rows_and_decides_their_neighbors():
     one = series_of("ab:xy", "ac:xy bd:xy", truth="xyyx")
     x, y = LETTERS.index("x"), LETTERS.index("y")
     rows = (
-        ShownRows(np.array([0, 0]), np.array([x, y]), np.array([7, 1])),
-        ShownRows(np.array([0, 0, 1, 1]), np.array([x, y, x, y]), np.array([7, 2, 3, 1])),
+        VisibleRows(np.array([0, 0]), np.array([x, y]), np.array([7, 1])),
+        VisibleRows(np.array([0, 0, 1, 1]), np.array([x, y, x, y]), np.array([7, 2, 3, 1])),
     )
-    assert said(RowLinking(), SeriesOfOne(one.history, one.truth, rows)) == "xyyx"
-    torn = (rows[0], ShownRows(rows[1].group, rows[1].value, np.array([1, 2, 3, 7])))
-    assert said(RowLinking(), SeriesOfOne(one.history, one.truth, torn)) == "...."
+    assert said(RowLinking(), AttributeSeries(one.history, one.truth, rows)) == "xyyx"
+    torn = (rows[0], VisibleRows(rows[1].group, rows[1].value, np.array([1, 2, 3, 7])))
+    assert said(RowLinking(), AttributeSeries(one.history, one.truth, torn)) == "...."
 
 
 def test_rows_are_nobodys_who_is_in_one_release_only():
     one = series_of("ab:xy", "cd:xy")
     x, y = LETTERS.index("x"), LETTERS.index("y")
-    rows = tuple(ShownRows(np.array([0, 0]), np.array([x, y]), np.array([7, 1])) for _ in range(2))
-    assert said(RowLinking(), SeriesOfOne(one.history, one.truth, rows)) == "...."
+    rows = tuple(VisibleRows(np.array([0, 0]), np.array([x, y]), np.array([7, 1])) for _ in range(2))
+    assert said(RowLinking(), AttributeSeries(one.history, one.truth, rows)) == "...."
 
 
 def test_what_was_taken_for_known_and_contradicts_a_group_decides_nothing_more():
     (release,) = series_of("abc:xyy").releases
     x, y = LETTERS.index("x"), LETTERS.index("y")
-    assert decided_beside(release, np.array([0]), np.array([x])).tolist() == [x, y, y]
-    assert decided_beside(release, np.array([0, 1]), np.array([x, x])).tolist() == [x, x, -1]
-    assert decided_beside(release, np.array([0]), np.array([LETTERS.index("u")])).tolist() == [-1, -1, -1]
+    assert decided_given_known(release, np.array([0]), np.array([x])).tolist() == [x, y, y]
+    assert decided_given_known(release, np.array([0, 1]), np.array([x, x])).tolist() == [x, x, -1]
+    assert decided_given_known(release, np.array([0]), np.array([LETTERS.index("u")])).tolist() == [-1, -1, -1]
 
 
 def test_what_attacks_rule_out_is_in_no_world_and_who_is_equal_is_so_in_all():
@@ -97,10 +97,10 @@ def test_what_attacks_rule_out_is_in_no_world_and_who_is_equal_is_so_in_all():
         every = list(worlds(one))
         assert every
         seen = one.published
-        sets = equals(one)
+        sets = equivalence_numbers(one)
         for p, q in itertools.combinations(np.flatnonzero(seen).tolist(), 2):
             assert sets[p] != sets[q] or all(world[p] == world[q] for world in every)
-        for attack in (Intersection(), Difference(), CriticalAbsence(), Unflagging()):
+        for attack in (Intersection(), GroupDifference(), CriticalAbsence(), Unflagging()):
             value = attack.claims(one).value
             assert all(value[p] in {-1, world[p]} for world in every for p in range(5))
 
@@ -140,7 +140,7 @@ def test_rows_that_must_be_old_are_old_however_rows_are_placed():
         both = [(int(first.members[p]), int(second.members[p])) for p in range(5)]
         every = list(placements(first, second, set(both)))
         assert every
-        bound = must_be_old(first, second).todense()
+        bound = min_old_rows(first, second).todense()
         for cell in every[0]:
             least = min(taken[cell] for taken in every)
             assert bound[cell] <= least
@@ -156,7 +156,7 @@ def test_rows_that_are_not_hers_are_counted_as_fung_and_others_do():
     assert sizes[0] - rows.sum() == ruled_out == 2
 
 
-@pytest.mark.parametrize("example", sf.samples.series_examples(), ids=lambda each: each.name)
+@pytest.mark.parametrize("example", sf.samples.series_attack_examples(), ids=lambda each: each.name)
 def test_every_example_breaks_before_and_holds_after(example):
     before = attack_series(example.before, example.schema, [example.name], seed=1).results[0]
     assert before.successes == before.claims > 0
@@ -165,12 +165,12 @@ def test_every_example_breaks_before_and_holds_after(example):
 
 
 def test_every_attack_has_an_example():
-    assert [each.name for each in sf.samples.series_examples()] == list(SERIES_ATTACKS)
+    assert [each.name for each in sf.samples.series_attack_examples()] == list(SERIES_ATTACKS)
 
 
 @pytest.fixture(scope="module")
 def versions():
-    return [table.select(COLUMNS) for table in generate_series(600, 3, seed=3)]
+    return [table.select(COLUMNS) for table in generate_hospital_series(600, 3, seed=3)]
 
 
 def test_independent_anatomy_breaks_by_intersection_and_nearly_all_by_propagation(versions):
@@ -221,7 +221,7 @@ def careful(rng, versions):
 
 def test_no_attack_succeeds_on_an_m_invariant_series_but_value_equivalence_which_is_reported(versions):
     rng = np.random.default_rng(1)
-    schema = sf.Schema(identifier=["patient"], quasi=["age", "sex", "zip"], sensitive=["condition"])
+    schema = sf.Schema(identifiers=["patient"], quasi_identifiers=["age", "sex", "zip"], sensitive=["condition"])
     found = attack_series(list(careful(rng, versions)), schema, seed=1, targets=5000)
     assert {each.attack for each in found if each.claims} <= {"value-equivalence"}
     equal = found.result("value-equivalence")
@@ -235,16 +235,18 @@ def test_value_equivalence_guesses_as_two_persons_agree_by_chance():
 
 
 def test_bad_input_is_refused_in_a_sentence():
-    example = sf.samples.series_examples()[0]
+    example = sf.samples.series_attack_examples()[0]
     (shown, original), second = example.before
     schema = example.schema
-    nobody = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
+    nobody = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
     twice, lost = (
         pa.concat_tables([original, original]),
         original.set_column(0, "name", pa.array([None] * 6, pa.string())),
     )
     changed = original.set_column(3, "disease", pa.array(["influenza"] * 6))
-    loose = sf.Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"], missing="matches-all")
+    loose = sf.Schema(
+        identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["disease"], missing="matches-all"
+    )
     alike = pa.table({"name": list("abcd"), "age": [30] * 4, "sex": ["f"] * 4, "disease": list("xyxy")})
     both = alike.drop_columns(["name"]).append_column("_bucket_disease", pa.array([0, 0, 1, 1]))
     for given, roles, sentence in (
@@ -270,19 +272,21 @@ def test_bad_input_is_refused_in_a_sentence():
 
 
 def test_a_single_release_is_no_series():
-    example = sf.samples.series_examples()[0]
+    example = sf.samples.series_attack_examples()[0]
     found = attack_series(example.before[:1], example.schema)
     assert not found.results
     assert set(found.skipped) == set(SERIES_ATTACKS)
 
 
-FLAGGED = sf.Schema(identifier=["patient"], quasi=["age", "sex"], sensitive=["condition"], flags={"condition": "hide"})
+FLAGGED = sf.Schema(
+    identifiers=["patient"], quasi_identifiers=["age", "sex"], sensitive=["condition"], flags={"condition": "hide"}
+)
 
 
 def flagging_quarters(persons: int, flips: float):
     """Make up quarters in which some patients no longer flag their condition."""
     rng, hide = np.random.default_rng(5), {}
-    for table in generate_series(persons, 4, seed=5):
+    for table in generate_hospital_series(persons, 4, seed=5):
         names = table["patient"].to_pylist()
         for name in names:
             hide[name] = hide[name] and rng.random() > flips if name in hide else rng.random() < 0.6
@@ -292,8 +296,8 @@ def flagging_quarters(persons: int, flips: float):
 
 def test_unflagging_exposes_others_in_independent_releases_and_nobody_in_those_of_a_ledger(tmp_path):
     alone = [sf.FrequencyLDiversity(l=4, sensitive="condition")]
-    together = [*alone, sf.SeriesExposure(limit=0.34, sensitive="condition")]
-    ledger, independent, followed = sf.Ledger.create(tmp_path / "ledger"), [], []
+    together = [*alone, sf.BoundedSeriesDisclosure(limit=0.34, sensitive="condition")]
+    ledger, independent, followed = sf.Series.create(tmp_path / "ledger"), [], []
     for table in flagging_quarters(800, 0.2):
         independent.append(sf.anonymize(table, FLAGGED, alone, sf.LocalAnatomy(), seed=1))
         followed.append(sf.anonymize(table, FLAGGED, together, sf.LocalAnatomy(), ledger=ledger, seed=1))

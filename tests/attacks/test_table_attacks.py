@@ -13,10 +13,10 @@ from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similari
 from sfumato.attacks.linking import Linkage, Membership, SinglingOut
 from sfumato.attacks.results import clopper_pearson
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.exposure import exposure
+from sfumato.judging.exposure import attribute_disclosure_risk
 
 FALSE_ALARM = 1e-6
-SCHEMA = sf.Schema(quasi=["age", "zip"], sensitive=["ill"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["ill"])
 ORIGINAL = pd.DataFrame(
     {
         "name": list("ABCDEFGH"),
@@ -26,8 +26,10 @@ ORIGINAL = pd.DataFrame(
     }
 )
 RELEASE = pd.DataFrame({"age": ["[20, 29]"] * 4 + ["[40, 49]"] * 4, "zip": list("11112222"), "ill": ORIGINAL["ill"]})
-PATIENTS = sf.samples.generate(1500, seed=5)
-ROLES = sf.Schema(quasi=["age", "zip", "sex"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes(3, 1)})
+PATIENTS = sf.samples.generate_hospital(1500, seed=5)
+ROLES = sf.Schema(
+    quasi_identifiers=["age", "zip", "sex"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes(3, 1)}
+)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +57,7 @@ def test_the_voter_list_of_the_chapter_singles_bob_out():
             "age": [28, 29, 35, 36],
         }
     )
-    schema = sf.Schema(quasi=["zip", "age"], sensitive=["condition"])
+    schema = sf.Schema(quasi_identifiers=["zip", "age"], sensitive=["condition"])
     found = attack(published, schema, [SinglingOut()], known=voters, correspondence=[0, 1, 2], seed=1)
     assert [(each.claims, each.successes, each.targets) for each in found] == [(3, 3, 4)]
     told = voters.assign(condition=["Heart", "Heart", "Viral", "Flu"])
@@ -64,8 +66,8 @@ def test_the_voter_list_of_the_chapter_singles_bob_out():
 
 def test_nothing_is_claimed_without_the_truth(release):
     """Taking a matching record, or its value, for the target's would be right by construction."""
-    strangers = sf.samples.generate(1500, seed=77)
-    known = strangers.select(list(ROLES.quasi))
+    strangers = sf.samples.generate_hospital(1500, seed=77)
+    known = strangers.select(list(ROLES.quasi_identifiers))
     for name in ("singling-out", "linkage"):
         with pytest.raises(SchemaError, match="nothing tells whose record is whose; give a correspondence"):
             attack(release.published, ROLES, [name], known=strangers, seed=1)
@@ -80,7 +82,7 @@ def test_perturbed_records_are_refused_and_the_right_attacks_named(linked):
     people = pd.DataFrame({"age": rng.integers(18, 90, 300), "pay": rng.integers(0, 10**6, 300)})
     people["ill"] = rng.choice(["flu", "ulcer"], 300)
     noisy = people.assign(age=people["age"] + rng.normal(0, 2, 300), pay=people["pay"] + rng.normal(0, 900, 300))
-    schema = sf.Schema(quasi=["age", "pay"], sensitive=["ill"])
+    schema = sf.Schema(quasi_identifiers=["age", "pay"], sensitive=["ill"])
     more = {"correspondence": range(300)} if linked else {}
     with pytest.raises(SchemaError, match=r"attack_records|centers of groups"):
         attack(noisy, schema, known=people, seed=1, **more)
@@ -100,7 +102,7 @@ def test_groups_of_four_are_linked_with_chance_one_in_four(release):
         targets=1500,
         seed=3,
     ).results[0]
-    chances = exposure(release.published, ROLES, original=PATIENTS).identity.by_record
+    chances = attribute_disclosure_risk(release.published, ROLES, original=PATIENTS).identity.by_record
     assert found.targets == 1500
     assert within(found.successes, found.targets, float(chances.mean()))
     assert found.rate < 1 / 4
@@ -116,7 +118,7 @@ def test_the_correspondence_tells_whose_record_is_whose(release):
         targets=1500,
         seed=3,
     ).results[0]
-    chances = exposure(release.published, ROLES, original=PATIENTS).identity.by_record
+    chances = attribute_disclosure_risk(release.published, ROLES, original=PATIENTS).identity.by_record
     assert within(known.successes, known.targets, float(chances.mean()))
     wrong = np.roll(release.correspondence, 700)
     with pytest.raises(SchemaError, match="no generalization of these persons"):
@@ -148,7 +150,7 @@ def test_skewness_claims_what_has_grown():
 
 def test_similar_illnesses_are_told_by_their_kind():
     kinds = sf.Taxonomy({"belly": ["ulcer", "gastritis"], "head": ["migraine", "stroke"]})
-    schema = sf.Schema(quasi=["age"], sensitive=["ill"], hierarchies={"ill": kinds})
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["ill"], hierarchies={"ill": kinds})
     known = pd.DataFrame({"age": [1, 2, 11, 12], "ill": ["ulcer", "gastritis", "migraine", "ulcer"]})
     published = known.assign(age=["[0, 9]", "[0, 9]", "[10, 19]", "[10, 19]"])
     found = attack(published, schema, [Similarity(), Homogeneity()], known=known, seed=1).results
@@ -156,7 +158,7 @@ def test_similar_illnesses_are_told_by_their_kind():
 
 
 def test_similar_numbers_are_told_by_a_short_interval():
-    schema = sf.Schema(quasi=["age"], sensitive=["pay"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["pay"])
     known = pd.DataFrame({"age": [1, 2, 11, 12], "pay": [1000, 1010, 1000, 2000]})
     published = known.assign(age=["[0, 9]", "[0, 9]", "[10, 19]", "[10, 19]"])
     found = attack(published, schema, [Similarity(closeness=0.05)], known=known, seed=1).results[0]
@@ -166,7 +168,7 @@ def test_similar_numbers_are_told_by_a_short_interval():
 
 def test_two_releases_leave_one_value():
     known = pd.DataFrame({"age": [1, 2, 3, 4], "ill": ["flu", "ulcer", "cancer", "stroke"]})
-    schema = sf.Schema(quasi=["age"], sensitive=["ill"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["ill"])
     first = known.assign(age=["[1, 2]", "[1, 2]", "[3, 4]", "[3, 4]"])
     second = known.assign(age=["[0, 1]", "[2, 3]", "[2, 3]", "[4, 5]"])
     found = attack(first, schema, [Composition()], known=known, other=second, seed=1).results[0]
@@ -176,7 +178,7 @@ def test_two_releases_leave_one_value():
 
 def test_the_chances_of_two_releases_are_weighed_by_the_whole_table():
     known = pd.DataFrame({"age": [1, 2, 3, 4, 5, 6], "ill": ["flu", "ulcer", "flu", "flu", "flu", "ulcer"]})
-    schema = sf.Schema(quasi=["age"], sensitive=["ill"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["ill"])
     both = known.assign(age=["[1, 2]"] * 2 + ["[3, 6]"] * 4)
     target = known[:2]
     # (1/2)(1/2)/(4/6) against (1/2)(1/2)/(2/6): one third and two thirds
@@ -187,7 +189,7 @@ def test_the_chances_of_two_releases_are_weighed_by_the_whole_table():
 
 def test_only_one_match_singles_out():
     known = pd.DataFrame({"age": [1, 2, 3], "ill": ["flu", "flu", "ulcer"]})
-    schema = sf.Schema(quasi=["age"], sensitive=["ill"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["ill"])
     found = one(
         known.assign(age=["[1, 2]", "[1, 2]", "3"]), schema, SinglingOut(), known=known, correspondence=[0, 1, 2]
     )
@@ -241,14 +243,14 @@ def test_fewer_known_columns_tell_less(release):
 
 
 def test_beliefs_are_the_exposures(release):
-    from sfumato.attacks.setting import prepare
+    from sfumato.attacks.setting import prepare_setting
 
-    setting = prepare(release.published, ROLES, PATIENTS, targets=1500, seed=1)
+    setting = prepare_setting(release.published, ROLES, PATIENTS, targets=1500, seed=1)
     beliefs, truth = setting.beliefs("disease"), setting.targets.truth["disease"]
     own = np.zeros(1500)
     hit = beliefs.codes == truth[beliefs.rows]
     own[beliefs.rows[hit]] = beliefs.chances[hit]
-    expected = exposure(release.published, ROLES, original=PATIENTS).values["disease"].by_record  # noqa: PD011 - no frame
+    expected = attribute_disclosure_risk(release.published, ROLES, original=PATIENTS).values["disease"].by_record  # noqa: PD011 - no frame
     assert np.allclose(own, expected)
 
 
@@ -260,7 +262,7 @@ def test_buckets_hide_values_and_not_records():
 
 
 def test_missing_cells_match_everything_under_that_policy():
-    schema = sf.Schema(quasi=["age", "zip"], sensitive=["ill"], missing="matches-all")
+    schema = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["ill"], missing="matches-all")
     known = ORIGINAL.assign(age=[None, *ORIGINAL["age"][1:]])
     found = one(RELEASE, schema, Linkage(), known=known, correspondence=range(8))
     assert found.details["matched"] == 1.0

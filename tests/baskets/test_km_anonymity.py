@@ -14,20 +14,20 @@ from basket_oracle import ABOVE, LEAVES, baskets_of, matches, rare_sets, true_le
 from drawn_examples import examples
 from sfumato.baskets import (
     AprioriAnonymization,
-    Baskets,
     DirectAnonymization,
-    KMAnonymity,
-    LocalRecoding,
-    OptimalCut,
-    VerticalPartition,
+    KmAnonymity,
+    LocalRecodingAnonymization,
+    OptimalAnonymization,
+    Transactions,
+    VerticalPartitioning,
 )
-from sfumato.baskets.item_cut import ItemCut, PlacedBaskets
-from sfumato.baskets.item_tree import ItemTree, balanced
-from sfumato.baskets.optimal_cut import wider_cuts
-from sfumato.coding.item_sets import ItemSets
+from sfumato.baskets.item_cut import LeafOrderedTransactions, TaxonomyCut
+from sfumato.baskets.item_tree import ItemTaxonomy, balanced_taxonomy
+from sfumato.baskets.optimal_cut import parent_cuts
+from sfumato.coding.item_sets import ItemsetCounter
 from sfumato.exceptions import HierarchyError, InfeasibleError, InvalidParameterError
-from sfumato.kinds.search import KindRequest
-from sfumato.randomness import generator
+from sfumato.kinds.search import Request
+from sfumato.randomness import seeded_generator
 
 TREE = sf.Taxonomy({"A": ["a1", "a2"], "B": ["b1", "b2"]})
 CUT = [["a1", "b1"], ["a1", "b1"], ["a2", "b1"], ["a2", "b2"], ["a1", "b2"]]
@@ -35,9 +35,9 @@ NODES = ("a1", "a2", "A", "b1", "b2", "B", "*")
 SEARCHES = [
     AprioriAnonymization(taxonomy=TREE),
     DirectAnonymization(taxonomy=TREE),
-    LocalRecoding(taxonomy=TREE, part_size=4),
-    OptimalCut(taxonomy=TREE),
-    VerticalPartition(taxonomy=TREE),
+    LocalRecodingAnonymization(taxonomy=TREE, part_size=4),
+    OptimalAnonymization(taxonomy=TREE),
+    VerticalPartitioning(taxonomy=TREE),
 ]
 
 
@@ -45,58 +45,58 @@ def named(search):
     return search.name
 
 
-def published(lists: list[list[str]]) -> Baskets:
+def published(lists: list[list[str]]) -> Transactions:
     """Baskets of nodes, with what stands for what, as a receiver reads them."""
     codes = [NODES.index(item) for each in lists for item in each]
     offsets = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
     within = [NODES.index(ABOVE[node]) if node in ABOVE else -1 for node in NODES]
-    return Baskets.of_codes(np.array(codes), offsets, NODES, within=np.array(within))
+    return Transactions.from_codes(np.array(codes), offsets, NODES, within=np.array(within))
 
 
 def found(search, lists, **promise):
-    return search.find(KindRequest(data=Baskets(lists), models=[KMAnonymity(**promise)]))
+    return search.find(Request(data=Transactions(lists), models=[KmAnonymity(**promise)]))
 
 
 def test_the_golden_cut_breaks_where_the_specification_says():
-    verdict = KMAnonymity(k=2, m=2).judge(Baskets(CUT))
-    assert (verdict.level, verdict.broken, verdict.holds) == (1, 3, False)
+    verdict = KmAnonymity(k=2, m=2).evaluate(Transactions(CUT))
+    assert (verdict.level, verdict.violations, verdict.holds) == (1, 3, False)
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=named)
 @pytest.mark.parametrize(("k", "loss"), [(2, 0.25), (3, 0.5)])
 def test_the_golden_cut_is_raised_to_the_best_one(search, k, loss):
-    release = sf.baskets.anonymize(Baskets(CUT), models=[KMAnonymity(k=k, m=2)], algorithm=search)
+    release = sf.baskets.anonymize(Transactions(CUT), models=[KmAnonymity(k=k, m=2)], algorithm=search)
     assert release.audit.holds
-    assert release.measures["ncp"] == loss
+    assert release.metrics["ncp"] == loss
 
 
 def test_a_wider_item_elsewhere_counts_for_a_narrow_one():
     """The golden example of two parts: a count of equal nodes would find a1 in four baskets."""
     lists = [["A"]] * 5 + [["a1"]] * 4
-    verdict = KMAnonymity(k=5, m=1).judge(published(lists))
+    verdict = KmAnonymity(k=5, m=1).evaluate(published(lists))
     assert verdict.holds
     assert verdict.level == 5
     assert published(lists).supports.min() == 4
-    known = published(lists).known(tree=ItemTree.of(TREE)).matches([["a1"], ["a2"]])
+    known = published(lists).with_provenance(tree=ItemTaxonomy.from_taxonomy(TREE)).match_counts([["a1"], ["a2"]])
     assert known.tolist() == [9, 5]
 
 
 @examples(60)
 @given(baskets_of(NODES, 10), st.integers(1, 4), st.integers(1, 3))
 def test_the_audit_counts_as_the_definition_says(lists, k, m):
-    assert published(lists).rare_sets(k, m) == rare_sets(lists, k, m, ABOVE)
+    assert published(lists).count_rare_itemsets(k, m) == rare_sets(lists, k, m, ABOVE)
 
 
 @examples(30)
 @given(baskets_of(), st.integers(1, 4), st.integers(1, 4))
 def test_the_level_does_not_depend_on_what_is_asked(lists, one, two):
-    assert Baskets(lists).rare_sets(one, 2)[0] == Baskets(lists).rare_sets(two, 2)[0]
+    assert Transactions(lists).count_rare_itemsets(one, 2)[0] == Transactions(lists).count_rare_itemsets(two, 2)[0]
 
 
 @examples(20)
 @given(baskets_of(NODES, 8), st.integers(1, 3))
 def test_the_level_of_mixed_cuts_does_not_depend_on_what_is_asked(lists, k):
-    assert published(lists).rare_sets(k, 2)[0] == published(lists).rare_sets(1, 2)[0]
+    assert published(lists).count_rare_itemsets(k, 2)[0] == published(lists).count_rare_itemsets(1, 2)[0]
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=named)
@@ -106,7 +106,7 @@ def test_every_search_keeps_the_promise_by_its_definition(search, lists, k, m):
     if k > len(lists):
         return
     release = found(search, lists, k=k, m=m)
-    assert KMAnonymity(k=k, m=m).judge(release).holds
+    assert KmAnonymity(k=k, m=m).evaluate(release).holds
     assert true_level(lists, release.to_lists(), m, ABOVE) >= k
 
 
@@ -114,52 +114,52 @@ def test_every_search_keeps_the_promise_by_its_definition(search, lists, k, m):
 @given(baskets_of(), st.lists(st.sampled_from(LEAVES), min_size=1, max_size=3, unique=True))
 def test_matches_are_counted_as_the_definition_says(lists, known):
     release = found(SEARCHES[2], lists, k=min(2, len(lists)), m=2)
-    assert release.matches([known]).tolist() == [matches(release.to_lists(), known, ABOVE)]
+    assert release.match_counts([known]).tolist() == [matches(release.to_lists(), known, ABOVE)]
 
 
 def test_items_that_were_removed_everywhere_are_covered_by_all():
-    assert Baskets([["a"], ["b"]]).matches([["gone"], ["gone", "a"]]).tolist() == [2, 1]
+    assert Transactions([["a"], ["b"]]).match_counts([["gone"], ["gone", "a"]]).tolist() == [2, 1]
 
 
 @examples(20)
 @given(baskets_of(), st.integers(1, 3), st.integers(0, 10))
 def test_raising_a_node_never_breaks_the_promise(lists, k, which):
-    placed = PlacedBaskets(Baskets(lists), ItemTree.of(TREE))
-    cuts = [ItemCut(placed).above]
-    wider = wider_cuts(placed.tree, cuts[0])
+    placed = LeafOrderedTransactions(Transactions(lists), ItemTaxonomy.from_taxonomy(TREE))
+    cuts = [TaxonomyCut(placed).above]
+    wider = parent_cuts(placed.tree, cuts[0])
     levels = [_kept(placed, above, k) for above in (cuts[0], wider[which % len(wider)])]
     assert levels[1] >= levels[0]
 
 
-def _kept(placed: PlacedBaskets, above, k: int) -> int:
-    sets, _ = ItemCut(placed, above).recoded()
-    return min(sets.found(size, k).fewest for size in (1, 2))
+def _kept(placed: LeafOrderedTransactions, above, k: int) -> int:
+    sets, _ = TaxonomyCut(placed, above).recode()
+    return min(sets.count(size, k).fewest for size in (1, 2))
 
 
 @examples(20)
 @given(baskets_of(), st.integers(1, 4), st.integers(1, 3))
 def test_larger_k_and_m_keep_fewer_files(lists, k, m):
-    kept = {(a, b): KMAnonymity(k=a, m=b).judge(Baskets(lists)).holds for a in (k, k + 1) for b in (m, m + 1)}
+    kept = {(a, b): KmAnonymity(k=a, m=b).evaluate(Transactions(lists)).holds for a in (k, k + 1) for b in (m, m + 1)}
     assert not any(kept[larger] and not kept[k, m] for larger in kept)
 
 
 def test_a_longer_m_than_any_basket_asks_for_every_set():
     lists = [["a1", "b1"]] * 3 + [["a2"]] * 2
-    assert Baskets(lists).rare_sets(2, 2) == Baskets(lists).rare_sets(2, 6)
+    assert Transactions(lists).count_rare_itemsets(2, 2) == Transactions(lists).count_rare_itemsets(2, 6)
 
 
 def test_apriori_anonymization_is_near_the_optimum():
     """The specification's prototype met the optimum 149 times of 200, at a mean cost ratio of 1.06."""
-    rng = generator(1)
+    rng = seeded_generator(1)
     items = [f"i{number}" for number in range(8)]
-    tree = balanced(items, fan_out=2)
+    tree = balanced_taxonomy(items, fan_out=2)
     met, ratios = 0, []
     for _ in range(60):
         sizes = rng.integers(1, 5, rng.integers(5, 13))
-        baskets = Baskets([[items[at] for at in rng.choice(8, size, replace=False)] for size in sizes])
-        placed = [search(taxonomy=tree) for search in (AprioriAnonymization, OptimalCut)]
-        request = KindRequest(data=baskets, models=[KMAnonymity(k=2, m=2)])
-        greedy, best = (search.find(request).losses(baskets)["ncp"] for search in placed)
+        baskets = Transactions([[items[at] for at in rng.choice(8, size, replace=False)] for size in sizes])
+        placed = [search(taxonomy=tree) for search in (AprioriAnonymization, OptimalAnonymization)]
+        request = Request(data=baskets, models=[KmAnonymity(k=2, m=2)])
+        greedy, best = (search.search(request).information_loss(baskets)["ncp"] for search in placed)
         assert greedy >= best - 1e-12
         met += greedy == pytest.approx(best)
         ratios.append(greedy / best if best else 1.0)
@@ -169,21 +169,21 @@ def test_apriori_anonymization_is_near_the_optimum():
 
 @pytest.mark.parametrize(("leaves", "cuts"), [(8, 26), (16, 677)])
 def test_a_binary_taxonomy_has_as_many_cuts_as_it_should(leaves, cuts):
-    tree = ItemTree.of(balanced([f"{number:02}" for number in range(leaves)], fan_out=2))
-    placed = PlacedBaskets(Baskets([["00"]]), tree)
-    known, pending = set(), [tuple(ItemCut(placed).above.tolist())]
+    tree = ItemTaxonomy.from_taxonomy(balanced_taxonomy([f"{number:02}" for number in range(leaves)], fan_out=2))
+    placed = LeafOrderedTransactions(Transactions([["00"]]), tree)
+    known, pending = set(), [tuple(TaxonomyCut(placed).above.tolist())]
     while pending:
         above = pending.pop()
         if above not in known:
             known.add(above)
-            pending += [tuple(wider.tolist()) for wider in wider_cuts(tree, np.array(above))]
+            pending += [tuple(wider.tolist()) for wider in parent_cuts(tree, np.array(above))]
     assert len(known) == cuts
 
 
 def test_the_optimal_cut_refuses_too_many_cuts(monkeypatch):
-    monkeypatch.setattr(OptimalCut, "most_cuts", 2)
+    monkeypatch.setattr(OptimalAnonymization, "most_cuts", 2)
     with pytest.raises(InfeasibleError, match="more than 2 cuts"):
-        found(OptimalCut(taxonomy=TREE), CUT, k=3, m=2)
+        found(OptimalAnonymization(taxonomy=TREE), CUT, k=3, m=2)
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=named)
@@ -198,12 +198,12 @@ def test_searches_refuse_what_cannot_be_kept(search):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: KMAnonymity(k=2, m=0), "KMAnonymity.m must be a whole number of at least 1; got 0"),
-        (lambda: KMAnonymity(k=0, m=2), "KMAnonymity.k must be"),
-        (lambda: KMAnonymity(k=True, m=2), "KMAnonymity.k must be"),
-        (lambda: LocalRecoding(taxonomy=TREE, part_size=0), "part_size"),
+        (lambda: KmAnonymity(k=2, m=0), "KMAnonymity.m must be a whole number of at least 1; got 0"),
+        (lambda: KmAnonymity(k=0, m=2), "KMAnonymity.k must be"),
+        (lambda: KmAnonymity(k=True, m=2), "KMAnonymity.k must be"),
+        (lambda: LocalRecodingAnonymization(taxonomy=TREE, part_size=0), "part_size"),
         (lambda: AprioriAnonymization(taxonomy=3), "must be an sf.Taxonomy"),
-        (lambda: balanced(["a"], fan_out=1), "fan_out"),
+        (lambda: balanced_taxonomy(["a"], fan_out=1), "fan_out"),
     ],
 )
 def test_parameters_out_of_range_are_refused(make, said):
@@ -223,26 +223,26 @@ def test_no_item_shows_in_a_search():
 def test_a_group_over_a_sensitive_item_is_sensitive():
     release = found(SEARCHES[0], CUT, k=3, m=2)
     assert release.items == ("A", "B")
-    marked = SEARCHES[0].find(KindRequest(data=Baskets(CUT, sensitive=["a1"]), models=[KMAnonymity(k=3, m=2)]))
+    marked = SEARCHES[0].search(Request(data=Transactions(CUT, sensitive=["a1"]), models=[KmAnonymity(k=3, m=2)]))
     assert marked.is_sensitive.tolist() == [True, False]
 
 
 def test_baskets_with_a_rare_set_are_marked():
-    baskets = Baskets(CUT)
-    sets = ItemSets(baskets.codes, baskets.offsets, len(baskets.items))
-    assert sets.found(2, 2, mark=True).marks.tolist() == [False, False, True, True, True]
-    assert sets.found(1, 3, mark=True).marks.tolist() == [False, False, True, True, True]
+    baskets = Transactions(CUT)
+    sets = ItemsetCounter(baskets.codes, baskets.offsets, len(baskets.items))
+    assert sets.count(2, 2, mark=True).marks.tolist() == [False, False, True, True, True]
+    assert sets.count(1, 3, mark=True).marks.tolist() == [False, False, True, True, True]
 
 
 @examples(15)
 @given(baskets_of([f"i{number}" for number in range(7)], 10), st.integers(1, 5))
 def test_sets_of_every_size_are_counted(lists, size):
-    baskets = Baskets(lists)
-    counted = ItemSets(baskets.codes, baskets.offsets, len(baskets.items)).found(size, 2)
+    baskets = Transactions(lists)
+    counted = ItemsetCounter(baskets.codes, baskets.offsets, len(baskets.items)).count(size, 2)
     held = [
         frozenset(each) for each in itertools.chain.from_iterable(itertools.combinations(set(b), size) for b in lists)
     ]
     counts = {each: held.count(each) for each in held}
     assert counted.sets == len(counts)
-    assert counted.rare == sum(count < 2 for count in counts.values())
+    assert counted.violations == sum(count < 2 for count in counts.values())
     assert counted.fewest == min(counts.values(), default=len(lists))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.baskets import LKCPrivacy, rows_as_baskets
+from sfumato.baskets import LKCPrivacy, transactions_from_rows
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 
 CELL = st.sampled_from([0, 1, None])
@@ -44,41 +44,43 @@ def oracle(rows, most_known: int, k: int, share: float) -> tuple[float, int]:
 @given(ROWS, st.integers(1, 3), st.integers(1, 3), st.sampled_from([0.0, 0.3, 0.5, 1.0]))
 def test_the_audit_counts_as_the_definition_says(rows, most_known, k, share):
     rows = [*rows, (0, 0, 0, "flu")]  # one secret at least
-    verdict = LKCPrivacy(L=most_known, K=k, C=share, sensitive="s").judge(rows_as_baskets(table_of(rows)))
+    verdict = LKCPrivacy(L=most_known, K=k, C=share, sensitive="s").evaluate(transactions_from_rows(table_of(rows)))
     kept = [row for row in rows if any(cell is not None for cell in row)]  # an empty row matches nobody
-    assert (verdict.level, verdict.broken) == oracle(kept, most_known, k, share)
+    assert (verdict.level, verdict.violations) == oracle(kept, most_known, k, share)
 
 
 def test_suppressed_cells_are_not_known():
     table = pa.table({"zip": ["1", "*"], "job": ["a", "a"], "s": ["x", "y"]})
-    assert rows_as_baskets(table).to_lists() == [["job=a", "s=x", "zip=1"], ["job=a", "s=y"]]
-    assert rows_as_baskets(table, sensitive=["s"]).is_sensitive.tolist() == [False, True, True, False]
+    assert transactions_from_rows(table).to_lists() == [["job=a", "s=x", "zip=1"], ["job=a", "s=y"]]
+    assert transactions_from_rows(table, sensitive=["s"]).is_sensitive.tolist() == [False, True, True, False]
 
 
 def test_a_table_is_audited_by_the_same_door():
     table = pa.table({"a": [1, 1, 2, 2], "b": [1, 1, 1, 1], "s": ["x", "y", "x", "y"]})
-    audit = sf.baskets.audit(rows_as_baskets(table), models=[LKCPrivacy(L=2, K=2, C=0.5, sensitive="s")])
+    audit = sf.baskets.audit(transactions_from_rows(table), models=[LKCPrivacy(L=2, K=2, C=0.5, sensitive="s")])
     assert audit.holds
     assert audit.level("lkc-privacy") == 0.5
-    assert not sf.baskets.audit(rows_as_baskets(table), models=[LKCPrivacy(L=2, K=2, C=0.4, sensitive="s")]).holds
+    assert not sf.baskets.audit(
+        transactions_from_rows(table), models=[LKCPrivacy(L=2, K=2, C=0.4, sensitive="s")]
+    ).holds
 
 
 @examples(20)
 @given(ROWS, st.integers(1, 2), st.integers(1, 2))
 def test_suppressing_values_keeps_the_promise(rows, most_known, k):
     rows = [*rows, (0, 0, 0, "flu"), (0, 0, 0, "cold")]
-    baskets = rows_as_baskets(table_of(rows), sensitive=["s"])
+    baskets = transactions_from_rows(table_of(rows), sensitive=["s"])
     promise = LKCPrivacy(L=most_known, K=k, C=0.7, sensitive="s")
     try:
         release = sf.baskets.anonymize(baskets, models=[promise], algorithm=sf.baskets.GreedySuppression())
     except InfeasibleError:
         return
     assert release.audit.holds
-    assert set(release.baskets.items) <= set(baskets.items)
+    assert set(release.transactions.items) <= set(baskets.items)
 
 
 def test_the_sensitive_column_must_be_marked():
-    baskets = rows_as_baskets(pa.table({"a": [1, 1], "s": ["x", "y"]}), sensitive=["a"])
+    baskets = transactions_from_rows(pa.table({"a": [1, 1], "s": ["x", "y"]}), sensitive=["a"])
     promise = LKCPrivacy(L=1, K=1, C=0.5, sensitive="s")
     with pytest.raises(SchemaError, match="Mark the values of 's' alone"):
         sf.baskets.anonymize(baskets, models=[promise], algorithm=sf.baskets.GreedySuppression())
@@ -93,6 +95,6 @@ def test_parameters_out_of_range_are_refused(wrong):
 def test_columns_that_do_not_exist_are_refused():
     table = pa.table({"a": [1], "s": ["x"]})
     with pytest.raises(SchemaError, match="no column 'z'"):
-        rows_as_baskets(table, sensitive=["z"])
+        transactions_from_rows(table, sensitive=["z"])
     with pytest.raises(SchemaError, match="No row has a value of 'z'"):
-        LKCPrivacy(L=1, K=1, C=1.0, sensitive="z").judge(rows_as_baskets(table))
+        LKCPrivacy(L=1, K=1, C=1.0, sensitive="z").evaluate(transactions_from_rows(table))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from purse import Purse
-from sfumato.baskets import private_counts
+from sfumato.baskets import private_item_counts
 from sfumato.exceptions import SfumatoError
 
 COLUMNS = ("who", "query", "click")
@@ -49,10 +49,10 @@ def happening(rows, asked):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            found = private_counts(log, person="who", accountant=purse, analyst="ann", **asked)
+            found = private_item_counts(log, person="who", accountant=purse, analyst="ann", **asked)
         except SfumatoError as error:
             return type(error), str(error), purse.costs
-    return found.scale, found.threshold, found.leak, found.to_frame().schema, purse.costs
+    return found.scale, found.threshold, found.leak_probability, found.to_frame().schema, purse.costs
 
 
 @examples(100)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.baskets import logs
-from sfumato.baskets.logs import private_counts
-from sfumato.baskets.thresholds import leak, threshold
+from sfumato.baskets.logs import private_item_counts
+from sfumato.baskets.thresholds import leak_probability, release_threshold
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.queries.private import noise
 from sfumato.queries.private.accountant import Accountant
@@ -31,7 +31,7 @@ def accountant(tmp_path):
 
 def counted(log, accountant, **given):
     settings = {"person": "user", "item": "query", "max_items": 2, "epsilon": 100, "delta": "1e-6", "analyst": "ann"}
-    return private_counts(log, accountant=accountant, **(settings | given))
+    return private_item_counts(log, accountant=accountant, **(settings | given))
 
 
 def log_of(*rows):
@@ -40,7 +40,7 @@ def log_of(*rows):
 
 @pytest.mark.parametrize(("max_items", "epsilon", "delta", "least"), [(1, 1, 6, 15), (5, 1, 6, 76), (20, 2, 7, 186)])
 def test_thresholds_are_those_of_the_specification(max_items, epsilon, delta, least):
-    assert threshold(scale=max_items / epsilon, max_items=max_items, delta=Fraction(1, 10**delta)) == least
+    assert release_threshold(scale=max_items / epsilon, max_items=max_items, delta=Fraction(1, 10**delta)) == least
 
 
 @given(st.integers(1, 6), st.sampled_from([0.3, 1.0, 2.5, 8.0]), st.sampled_from([0.5, 1e-2, 1e-5]))
@@ -52,24 +52,24 @@ def test_a_threshold_is_the_smallest_that_keeps_both_conditions(max_items, scale
         p = q ** (least - 1) / (1 + q)
         return p <= 1 - q and 1 - (1 - p) ** max_items <= Fraction(delta)
 
-    found = threshold(scale=scale, max_items=max_items, delta=Fraction(delta))
+    found = release_threshold(scale=scale, max_items=max_items, delta=Fraction(delta))
     assert good(found)
     assert found == 2 or not good(found - 1)
 
 
 def test_equality_counts_as_too_much_only_where_it_is_exceeded():
     scale = 3.0
-    chance = Fraction(leak(scale=scale, threshold=9))
-    assert threshold(scale=scale, max_items=1, delta=chance * (1 + Fraction(1, 10**12))) == 9
-    assert threshold(scale=scale, max_items=1, delta=chance * (1 - Fraction(1, 10**12))) == 10
+    chance = Fraction(leak_probability(scale=scale, threshold=9))
+    assert release_threshold(scale=scale, max_items=1, delta=chance * (1 + Fraction(1, 10**12))) == 9
+    assert release_threshold(scale=scale, max_items=1, delta=chance * (1 - Fraction(1, 10**12))) == 10
 
 
 def test_the_chance_to_leak_is_that_of_the_noise_that_is_drawn():
     """At scale 1 and threshold 3 OpenDP's own threshold promises 3.6 %; the truth, which ours uses, is 9.9 %."""
     runs = 20_000
     for scale, least in ((1, 3), (2, 6)):
-        drawn = noise.noisy(np.ones(runs, dtype=np.int64), sensitivity=1, epsilon=Fraction(1, scale))
-        p = leak(scale=drawn.scale, threshold=least)
+        drawn = noise.add_discrete_laplace(np.ones(runs, dtype=np.int64), sensitivity=1, epsilon=Fraction(1, scale))
+        p = leak_probability(scale=drawn.scale, threshold=least)
         spread = (p * (1 - p) / runs) ** 0.5
         assert abs((drawn.numbers >= least).mean() - p) < 5 * spread
 
@@ -78,7 +78,7 @@ def test_an_item_of_one_person_comes_out_as_rarely_as_promised(accountant):
     """Of 3,000 persons everyone has an item of her own: as many come out as p says, and delta bounds it."""
     log = pa.table({"user": np.arange(3000), "query": [f"q{at}" for at in range(3000)]})
     found = counted(log, accountant, max_items=1, epsilon=1, delta="0.05")
-    p = found.leak
+    p = found.leak_probability
     assert p <= 0.05
     assert abs(len(found.items) - 3000 * p) < 5 * (3000 * p * (1 - p)) ** 0.5
     assert (found.counts >= found.threshold).all()
@@ -87,7 +87,7 @@ def test_an_item_of_one_person_comes_out_as_rarely_as_promised(accountant):
 def test_distributions_of_neighbors_are_close():
     """All outputs of a log of one item: with and without the only, or the second, person who has it."""
     scale, delta = 1.5, Fraction(1, 50)
-    least = threshold(scale=scale, max_items=1, delta=delta)
+    least = release_threshold(scale=scale, max_items=1, delta=delta)
     q = exp(-1 / scale)
 
     def published(count, most=400):
@@ -137,16 +137,18 @@ def test_what_a_person_keeps_depends_on_her_own_rows_alone():
     """Everybody else's rows change nothing: each of her 3 items is kept equally often, however popular."""
     mine, theirs = [(0, 0), (0, 1), (0, 2)], [(user, 0) for user in range(1, 30)]
     pairs = np.array(mine + theirs)
-    kept = Counter(int(logs._kept(pairs[:, 0], pairs[:, 1], 1, "random")[0]) for _ in range(600))
+    kept = Counter(int(logs._bound_contributions(pairs[:, 0], pairs[:, 1], 1, "random")[0]) for _ in range(600))
     assert sorted(kept) == [0, 1, 2]
     assert min(kept.values()) > 200 - 5 * (600 * 2 / 9) ** 0.5
     often = np.array([*mine, (0, 2), (0, 2), (0, 1), *theirs])
-    assert logs._kept(often[:, 0], often[:, 1], 2, "frequent")[:2].tolist() == [2, 1]
+    assert logs._bound_contributions(often[:, 0], often[:, 1], 2, "frequent")[:2].tolist() == [2, 1]
 
 
 def test_every_choice_of_a_person_is_as_likely():
     pairs = np.array([(0, at) for at in range(4)])
-    chosen = Counter(tuple(sorted(logs._kept(pairs[:, 0], pairs[:, 1], 2, "random").tolist())) for _ in range(900))
+    chosen = Counter(
+        tuple(sorted(logs._bound_contributions(pairs[:, 0], pairs[:, 1], 2, "random").tolist())) for _ in range(900)
+    )
     assert len(chosen) == comb(4, 2)
     assert min(chosen.values()) > 150 - 5 * (900 * 5 / 36) ** 0.5
 
@@ -157,7 +159,7 @@ def test_the_cost_is_spent_before_anything_is_counted(accountant, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(logs, "_kept", stop)
+    monkeypatch.setattr(logs, "_bound_contributions", stop)
     with pytest.raises(KeyboardInterrupt):
         counted(log, accountant, epsilon=2, delta="1e-5")
     balance = accountant.balance()
@@ -197,7 +199,7 @@ def test_bad_requests_are_refused_before_they_cost_anything(bad, accountant):
     given_, sentence = BAD[bad]
     settings = {"person": "user", "item": "query", "max_items": 2, "epsilon": 1, "delta": "1e-6", "analyst": "ann"}
     with pytest.raises(InvalidParameterError, match=sentence):
-        private_counts(log_of((1, "secret", None)), **({"accountant": accountant} | settings | given_))
+        private_item_counts(log_of((1, "secret", None)), **({"accountant": accountant} | settings | given_))
     with pytest.raises(SchemaError, match="querry"):
         counted(log_of((1, "secret", None)), accountant, item="querry")
     assert accountant.balance().answers == 0

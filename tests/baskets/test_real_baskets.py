@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato.coding.item_sets import ItemSets
+from sfumato.coding.item_sets import ItemsetCounter
 
 pytestmark = pytest.mark.shared_data
 FIGURES = {
@@ -27,15 +27,15 @@ def test_real_tables_read_as_they_should(shared_data, name):
 @pytest.mark.parametrize(("name", "size"), FIGURES)
 def test_rare_sets_are_those_of_the_specification(shared_data, name, size):
     baskets = sf.baskets.read(shared_data / "baskets" / f"{name}.dat")
-    found = ItemSets(baskets.codes, baskets.offsets, len(baskets.items)).found(size, 5, mark=True)
+    found = ItemsetCounter(baskets.codes, baskets.offsets, len(baskets.items)).count(size, 5, mark=True)
     sets, rare, marked = FIGURES[name, size]
-    assert (found.sets, found.rare) == (sets, rare)
+    assert (found.sets, found.violations) == (sets, rare)
     assert marked is None or found.marks.sum() == marked
 
 
 def test_apriori_anonymization_loses_no_more_than_asked(shared_data):
     baskets = sf.baskets.read(shared_data / "baskets" / "bms1.dat")
-    search = sf.baskets.AprioriAnonymization(taxonomy=sf.baskets.balanced(baskets.items))
-    release = sf.baskets.anonymize(baskets, models=[sf.baskets.KMAnonymity(k=5, m=2)], algorithm=search)
+    search = sf.baskets.AprioriAnonymization(taxonomy=sf.baskets.balanced_taxonomy(baskets.items))
+    release = sf.baskets.anonymize(baskets, models=[sf.baskets.KmAnonymity(k=5, m=2)], algorithm=search)
     assert release.audit.holds
-    assert release.measures["ncp"] <= 0.058
+    assert release.metrics["ncp"] <= 0.058

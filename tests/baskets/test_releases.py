@@ -10,31 +10,31 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.baskets import AprioriAnonymization, Baskets, KMAnonymity, LocalRecoding
-from sfumato.baskets.measuring import middle_pairs, relative_error, top_pairs_lost
+from sfumato.baskets import AprioriAnonymization, KmAnonymity, LocalRecodingAnonymization, Transactions
+from sfumato.baskets.measuring import default_pairs, relative_error, top_k_deviation
 from sfumato.exceptions import (
-    BrokenPromiseError,
+    GuaranteeViolatedError,
     InvalidParameterError,
     ReadError,
     SchemaError,
     UnsupportedModelError,
     WriteError,
 )
-from sfumato.samples import generate_baskets
+from sfumato.samples import generate_transactions
 
 LISTS = [["canary one", "b1"], ["canary one", "b1"], ["a2", "b1"], ["a2", "b2"], ["canary one", "b2"], []]
 TREE = sf.Taxonomy({"A": ["canary one", "a2"], "B": ["b1", "b2"]})
-K2 = KMAnonymity(k=2, m=2)
+K2 = KmAnonymity(k=2, m=2)
 
 
 @pytest.fixture(scope="module")
 def shop():
-    return generate_baskets(300, items=200, seed=3)
+    return generate_transactions(300, items=200, seed=3)
 
 
 @pytest.fixture(scope="module")
 def release():
-    baskets = Baskets(LISTS, sensitive=["b2"])
+    baskets = Transactions(LISTS, sensitive=["b2"])
     return sf.baskets.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=TREE))
 
 
@@ -74,7 +74,7 @@ def test_the_report_compares_before_and_after(release):
 
 def test_fimi_text_refuses_blanks_in_names(tmp_path):
     same = sf.baskets.anonymize(
-        Baskets([["a b"], ["a b"], ["c"], ["c"]]),
+        Transactions([["a b"], ["a b"], ["c"], ["c"]]),
         models=[K2],
         algorithm=AprioriAnonymization(taxonomy=sf.Taxonomy(["a b", "c"])),
     )
@@ -87,7 +87,7 @@ def test_fimi_text_refuses_blanks_in_names(tmp_path):
 
 @pytest.mark.parametrize("name", ['say "hi"', "two\nlines", "comma, dot", "NA", "null", " spaced ", "=1+1"])
 def test_odd_names_survive_the_file(tmp_path, name):
-    baskets = Baskets([[name], [name], [name, "b"], ["b", name]])
+    baskets = Transactions([[name], [name], [name, "b"], ["b", name]])
     tree = sf.Taxonomy([name, "b"])
     made = sf.baskets.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=tree))
     made.write(tmp_path / "out", report=False)
@@ -96,11 +96,11 @@ def test_odd_names_survive_the_file(tmp_path, name):
 
 def test_a_search_that_breaks_its_promise_is_withheld():
     class Lazy(AprioriAnonymization):
-        def find(self, request):
+        def search(self, request):
             return request.data
 
-    with pytest.raises(BrokenPromiseError, match="withheld"):
-        sf.baskets.anonymize(Baskets(LISTS), models=[K2], algorithm=Lazy(taxonomy=TREE))
+    with pytest.raises(GuaranteeViolatedError, match="withheld"):
+        sf.baskets.anonymize(Transactions(LISTS), models=[K2], algorithm=Lazy(taxonomy=TREE))
 
 
 def test_a_folder_without_baskets_is_refused(tmp_path):
@@ -126,7 +126,7 @@ def test_the_table_of_items_must_fit_the_baskets(tmp_path, release):
     ],
 )
 def test_what_cannot_be_asked_is_refused(changed, said):
-    asked = {"baskets": Baskets(LISTS), "models": [K2], "algorithm": AprioriAnonymization(taxonomy=TREE)} | changed
+    asked = {"baskets": Transactions(LISTS), "models": [K2], "algorithm": AprioriAnonymization(taxonomy=TREE)} | changed
     with pytest.raises(InvalidParameterError, match=said):
         sf.baskets.anonymize(asked.pop("baskets"), **asked)
 
@@ -134,30 +134,30 @@ def test_what_cannot_be_asked_is_refused(changed, said):
 def test_a_search_refuses_promises_that_it_cannot_keep():
     promise = sf.baskets.LKCPrivacy(L=1, K=1, C=1.0, sensitive="s")
     with pytest.raises(UnsupportedModelError, match="cannot keep lkc-privacy; promise km-anonymity"):
-        sf.baskets.anonymize(Baskets(LISTS), models=[promise], algorithm=AprioriAnonymization(taxonomy=TREE))
+        sf.baskets.anonymize(Transactions(LISTS), models=[promise], algorithm=AprioriAnonymization(taxonomy=TREE))
 
 
 def test_a_recipe_makes_the_same_files_again(tmp_path, release):
     release.write(tmp_path / "one")
     recipe = sf.baskets.read_recipe(tmp_path / "one" / "internal" / "recipe.toml")
-    sf.baskets.carry_out(recipe, Baskets(LISTS, sensitive=["b2"])).write(tmp_path / "two")
+    sf.baskets.run_recipe(recipe, Transactions(LISTS, sensitive=["b2"])).write(tmp_path / "two")
     for path in sorted((tmp_path / "one").rglob("*")):
         if path.is_file():
             assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
 
 
 def test_losses_count_every_original_occurrence(release):
-    assert release.measures["ncp"] == pytest.approx(0.5 * 0.5)  # half of the occurrences, each half of the items
-    assert release.measures["occurrences lost"] == 0
-    without = Baskets([["a"], ["b"]])
-    removed = Baskets([["a"]]).known(origin=np.array([0]))
-    assert removed.losses(without) == {"ncp": 0.5, "occurrences lost": 0.5}
+    assert release.metrics["ncp"] == pytest.approx(0.5 * 0.5)  # half of the occurrences, each half of the items
+    assert release.metrics["occurrences lost"] == 0
+    without = Transactions([["a"], ["b"]])
+    removed = Transactions([["a"]]).with_provenance(origin=np.array([0]))
+    assert removed.information_loss(without) == {"ncp": 0.5, "occurrences lost": 0.5}
 
 
 def test_local_losses_are_those_of_the_own_part(shop):
     baskets, tree = shop
-    made = LocalRecoding(taxonomy=tree, part_size=100)
-    found = made.find(sf.kinds.search.KindRequest(data=baskets, models=[K2]))
+    made = LocalRecodingAnonymization(taxonomy=tree, part_size=100)
+    found = made.search(sf.kinds.search.Request(data=baskets, models=[K2]))
     names = found.tree.names
     above = {name: names[at] if at >= 0 else None for name, at in zip(names, found.tree.parents.tolist(), strict=True)}
     leaves = dict(zip(names, found.tree.leaves.tolist(), strict=True))
@@ -168,20 +168,20 @@ def test_local_losses_are_those_of_the_own_part(shop):
             while node not in items:
                 node = above[node]
             paid.append(0.0 if node == leaf else leaves[node] / len(tree.rows))
-    assert found.mixed
-    assert found.losses(baskets)["ncp"] == pytest.approx(np.mean(paid))
+    assert found.has_generalized_items
+    assert found.information_loss(baskets)["ncp"] == pytest.approx(np.mean(paid))
 
 
 def test_top_pairs_and_errors_follow_their_formulas():
-    original = Baskets([["a", "b"]] * 3 + [["a", "c"]] * 2 + [["b", "c"]])
-    fewer = Baskets([["a", "b"]] * 3 + [["a"], ["c"]] * 2 + [["b", "c"]])
+    original = Transactions([["a", "b"]] * 3 + [["a", "c"]] * 2 + [["b", "c"]])
+    fewer = Transactions([["a", "b"]] * 3 + [["a"], ["c"]] * 2 + [["b", "c"]])
     assert original.top_pairs(2) == [("a", "b"), ("a", "c")]
     assert fewer.top_pairs(2) == [("a", "b"), ("b", "c")]
-    assert top_pairs_lost(fewer, original, 2) == 0.5
+    assert top_k_deviation(fewer, original, 2) == 0.5
     assert relative_error(fewer, original) == pytest.approx((0 + 2 + 0) / 3)
     assert relative_error(fewer, original, [("a", "c")]) == 2.0
     assert relative_error(original, original, []) == 0.0
-    assert middle_pairs(original) == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert default_pairs(original) == [("a", "b"), ("a", "c"), ("b", "c")]
 
 
 def test_top_pairs_are_those_of_all_pairs(shop):
@@ -205,14 +205,14 @@ def test_attacks_find_fewer_after_the_release(shop):
     baskets, tree = shop
     made = sf.baskets.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=tree))
     before = sf.baskets.attack(baskets, baskets, m=2, k=2, targets=200, seed=1)
-    after = sf.baskets.attack(made.baskets, baskets, m=2, k=2, targets=200, seed=1)
+    after = sf.baskets.attack(made.transactions, baskets, m=2, k=2, targets=200, seed=1)
     assert [each.attack for each in before] == ["random-items", "rarest-items", "popular-items", "score-matching"]
     assert before.result("rarest-items").rate > before.result("random-items").rate
     assert before.result("random-items").rate > before.result("popular-items").rate
     for choice in ("random", "rarest", "popular"):
         assert after.result(f"{choice}-items").successes == 0
         assert after.result(f"{choice}-items").details["fewer_than_2"] == 0
-    assert sf.baskets.attack(made.baskets, baskets, m=2, k=2, targets=200, seed=1).to_dict() == after.to_dict()
+    assert sf.baskets.attack(made.transactions, baskets, m=2, k=2, targets=200, seed=1).to_dict() == after.to_dict()
 
 
 def test_attacks_on_groups_need_their_taxonomy(shop, tmp_path):
@@ -223,21 +223,21 @@ def test_attacks_on_groups_need_their_taxonomy(shop, tmp_path):
     with pytest.raises(InvalidParameterError, match="give the taxonomy"):
         sf.baskets.attack(read, baskets)
     known = sf.baskets.attack(read, baskets, taxonomy=tree, seed=1)
-    assert known.to_dict() == sf.baskets.attack(made.baskets, baskets, seed=1).to_dict()
+    assert known.to_dict() == sf.baskets.attack(made.transactions, baskets, seed=1).to_dict()
     with pytest.raises(InvalidParameterError, match=r"attack\.m"):
         sf.baskets.attack(baskets, baskets, m=0)
 
 
 def test_score_matching_is_skipped_where_nothing_can_stand_out():
-    tiny = Baskets([["a"], ["b"]])
+    tiny = Transactions([["a"], ["b"]])
     assert "3 baskets" in sf.baskets.attack(tiny, tiny, seed=1).skipped["score-matching"]
 
 
 def test_made_up_baskets_have_a_long_tail_and_belong_together():
-    baskets, tree = generate_baskets(3000, items=200, seed=5)
+    baskets, tree = generate_transactions(3000, items=200, seed=5)
     supports = np.sort(baskets.supports)[::-1]
     assert supports[0] > 10 * np.median(supports)
-    assert baskets == generate_baskets(3000, items=200, seed=5)[0]
+    assert baskets == generate_transactions(3000, items=200, seed=5)[0]
     assert set(baskets.items) <= {row[0] for row in tree.rows}
     aisles = {row[0]: row[2] for row in tree.rows}
     pairs = [(one, two) for each in baskets.to_lists() for one, two in pairwise(each)]
@@ -245,7 +245,7 @@ def test_made_up_baskets_have_a_long_tail_and_belong_together():
     turned = np.mean([aisles[one] == aisles[two] for (one, _), (_, two) in zip(pairs, pairs[7:], strict=False)])
     assert together > 1.5 * turned
     with pytest.raises(InvalidParameterError, match=r"generate_baskets\.count"):
-        generate_baskets(0)
+        generate_transactions(0)
 
 
 def test_the_secret_is_recorded_only_where_it_is_needed(release):

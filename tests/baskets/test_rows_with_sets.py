@@ -7,17 +7,17 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.baskets import KMAnonymity, RowsWithSets, TablePromise, WithinGroups
+from sfumato.baskets import AprioriOnClusters, KmAnonymity, OnClusters, TableWithTransactions
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.samples import generate_baskets
+from sfumato.samples import generate_transactions
 
-SCHEMA = sf.Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["ward"], insensitive=["tag"])
-BOTH = [TablePromise(model=sf.KAnonymity(k=20)), KMAnonymity(k=3, m=2)]
+SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["ward"], insensitive=["tag"])
+BOTH = [OnClusters(model=sf.KAnonymity(k=20)), KmAnonymity(k=3, m=2)]
 
 
 @pytest.fixture(scope="module")
 def patients():
-    baskets, tree = generate_baskets(200, items=25, mean_length=3, seed=4)
+    baskets, tree = generate_transactions(200, items=25, mean_length=3, seed=4)
     rng = np.random.Generator(np.random.PCG64(1))
     lists = [each if rng.random() < 0.8 else [] for each in baskets.to_lists()]
     frame = pa.table(
@@ -30,13 +30,13 @@ def patients():
             "ills": lists,
         }
     )
-    return RowsWithSets(frame, SCHEMA, item="ills"), tree
+    return TableWithTransactions(frame, SCHEMA, item="ills"), tree
 
 
 @pytest.fixture(scope="module")
 def release(patients):
     rows, tree = patients
-    return sf.baskets.anonymize(rows, models=BOTH, algorithm=WithinGroups(taxonomy=tree), secret="5f" * 32)
+    return sf.baskets.anonymize(rows, models=BOTH, algorithm=AprioriOnClusters(taxonomy=tree), secret="5f" * 32)
 
 
 def test_both_promises_hold_together(release):
@@ -79,47 +79,47 @@ def test_the_recipe_makes_the_same_release(tmp_path, patients, release):
     release.write(tmp_path / "out", report=False)
     recipe = sf.baskets.read_recipe(tmp_path / "out" / "internal" / "recipe.toml")
     assert recipe.models == tuple(BOTH)
-    assert recipe.source["attributes"]["ward"]["role"] == "sensitive"
-    assert sf.baskets.carry_out(recipe, rows).published == release.published
+    assert recipe.input["attributes"]["ward"]["role"] == "sensitive"
+    assert sf.baskets.run_recipe(recipe, rows).published == release.published
 
 
 def test_groups_with_few_sets_lose_their_items():
     frame = pa.table({"age": [1, 1, 1, 90, 90, 90], "ills": [["a"], ["a"], ["b"], ["a"], None, []]})
-    rows = RowsWithSets(frame, sf.Schema(quasi=["age"]), item="ills")
+    rows = TableWithTransactions(frame, sf.Schema(quasi_identifiers=["age"]), item="ills")
     tree = sf.Taxonomy(["a", "b"])
-    asked = [TablePromise(model=sf.KAnonymity(k=3)), KMAnonymity(k=2, m=1)]
-    release = sf.baskets.anonymize(rows, models=asked, algorithm=WithinGroups(taxonomy=tree))
+    asked = [OnClusters(model=sf.KAnonymity(k=3)), KmAnonymity(k=2, m=1)]
+    release = sf.baskets.anonymize(rows, models=asked, algorithm=AprioriOnClusters(taxonomy=tree))
     assert sorted(release.published.to_lists()) == [[], [], [], ["*"], ["*"], ["*"]]
-    assert release.measures["occurrences lost"] == 0.25
+    assert release.metrics["occurrences lost"] == 0.25
     with pytest.raises(InfeasibleError, match="No group of the table has 4 rows with items"):
-        sf.baskets.anonymize(rows, models=[asked[0], KMAnonymity(k=4, m=1)], algorithm=WithinGroups(taxonomy=tree))
+        sf.baskets.anonymize(rows, models=[asked[0], KmAnonymity(k=4, m=1)], algorithm=AprioriOnClusters(taxonomy=tree))
 
 
 def test_what_does_not_fit_is_refused(patients):
     rows, tree = patients
-    search = WithinGroups(taxonomy=tree)
+    search = AprioriOnClusters(taxonomy=tree)
     with pytest.raises(InvalidParameterError, match="Promise both"):
-        sf.baskets.anonymize(rows, models=[KMAnonymity(k=2, m=1)], algorithm=search)
+        sf.baskets.anonymize(rows, models=[KmAnonymity(k=2, m=1)], algorithm=search)
     with pytest.raises(InvalidParameterError, match="needs rows with sets"):
         sf.baskets.anonymize(rows.baskets, models=BOTH, algorithm=search)
     with pytest.raises(UnsupportedModelError, match="needs rows with sets"):
-        BOTH[0].judge(rows.baskets)
+        BOTH[0].evaluate(rows.baskets)
     with pytest.raises(SchemaError, match="no column 'pills'"):
-        RowsWithSets(pa.table({"a": [1]}), sf.Schema(quasi=["a"]), item="pills")
+        TableWithTransactions(pa.table({"a": [1]}), sf.Schema(quasi_identifiers=["a"]), item="pills")
     with pytest.raises(InvalidParameterError, match=r"TablePromise\.model"):
-        TablePromise(model=3)
+        OnClusters(model=3)
     with pytest.raises(InvalidParameterError, match=r"WithinGroups\.table_algorithm"):
-        WithinGroups(taxonomy=tree, table_algorithm=3)
+        AprioriOnClusters(taxonomy=tree, table_algorithm=3)
     assert repr(rows).startswith("<RowsWithSets: 200 rows")
 
 
 def test_rows_with_sets_have_a_usual_search_of_their_own():
-    rows = RowsWithSets(
+    rows = TableWithTransactions(
         pa.table({"age": [30, 31, 32, 33], "items": [["a"], ["a"], ["b"], ["b"]]}),
-        sf.Schema(quasi=["age"]),
+        sf.Schema(quasi_identifiers=["age"]),
         item="items",
     )
-    promised = [TablePromise(model=sf.KAnonymity(k=2)), KMAnonymity(k=2, m=1)]
+    promised = [OnClusters(model=sf.KAnonymity(k=2)), KmAnonymity(k=2, m=1)]
     assert sf.baskets.anonymize(rows, models=promised).recipe.algorithm.name == "within-groups"
     with pytest.raises(UnsupportedModelError, match="No algorithm keeps coherence"):
         sf.baskets.anonymize(rows, models=[sf.baskets.Coherence(h=0.5, k=2, p=1)])

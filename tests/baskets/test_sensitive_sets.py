@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.baskets.equal_baskets import alike
-from sfumato.coding.item_sets import ItemSets
-from sfumato.coding.set_rules import walk_closed_sets
+from sfumato.baskets.equal_baskets import label_identical
+from sfumato.coding.item_sets import ItemsetCounter
+from sfumato.coding.set_rules import count_closed_rules
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.kinds.search import KindRequest
+from sfumato.kinds.search import Request
 
 ITEMS = "abcdxy"
 HIDDEN = "xy"
@@ -27,7 +27,7 @@ TREE = sf.Taxonomy({"A": ["a", "b"], "C": ["c", "d"], "X": ["x", "y"]})
 
 def baskets_of(lists):
     lists = [*lists, {"a", "x"}]  # somebody has something sensitive
-    return sf.baskets.Baskets(lists, sensitive=[name for name in HIDDEN if any(name in each for each in lists)])
+    return sf.baskets.Transactions(lists, sensitive=[name for name in HIDDEN if any(name in each for each in lists)])
 
 
 def occurring(baskets, items, most):
@@ -70,16 +70,16 @@ def strongest(baskets, most):
 @examples(80)
 def test_coherence_is_judged_as_defined(lists, h, k, p):
     baskets = baskets_of(lists)
-    verdict = sf.baskets.Coherence(h=h, k=k, p=p).judge(baskets)
-    assert (verdict.level, verdict.broken) == pytest.approx(moles(baskets, h, k, p))
-    assert verdict.holds == (verdict.broken == 0)
+    verdict = sf.baskets.Coherence(h=h, k=k, p=p).evaluate(baskets)
+    assert (verdict.level, verdict.violations) == pytest.approx(moles(baskets, h, k, p))
+    assert verdict.holds == (verdict.violations == 0)
 
 
 @given(LISTS, SHARES, st.integers(1, 4))
 @examples(80)
 def test_rho_uncertainty_is_judged_as_defined(lists, rho, most):
     baskets = baskets_of(lists)
-    verdict = sf.baskets.RhoUncertainty(rho=rho, most=most).judge(baskets)
+    verdict = sf.baskets.RhoUncertainty(rho=rho, most=most).evaluate(baskets)
     truth = strongest(baskets, most)
     assert verdict.level == pytest.approx(float(truth))
     assert verdict.holds == (truth <= Fraction(str(rho)))
@@ -89,7 +89,7 @@ def test_rho_uncertainty_is_judged_as_defined(lists, rho, most):
 @examples(80)
 def test_closed_sets_decide_about_sets_of_any_size(lists, rho):
     baskets = baskets_of(lists)
-    verdict = sf.baskets.RhoUncertainty(rho=rho).judge(baskets)
+    verdict = sf.baskets.RhoUncertainty(rho=rho).evaluate(baskets)
     truth = strongest(baskets, len(ITEMS))
     assert verdict.level == pytest.approx(float(truth))
     assert verdict.holds == (truth <= Fraction(str(rho)))
@@ -99,23 +99,23 @@ def test_closed_sets_decide_about_sets_of_any_size(lists, rho):
 @examples(60)
 def test_every_closed_set_is_walked_once(lists):
     baskets = baskets_of(lists)
-    sets = ItemSets(baskets.codes, baskets.offsets, len(baskets.items))
+    sets = ItemsetCounter(baskets.codes, baskets.offsets, len(baskets.items))
     held = [frozenset(each) for each in baskets.to_lists()]
     closed = {
         frozenset.intersection(*some) for many in range(1, len(held) + 1) for some in combinations(set(held), many)
     }
     nothing = np.zeros(len(baskets.items), dtype=np.bool_)  # a certain rule would end the walk
-    found = walk_closed_sets(sets, nothing, share=Fraction(1), most=10**6)
+    found = count_closed_rules(sets, nothing, share=Fraction(1), most=10**6)
     assert found.sets == len(closed - {frozenset()})
 
 
 def test_closed_sets_without_number_are_refused(monkeypatch):
-    monkeypatch.setattr("sfumato.baskets.rho_uncertainty.MOST_CLOSED", 3)
+    monkeypatch.setattr("sfumato.baskets.rho_uncertainty.MAX_CLOSED", 3)
     with pytest.raises(InfeasibleError, match=r"more than 3 sets of items to judge; bound what is known by most="):
-        sf.baskets.RhoUncertainty(rho=0.5).judge(baskets_of([set("abc"), set("abd"), set("bcd")]))
-    monkeypatch.setattr("sfumato.baskets.coherence.MOST_SETS", 1)
+        sf.baskets.RhoUncertainty(rho=0.5).evaluate(baskets_of([set("abc"), set("abd"), set("bcd")]))
+    monkeypatch.setattr("sfumato.baskets.coherence.MAX_SETS", 1)
     with pytest.raises(InfeasibleError, match="choose a smaller p"):
-        sf.baskets.Coherence(h=0.5, k=1, p=2).judge(baskets_of([set("abcd")] * 2))
+        sf.baskets.Coherence(h=0.5, k=1, p=2).evaluate(baskets_of([set("abcd")] * 2))
 
 
 @given(LISTS)
@@ -123,15 +123,15 @@ def test_closed_sets_without_number_are_refused(monkeypatch):
 def test_equal_baskets_are_found_and_counted(lists):
     baskets = baskets_of(lists)
     held = [tuple(each) for each in baskets.to_lists()]
-    numbers = alike(baskets.codes, baskets.offsets)
+    numbers = label_identical(baskets.codes, baskets.offsets)
     assert len(set(zip(numbers.tolist(), held, strict=True))) == len(set(held)) == len(set(numbers.tolist()))
-    verdict = sf.baskets.SetKAnonymity(k=2).judge(baskets)
+    verdict = sf.baskets.SetKAnonymity(k=2).evaluate(baskets)
     assert verdict.level == min(held.count(each) for each in held)
-    assert verdict.broken == sum(held.count(each) < 2 for each in held)
+    assert verdict.violations == sum(held.count(each) < 2 for each in held)
 
 
 def searched(search, lists, *models):
-    return search.find(KindRequest(data=baskets_of(lists), models=list(models)))
+    return search.find(Request(data=baskets_of(lists), models=list(models)))
 
 
 @given(LISTS, SHARES, st.integers(1, 2), st.integers(1, 3))
@@ -139,7 +139,7 @@ def searched(search, lists, *models):
 def test_suppression_keeps_coherence_and_touches_only_public_items(lists, h, k, p):
     model = sf.baskets.Coherence(h=h, k=k, p=p)
     found = searched(sf.baskets.GreedySuppression(), lists, model)
-    assert model.judge(found).holds
+    assert model.evaluate(found).holds
     before = baskets_of(lists)
     assert secrets(found) == secrets(before)
     for row, name in enumerate(before.items):
@@ -153,10 +153,10 @@ def test_suppression_keeps_rho_uncertainty_or_says_that_nothing_would_be_left(li
     try:
         found = searched(sf.baskets.GreedySuppression(), lists, model)
     except InfeasibleError:
-        assert not model.judge(baskets_of(lists)).holds
+        assert not model.evaluate(baskets_of(lists)).holds
         return
-    assert model.judge(found).holds
-    if model.judge(baskets_of(lists)).holds:
+    assert model.evaluate(found).holds
+    if model.evaluate(baskets_of(lists)).holds:
         assert found.to_lists() == baskets_of(lists).to_lists()
 
 
@@ -168,7 +168,7 @@ def test_a_cut_before_suppression_keeps_the_promise_and_never_loses_more_than_it
         found = searched(sf.baskets.TDControl(taxonomy=TREE), lists, model)
     except InfeasibleError:
         return
-    assert model.judge(found).holds
+    assert model.evaluate(found).holds
     assert found.losses(baskets_of(lists))["ncp"] <= 1
 
 
@@ -180,7 +180,7 @@ def test_a_cut_saves_what_suppression_alone_would_lose():
         searched(sf.baskets.GreedySuppression(), lists, model)
     cut = searched(sf.baskets.TDControl(taxonomy=TREE), lists, model)
     assert cut.items == ("A", "C", "x", "y")
-    assert model.judge(cut).level == 0.4
+    assert model.evaluate(cut).level == 0.4
     assert cut.losses(baskets_of(lists))["occurrences lost"] == 0
 
 
@@ -197,8 +197,8 @@ def test_partition_publishes_every_set_k_times(lists, k):
     original = baskets_of(lists)
     if len(original) < k:
         return
-    found = searched(sf.baskets.TopDownPartition(taxonomy=TREE), lists, sf.baskets.SetKAnonymity(k=k))
-    assert sf.baskets.SetKAnonymity(k=k).judge(found).holds
+    found = searched(sf.baskets.TopDownPartitioning(taxonomy=TREE), lists, sf.baskets.SetKAnonymity(k=k))
+    assert sf.baskets.SetKAnonymity(k=k).evaluate(found).holds
     assert len(found) == len(original)
     covered = {"a": "aA*", "b": "bA*", "c": "cC*", "d": "dC*", "x": "xX*", "y": "yX*"}
     shown = dict(zip(found.origin.tolist(), found.to_lists(), strict=True))
@@ -206,12 +206,12 @@ def test_partition_publishes_every_set_k_times(lists, k):
         assert all(any(each in covered[item] for each in shown[row]) for item in items)
         assert all(any(each in covered[item] for item in items) for each in shown[row])
     for m in (1, 2, 3):
-        assert sf.baskets.KMAnonymity(k=k, m=m).judge(found).holds
+        assert sf.baskets.KmAnonymity(k=k, m=m).evaluate(found).holds
 
 
 def test_partition_opens_what_k_baskets_allow():
     lists = [{"a"}] * 3 + [{"c", "d"}] * 2 + [{"c"}]  # and one {a, x}
-    found = searched(sf.baskets.TopDownPartition(taxonomy=TREE), lists, sf.baskets.SetKAnonymity(k=3))
+    found = searched(sf.baskets.TopDownPartitioning(taxonomy=TREE), lists, sf.baskets.SetKAnonymity(k=3))
     assert sorted(map(tuple, found.to_lists())) == [("*",)] * 4 + [("a",)] * 3
 
 
@@ -233,30 +233,32 @@ def test_bad_parameters_are_refused_in_a_sentence(bad):
 
 
 def test_what_cannot_be_judged_is_refused_without_naming_items():
-    plain = sf.baskets.Baskets([["secret thing"], ["other"]])
+    plain = sf.baskets.Transactions([["secret thing"], ["other"]])
     for model in (sf.baskets.Coherence(h=0.5, k=2, p=1), sf.baskets.RhoUncertainty(rho=0.5)):
         with pytest.raises(SchemaError, match=f"No item is sensitive, which {model.name} is about") as refused:
-            model.judge(plain)
+            model.evaluate(plain)
         assert "secret" not in str(refused.value)
         with pytest.raises(SchemaError, match="No item is sensitive"):
-            sf.baskets.GreedySuppression().find(KindRequest(data=plain, models=[model]))
+            sf.baskets.GreedySuppression().search(Request(data=plain, models=[model]))
     mixed = searched(
-        sf.baskets.TopDownPartition(taxonomy=TREE), [{"a"}] * 3 + [{"b"}] * 2 + [{"c"}], sf.baskets.SetKAnonymity(k=2)
+        sf.baskets.TopDownPartitioning(taxonomy=TREE),
+        [{"a"}] * 3 + [{"b"}] * 2 + [{"c"}],
+        sf.baskets.SetKAnonymity(k=2),
     )
-    assert mixed.mixed
+    assert mixed.has_generalized_items
     with pytest.raises(UnsupportedModelError, match="beside their own members"):
-        sf.baskets.RhoUncertainty(rho=0.5).judge(mixed)
-    apart = sf.baskets.Disassociation().find(KindRequest(data=plain, models=[sf.baskets.KMAnonymity(k=1, m=1)]))
+        sf.baskets.RhoUncertainty(rho=0.5).evaluate(mixed)
+    apart = sf.baskets.Disassociation().search(Request(data=plain, models=[sf.baskets.KmAnonymity(k=1, m=1)]))
     with pytest.raises(UnsupportedModelError, match="set-k-anonymity is about whole ones"):
-        sf.baskets.SetKAnonymity(k=1).judge(apart)
+        sf.baskets.SetKAnonymity(k=1).evaluate(apart)
     with pytest.raises(InfeasibleError, match="k is 9, but there are only"):
-        searched(sf.baskets.TopDownPartition(taxonomy=TREE), [{"a"}], sf.baskets.SetKAnonymity(k=9))
+        searched(sf.baskets.TopDownPartitioning(taxonomy=TREE), [{"a"}], sf.baskets.SetKAnonymity(k=9))
     with pytest.raises(InfeasibleError, match="every sensitive item"):
         searched(sf.baskets.GreedySuppression(), [{"a"}, {"a"}], sf.baskets.RhoUncertainty(rho=0))
 
 
 def test_stricter_promises_keep_fewer_files():
     baskets = baskets_of([{"a", "x"}, {"a"}, {"a", "b"}, {"b", "y"}, {"b"}])
-    levels = [sf.baskets.RhoUncertainty(rho=0.5, most=most).judge(baskets).level for most in (1, 2, 3)]
+    levels = [sf.baskets.RhoUncertainty(rho=0.5, most=most).evaluate(baskets).level for most in (1, 2, 3)]
     assert levels == sorted(levels)
-    assert np.all(np.diff([sf.baskets.Coherence(h=1, k=k, p=2).judge(baskets).broken for k in (1, 2, 3)]) >= 0)
+    assert np.all(np.diff([sf.baskets.Coherence(h=1, k=k, p=2).evaluate(baskets).violations for k in (1, 2, 3)]) >= 0)

@@ -14,7 +14,7 @@ from sfumato.attacks.linking import Linkage, Membership
 from sfumato.attacks.results import AttackResult
 from sfumato.attacks.setting import AttackSetting
 from sfumato.checks import attacks as suite
-from sfumato.randomness import draw_seed, generator
+from sfumato.randomness import draw_seed, seeded_generator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class ControlIsTheAttack(Homogeneity):
 class OtherEveryTime(Linkage):
     def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         for result in super().run(setting):
-            yield replace(result, baseline=generator(draw_seed()).random() / result.targets)
+            yield replace(result, baseline=seeded_generator(draw_seed()).random() / result.targets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ class ShowsACell(Homogeneity):
 
 @dataclass(frozen=True, kw_only=True)
 class RefusesWithoutAReason(Membership):
-    def refusal(self, setting: AttackSetting) -> str | None:
+    def check(self, setting: AttackSetting) -> str | None:
         return "" if setting.outsiders is None else None
 
 
@@ -90,16 +90,16 @@ class NotStored(Linkage):
 
 
 BROKEN = [
-    (suite.check_facts_are_stated, WithoutSource()),
-    (suite.check_facts_are_stated, UnknownQuestion()),
-    (suite.check_figures_fit_together, MoreSuccessesThanClaims()),
-    (suite.check_raw_data_is_easiest, WorksOnReleasesOnly()),
-    (suite.check_nothing_is_learned_of_strangers, KnowsTheTruth()),
+    (suite.check_metadata, WithoutSource()),
+    (suite.check_metadata, UnknownQuestion()),
+    (suite.check_counts_are_consistent, MoreSuccessesThanClaims()),
+    (suite.check_original_is_easiest_to_attack, WorksOnReleasesOnly()),
+    (suite.check_unrelated_individuals_give_no_advantage, KnowsTheTruth()),
     (suite.check_control_is_no_success, ControlIsTheAttack()),
     (suite.check_seed_repeats_the_attack, OtherEveryTime()),
     (suite.check_order_of_rows_is_ignored, CountsTheFirstRow()),
     (suite.check_no_cell_is_shown, ShowsACell()),
-    (suite.check_refusal_is_a_sentence, RefusesWithoutAReason()),
+    (suite.check_inapplicable_attack_gives_reason, RefusesWithoutAReason()),
 ]
 
 
@@ -116,9 +116,9 @@ def test_the_check_fails_where_its_law_is_broken(check, attack):
 
 def test_an_attack_that_cannot_be_stored_is_seen():
     with pytest.raises(TypeError):
-        suite.check_attack_can_be_stored(NotStored())
+        suite.check_serialization(NotStored())
 
 
 def test_every_check_was_seen_to_fail():
-    seen = {check for check, _ in BROKEN} | {suite.check_attack_can_be_stored}
+    seen = {check for check, _ in BROKEN} | {suite.check_serialization}
     assert seen == set(suite.ATTACK_CHECKS)

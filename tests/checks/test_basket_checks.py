@@ -9,41 +9,41 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sfumato.baskets import AprioriAnonymization, Baskets, KMAnonymity
+from sfumato.baskets import AprioriAnonymization, KmAnonymity, Transactions
 from sfumato.checks import baskets as suite
-from sfumato.kinds.promise import KindVerdict
-from sfumato.kinds.search import KindRequest
+from sfumato.kinds.promise import Verdict
+from sfumato.kinds.search import Request
 
-RIGHT = KMAnonymity(k=3, m=2)
+RIGHT = KmAnonymity(k=3, m=2)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class WithoutSource(KMAnonymity):
+class WithoutSource(KmAnonymity):
     reference = ""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Forgetful(KMAnonymity):
+class Forgetful(KmAnonymity):
     def parameters(self) -> dict[str, Any]:
         return {"k": 2, "m": self.m}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class EasierWhenStricter(KMAnonymity):
-    def judge(self, published: Baskets) -> KindVerdict:
-        return KindVerdict(self, self.k if self.k > 3 and len(published) else 0)
+class EasierWhenStricter(KmAnonymity):
+    def evaluate(self, published: Transactions) -> Verdict:
+        return Verdict(self, self.k if self.k > 3 and len(published) else 0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LooksAtTheFirstBasket(KMAnonymity):
-    def judge(self, published: Baskets) -> KindVerdict:
-        return KindVerdict(self, int(published.lengths[0] * 7 + published.codes[0]))
+class LooksAtTheFirstBasket(KmAnonymity):
+    def evaluate(self, published: Transactions) -> Verdict:
+        return Verdict(self, int(published.lengths[0] * 7 + published.codes[0]))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BelievesTheSearch(KMAnonymity):
-    def judge(self, published: Baskets) -> KindVerdict:
-        return KindVerdict(self, self.k) if published.origin is not None else KindVerdict(self, 0)
+class BelievesTheSearch(KmAnonymity):
+    def evaluate(self, published: Transactions) -> Verdict:
+        return Verdict(self, self.k) if published.origin is not None else Verdict(self, 0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -54,15 +54,15 @@ class ShowsItems(AprioriAnonymization):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ChangesNothing(AprioriAnonymization):
-    def find(self, request: KindRequest[Any]) -> Any:
+    def search(self, request: Request[Any]) -> Any:
         return request.data.take(np.arange(len(request.data))).known(origin=np.arange(len(request.data)))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DrawsInSecret(AprioriAnonymization):
-    def find(self, request: KindRequest[Any]) -> Any:
-        found = super().find(request)
-        return found.take(np.arange(int(request.stream.below(3, 1)[0]), len(found)))
+    def search(self, request: Request[Any]) -> Any:
+        found = super().search(request)
+        return found.take(np.arange(int(request.stream.integers(3, 1)[0]), len(found)))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -73,39 +73,39 @@ class LosesTheTaxonomy(AprioriAnonymization):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SwapsBaskets(AprioriAnonymization):
-    def find(self, request: KindRequest[Any]) -> Any:
-        found = super().find(request)
+    def search(self, request: Request[Any]) -> Any:
+        found = super().search(request)
         return found.known(origin=found.origin[::-1], tree=found.tree)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LowersTheLimit(AprioriAnonymization):
-    def find(self, request: KindRequest[Any]) -> Any:
+    def search(self, request: Request[Any]) -> Any:
         models = [replace(model, k=min(model.k, len(request.data))) for model in request.models]
-        return super().find(replace(request, models=models))
+        return super().search(replace(request, models=models))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ServesEverything(AprioriAnonymization):
-    serves: ClassVar = (object,)
+    supports: ClassVar = (object,)
 
 
 WRONG_PROMISES = [
-    (suite.check_promise_states_its_facts, WithoutSource(k=3, m=2)),
-    (suite.check_promise_is_made_again_from_its_parameters, Forgetful(k=3, m=2)),
-    (suite.check_stricter_promises_keep_fewer_files, EasierWhenStricter(k=3, m=2)),
-    (suite.check_order_of_baskets_tells_nothing, LooksAtTheFirstBasket(k=3, m=2)),
-    (suite.check_only_what_is_published_is_judged, BelievesTheSearch(k=3, m=2)),
+    (suite.check_model_metadata, WithoutSource(k=3, m=2)),
+    (suite.check_model_round_trip, Forgetful(k=3, m=2)),
+    (suite.check_stricter_parameters_accept_less, EasierWhenStricter(k=3, m=2)),
+    (suite.check_order_and_item_names_are_ignored, LooksAtTheFirstBasket(k=3, m=2)),
+    (suite.check_verdict_depends_on_published_data_only, BelievesTheSearch(k=3, m=2)),
 ]
 WRONG_SEARCHES = [
-    (suite.check_search_states_its_facts, ShowsItems),
-    (suite.check_search_keeps_its_promise, ChangesNothing),
-    (suite.check_search_repeats_itself, DrawsInSecret),
-    (suite.check_search_is_made_again_from_its_recipe, LosesTheTaxonomy),
-    (suite.check_search_tells_the_truth, SwapsBaskets),
-    (suite.check_search_refuses_what_nobody_can_keep, LowersTheLimit),
-    (suite.check_search_refuses_what_nobody_can_keep, ServesEverything),
-    (suite.check_known_items_find_no_fewer, ChangesNothing),
+    (suite.check_algorithm_metadata, ShowsItems),
+    (suite.check_published_data_satisfies_models, ChangesNothing),
+    (suite.check_same_secret_gives_same_release, DrawsInSecret),
+    (suite.check_recipe_round_trip, LosesTheTaxonomy),
+    (suite.check_items_cover_originals, SwapsBaskets),
+    (suite.check_infeasible_requests_are_rejected, LowersTheLimit),
+    (suite.check_infeasible_requests_are_rejected, ServesEverything),
+    (suite.check_linkage_is_not_easier, ChangesNothing),
 ]
 
 
@@ -124,10 +124,10 @@ def test_a_wrong_search_is_found(check, wrong):
 
 
 def test_every_check_has_a_wrong_subject():
-    assert {check for check, _ in WRONG_PROMISES} == set(suite.PROMISE_CHECKS)
-    assert {check for check, _ in WRONG_SEARCHES} == set(suite.SEARCH_CHECKS)
+    assert {check for check, _ in WRONG_PROMISES} == set(suite.MODEL_CHECKS)
+    assert {check for check, _ in WRONG_SEARCHES} == set(suite.ALGORITHM_CHECKS)
 
 
 def test_all_checks_run_at_once():
-    suite.check_basket_promise(RIGHT)
-    suite.check_basket_search(AprioriAnonymization(taxonomy=suite.TREE), [RIGHT])
+    suite.check_transaction_model(RIGHT)
+    suite.check_transaction_algorithm(AprioriAnonymization(taxonomy=suite.TREE), [RIGHT])

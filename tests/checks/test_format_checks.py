@@ -50,11 +50,11 @@ def write_a_note(table: pa.Table, path: Path) -> None:
 
 
 BROKEN = {
-    "no article": (suite.check_facts_are_stated, made(kind="made file")),
-    "a name with capitals": (suite.check_facts_are_stated, made(name="Made")),
-    "an option that reading does not take": (suite.check_options_are_taken, made(read_options=("encoding",))),
-    "an option that writing does not take": (suite.check_options_are_taken, made(write_options=("excel_safe",))),
-    "types that are forgotten": (suite.check_what_is_written_is_read, made(read=forget_types)),
+    "no article": (suite.check_metadata, made(kind="made file")),
+    "a name with capitals": (suite.check_metadata, made(name="Made")),
+    "an option that reading does not take": (suite.check_options_are_honored, made(read_options=("encoding",))),
+    "an option that writing does not take": (suite.check_options_are_honored, made(write_options=("excel_safe",))),
+    "types that are forgotten": (suite.check_round_trip, made(read=forget_types)),
     "columns that are lost without rows": (
         suite.check_tables_without_rows_keep_their_columns,
         made(read=refuse_nothing),

@@ -10,13 +10,13 @@ import pytest
 
 from sfumato.checks import masking as suite
 from sfumato.exceptions import SchemaError
-from sfumato.masking import AddNoise, Pram, RoundNumbers, StepWords, SwapRanks
-from sfumato.randomness import Stream
+from sfumato.masking import PRAM, AddNoise, RoundNumbers, StepDescription, SwapRanks
+from sfumato.randomness import KeyedRandom
 
 
 @dataclass(frozen=True, kw_only=True)
 class WithoutRiskWords(RoundNumbers):
-    words = StepWords(promise="Everything is fine.", open="")
+    description = StepDescription(promise="Everything is fine.", open="")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,14 +38,14 @@ class TellingMore(RoundNumbers):
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatingRows(RoundNumbers):
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         rounded = super().apply(table, stream)
         return pa.concat_tables([rounded.slice(0, 1), rounded.slice(0, 1), rounded.slice(2)])
 
 
 @dataclass(frozen=True, kw_only=True)
-class MakingNumbers(Pram):
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+class MakingNumbers(PRAM):
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         drawn = super().apply(table, stream)
         numbers = pa.chunked_array([[None if each is None else len(each) for each in drawn["job"].to_pylist()]])
         return drawn.set_column(4, "job", numbers)
@@ -53,42 +53,42 @@ class MakingNumbers(Pram):
 
 @dataclass(frozen=True, kw_only=True)
 class Meddling(RoundNumbers):
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         rounded = super().apply(table, stream)
         return rounded.set_column(5, "sex", pa.chunked_array([["f"] * table.num_rows]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fresh(AddNoise):
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:  # noqa: ARG002 - that is what is wrong
-        return super().apply(table, Stream())
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:  # noqa: ARG002 - that is what is wrong
+        return super().apply(table, KeyedRandom())
 
 
 @dataclass(frozen=True, kw_only=True)
 class DrawingNothing(SwapRanks):
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:  # noqa: ARG002 - that is what is wrong
-        return super().apply(table, Stream("00" * 32))
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:  # noqa: ARG002 - that is what is wrong
+        return super().apply(table, KeyedRandom("00" * 32))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counting(AddNoise):
     calls: list[int] = field(default_factory=list, compare=False)
 
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         self.calls.append(1)
-        return super().apply(table, stream if len(self.calls) == 1 else Stream())
+        return super().apply(table, stream if len(self.calls) == 1 else KeyedRandom())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filling(RoundNumbers):
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         rounded = super().apply(table, stream)
         return rounded.set_column(1, "age", rounded["age"].fill_null(50))
 
 
 @dataclass(frozen=True, kw_only=True)
-class PassingOver(Pram):
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+class PassingOver(PRAM):
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         return super().apply(table, stream) if set(self.columns) <= set(table.column_names) else table
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
@@ -100,7 +100,7 @@ class PassingOver(Pram):
 
 @dataclass(frozen=True, kw_only=True)
 class WithoutSentences(RoundNumbers):
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         if table.num_rows == 1:
             raise SchemaError("few rows")
         return super().apply(table, stream)
@@ -120,8 +120,8 @@ class AlwaysAlarmed(RoundNumbers):
 
 AGE = {"columns": ("age",), "base": 5}
 BROKEN = [
-    (suite.check_facts_are_stated, WithoutRiskWords(**AGE)),
-    (suite.check_facts_are_stated, WithoutSource(**AGE)),
+    (suite.check_metadata, WithoutRiskWords(**AGE)),
+    (suite.check_metadata, WithoutSource(**AGE)),
     (suite.check_parameters_rebuild_the_step, Forgetting(**AGE)),
     (suite.check_parameters_rebuild_the_step, TellingMore(**AGE)),
     (suite.check_shape_and_types_are_kept, MakingNumbers(columns=("job",), keep=0.5)),
@@ -129,12 +129,12 @@ BROKEN = [
     (suite.check_other_columns_are_untouched, RepeatingRows(**AGE)),
     (suite.check_same_secret_gives_the_same_table, Fresh(columns=("age",), share=0.2)),
     (suite.check_same_secret_gives_the_same_table, DrawingNothing(columns=("age",), reach=0.2)),
-    (suite.check_order_of_rows_is_immaterial, Counting(columns=("age",), share=0.2)),
-    (suite.check_missing_cells_tell_nothing, Filling(**AGE)),
-    (suite.check_unknown_columns_are_refused, PassingOver(columns=("sex",), keep=0.5)),
-    (suite.check_small_tables_are_masked_or_refused, WithoutSentences(**AGE)),
-    (suite.check_measures_say_what_changed, MeasuringNothing(**AGE)),
-    (suite.check_measures_say_what_changed, AlwaysAlarmed(**AGE)),
+    (suite.check_order_of_rows_is_ignored, Counting(columns=("age",), share=0.2)),
+    (suite.check_missing_cells_disclose_nothing, Filling(**AGE)),
+    (suite.check_unknown_columns_are_rejected, PassingOver(columns=("sex",), keep=0.5)),
+    (suite.check_small_tables_are_masked_or_rejected, WithoutSentences(**AGE)),
+    (suite.check_metrics_describe_the_change, MeasuringNothing(**AGE)),
+    (suite.check_metrics_describe_the_change, AlwaysAlarmed(**AGE)),
 ]
 
 
@@ -149,6 +149,6 @@ def test_every_check_has_been_seen_to_fail():
 
 
 def test_the_whole_suite_runs_on_one_step():
-    suite.check_step(RoundNumbers(**AGE))
+    suite.check_masking_step(RoundNumbers(**AGE))
     with pytest.raises(AssertionError):
-        suite.check_step(WithoutSource(**AGE))
+        suite.check_masking_step(WithoutSource(**AGE))

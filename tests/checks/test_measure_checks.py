@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from sfumato.checks import measures as suite
-from sfumato.judging.measures import AverageClassSize, Discernibility, Loss, Measured, SuppressedShare
+from sfumato.judging.measures import AverageClassSize, Discernibility, Loss, MetricInput, SuppressedShare
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,19 +23,19 @@ class Shouting(Loss):
 
 @dataclass(frozen=True, kw_only=True)
 class NotANumber(Loss):
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         return float("nan") if len(measured.sizes) == 1 else super().compute(measured)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Negative(Loss):
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         return super().compute(measured) - 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
 class NumberOfGroups(Loss):
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         return float(len(measured.sizes))
 
 
@@ -43,26 +43,26 @@ class NumberOfGroups(Loss):
 class OnlyPartlyGeneralized(Loss):
     """Half a loss is worst."""
 
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         loss = super().compute(measured)
         return loss * (1 - loss)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuppressedRecordsAreNobody(Loss):
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         return super().compute(replace(measured, suppressed=0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SuppressedRecordsAreOneGroup(Discernibility):
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         return super().compute(replace(measured, suppressed=0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class FirstRow(AverageClassSize):
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         return float(measured.shown["age"][measured.columns[0].codes[0]])
 
 
@@ -70,13 +70,13 @@ class FirstRow(AverageClassSize):
 class ShareOfKnownValues(Loss):
     """A domain that labels tell is not as large as the original's."""
 
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         return 1.0 / min(len(column.domain) for column in measured.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OnlyWithOriginal(Loss):
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         known = all(column.original is not None for column in measured.columns)
         return super().compute(measured) if known else float("inf")
 
@@ -85,7 +85,7 @@ class OnlyWithOriginal(Loss):
 class Counting(Loss):
     calls: list[int] = field(default_factory=list, compare=False)
 
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         self.calls.append(1)
         return super().compute(measured) + len(self.calls)
 
@@ -96,19 +96,19 @@ class WithoutEquality(SuppressedShare):
 
 
 BROKEN = [
-    (suite.check_facts_are_stated, WithoutSource()),
-    (suite.check_facts_are_stated, Shouting()),
+    (suite.check_metadata, WithoutSource()),
+    (suite.check_metadata, Shouting()),
     (suite.check_value_is_a_number, NotANumber()),
     (suite.check_value_is_a_number, Negative()),
     (suite.check_coarser_is_never_better, NumberOfGroups()),
     (suite.check_coarser_is_never_better, OnlyPartlyGeneralized()),
-    (suite.check_nothing_beats_the_original_or_is_worse_than_nothing, OnlyPartlyGeneralized()),
-    (suite.check_leaving_out_groups_is_never_better, SuppressedRecordsAreNobody()),
-    (suite.check_leaving_out_groups_is_never_better, SuppressedRecordsAreOneGroup()),
+    (suite.check_original_is_best_and_suppression_worst, OnlyPartlyGeneralized()),
+    (suite.check_suppressing_groups_is_never_better, SuppressedRecordsAreNobody()),
+    (suite.check_suppressing_groups_is_never_better, SuppressedRecordsAreOneGroup()),
     (suite.check_order_of_rows_is_ignored, FirstRow()),
     (suite.check_original_is_not_needed, OnlyWithOriginal()),
-    (suite.check_measuring_changes_nothing, Counting()),
-    (suite.check_measure_can_be_stored, WithoutEquality()),
+    (suite.check_metric_is_repeatable, Counting()),
+    (suite.check_serialization, WithoutEquality()),
 ]
 
 
@@ -124,10 +124,10 @@ def test_a_measure_that_crashes_on_an_empty_domain_is_found():
 
 
 def test_every_check_has_been_seen_to_fail():
-    assert {check for check, _ in BROKEN} == set(suite.MEASURE_CHECKS)
+    assert {check for check, _ in BROKEN} == set(suite.METRIC_CHECKS)
 
 
 def test_the_whole_suite_runs_on_one_measure():
-    suite.check_measure(Loss())
+    suite.check_metric(Loss())
     with pytest.raises(AssertionError):
-        suite.check_measure(NumberOfGroups())
+        suite.check_metric(NumberOfGroups())

@@ -16,11 +16,11 @@ from sfumato.models import (
     DistinctLDiversity,
     FrequencyLDiversity,
     KAnonymity,
-    ModelWords,
+    ModelDescription,
     RecursiveLDiversity,
     TCloseness,
 )
-from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.base import GroupModel, Levels
 
 S = {"sensitive": "s"}
 STOPS = {"stops": "Linkage: finding a record."}
@@ -43,49 +43,49 @@ class DirectionOfNothing(KAnonymity):
 
 @dataclass(frozen=True, kw_only=True)
 class NotANumber(KAnonymity):
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         return np.where(groups.sizes == 1, np.nan, groups.sizes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneLevelForAll(KAnonymity):
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         return np.array([groups.sizes.min(initial=9)], dtype=np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lenient(FrequencyLDiversity):
-    def kept_by(self, groups: Groups) -> np.ndarray:
-        return self.level(groups) >= self.l - 0.5
+    def satisfied_by(self, groups: Groups) -> np.ndarray:
+        return self.levels(groups) >= self.l - 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Strict(KAnonymity):
-    def kept_by(self, groups: Groups) -> np.ndarray:
-        return self.level(groups) > self.k
+    def satisfied_by(self, groups: Groups) -> np.ndarray:
+        return self.levels(groups) > self.k
 
 
 @dataclass(frozen=True, kw_only=True)
 class Meddling(FrequencyLDiversity):
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         groups.histograms["s"].counts[:] += 1
-        return super().level(groups)
+        return super().levels(groups)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FirstComeFirstServed(KAnonymity):
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         return groups.sizes - np.arange(len(groups)) / 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class Relative(KAnonymity):
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         return groups.sizes / max(groups.sizes.max(initial=1), 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class NotAllAtOnce(PrivacyModel):
+class NotAllAtOnce(GroupModel):
     """Groups may hold at most k records: not monotone, though it says so by default."""
 
     name = "not-all-at-once"
@@ -99,7 +99,7 @@ class NotAllAtOnce(PrivacyModel):
     def limit(self) -> float:
         return self.k
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         return groups.sizes.astype(np.float64)
 
 
@@ -120,8 +120,8 @@ class SaysNotExtendable(DistinctLDiversity):
 
 @dataclass(frozen=True, kw_only=True)
 class LosesAll(TCloseness):
-    def lost_in_parts(self, groups: Groups) -> Counts:
-        return np.where(self.kept_by(groups), 0, groups.sizes)
+    def min_violating_records(self, groups: Groups) -> Counts:
+        return np.where(self.satisfied_by(groups), 0, groups.sizes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,13 +151,13 @@ class WrongWayRecursive(RecursiveLDiversity):
 
 @dataclass(frozen=True, kw_only=True)
 class MissingIsAValue(DistinctLDiversity):
-    def level(self, groups: Groups) -> Levels:
-        return super().level(groups) + (groups.histograms["s"].missing > 0)
+    def levels(self, groups: Groups) -> Levels:
+        return super().levels(groups) + (groups.histograms["s"].missing > 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MissingIsNobody(FrequencyLDiversity):
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         counts = groups.histograms["s"]
         return groups.sizes / np.maximum(counts.reduce(np.maximum, counts.counts), 1)
 
@@ -165,7 +165,7 @@ class MissingIsNobody(FrequencyLDiversity):
 @dataclass(frozen=True, kw_only=True)
 class Boasting(KAnonymity):
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         return self.k + 1
 
 
@@ -182,65 +182,65 @@ class OfAList(DistinctLDiversity):
 
 @dataclass(frozen=True, kw_only=True)
 class Wordless(KAnonymity):
-    words = None
+    description = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unfinished(KAnonymity):
-    words = ModelWords(title="unfinished", promise="{Group} holds at least {n} records.", **STOPS)
+    description = ModelDescription(title="unfinished", promise="{Group} holds at least {n} records.", **STOPS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class FurtherOfNothing(KAnonymity):
-    words = ModelWords(title="further of nothing", further={"n": "It has no n."}, **STOPS)
+    description = ModelDescription(title="further of nothing", further={"n": "It has no n."}, **STOPS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackWithoutAName(KAnonymity):
-    words = ModelWords(title="of no attack", stops="Finding a record.")
+    description = ModelDescription(title="of no attack", stops="Finding a record.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttackUntold(KAnonymity):
-    words = ModelWords(title="of an attack", stops="Linkage: ")
+    description = ModelDescription(title="of an attack", stops="Linkage: ")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Telling(AlphaKAnonymity):
-    words = ModelWords(title="telling", promise="{Group} hides {values}.", **STOPS)
+    description = ModelDescription(title="telling", promise="{Group} hides {values}.", **STOPS)
 
 
 BROKEN = [
-    (suite.check_facts_are_stated, WithoutSource(k=3)),
-    (suite.check_words_say_what_is_promised, Wordless(k=3)),
-    (suite.check_words_say_what_is_promised, Unfinished(k=3)),
-    (suite.check_words_say_what_is_promised, FurtherOfNothing(k=3)),
-    (suite.check_words_say_what_is_promised, AttackWithoutAName(k=3)),
-    (suite.check_words_say_what_is_promised, AttackUntold(k=3)),
-    (suite.check_words_say_what_is_promised, Telling(alpha=0.5, k=3, values=["value 1"], **S)),
-    (suite.check_facts_are_stated, WithoutDirection(k=3)),
-    (suite.check_facts_are_stated, DirectionOfNothing(k=3)),
+    (suite.check_metadata, WithoutSource(k=3)),
+    (suite.check_descriptions, Wordless(k=3)),
+    (suite.check_descriptions, Unfinished(k=3)),
+    (suite.check_descriptions, FurtherOfNothing(k=3)),
+    (suite.check_descriptions, AttackWithoutAName(k=3)),
+    (suite.check_descriptions, AttackUntold(k=3)),
+    (suite.check_descriptions, Telling(alpha=0.5, k=3, values=["value 1"], **S)),
+    (suite.check_metadata, WithoutDirection(k=3)),
+    (suite.check_metadata, DirectionOfNothing(k=3)),
     (suite.check_every_group_has_a_level, NotANumber(k=3)),
     (suite.check_every_group_has_a_level, OneLevelForAll(k=3)),
-    (suite.check_verdict_follows_level, Lenient(l=2, **S)),
-    (suite.check_verdict_follows_level, Strict(k=3)),
-    (suite.check_counts_stay_as_they_are, Meddling(l=2, **S)),
+    (suite.check_verdict_matches_level, Lenient(l=2, **S)),
+    (suite.check_verdict_matches_level, Strict(k=3)),
+    (suite.check_groups_are_not_modified, Meddling(l=2, **S)),
     (suite.check_order_of_groups_is_ignored, FirstComeFirstServed(k=3)),
-    (suite.check_groups_are_judged_one_by_one, Relative(k=3)),
-    (suite.check_unions_of_good_groups_are_good, NotAllAtOnce(k=3)),
-    (suite.check_good_groups_stay_good, SaysExtendable(l=2, **S)),
-    (suite.check_parts_lose_what_is_said, LosesAll(t=0.3, **S)),
-    (suite.check_unions_of_good_groups_may_be_bad, SaysNotMonotone(l=2, **S)),
-    (suite.check_good_groups_may_turn_bad, SaysNotExtendable(l=2, **S)),
-    (suite.check_other_tables_change_nothing, SaysNotCompared(t=0.4, **S)),
-    (suite.check_other_tables_change_levels, SaysCompared(l=2, **S)),
-    (suite.check_stricter_keeps_no_more, WrongWay(t=0.0, **S)),
-    (suite.check_stricter_keeps_no_more, WrongWayRecursive(c=1, l=3, **S)),
+    (suite.check_groups_are_independent, Relative(k=3)),
+    (suite.check_monotone, NotAllAtOnce(k=3)),
+    (suite.check_extendable, SaysExtendable(l=2, **S)),
+    (suite.check_split_lower_bound, LosesAll(t=0.3, **S)),
+    (suite.check_not_monotone, SaysNotMonotone(l=2, **S)),
+    (suite.check_not_extendable, SaysNotExtendable(l=2, **S)),
+    (suite.check_independent_of_table, SaysNotCompared(t=0.4, **S)),
+    (suite.check_depends_on_table, SaysCompared(l=2, **S)),
+    (suite.check_stricter_parameters_accept_less, WrongWay(t=0.0, **S)),
+    (suite.check_stricter_parameters_accept_less, WrongWayRecursive(c=1, l=3, **S)),
     (suite.check_missing_values_never_help, MissingIsAValue(l=2, **S)),
     (suite.check_missing_values_never_help, MissingIsNobody(l=2, **S)),
-    (suite.check_small_groups_are_bad, Boasting(k=3)),
-    (suite.check_model_can_be_stored, Rounding(k=3)),
-    (suite.check_model_can_be_stored, OfAList(l=3, **S)),
+    (suite.check_smallest_group, Boasting(k=3)),
+    (suite.check_serialization, Rounding(k=3)),
+    (suite.check_serialization, OfAList(l=3, **S)),
 ]
 
 
@@ -259,8 +259,8 @@ def lossy_union(self: Groups, labels: np.ndarray) -> Groups:
 
 
 WAIST = [
-    (suite.check_pieces_add_up, Histogram, "__add__", lossy_sum),
-    (suite.check_merging_is_recounting, Groups, "merged", lossy_union),
+    (suite.check_partial_counts_add_up, Histogram, "__add__", lossy_sum),
+    (suite.check_merging_equals_recounting, Groups, "merged", lossy_union),
 ]
 
 

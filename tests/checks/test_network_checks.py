@@ -10,12 +10,12 @@ import pytest
 
 from sfumato import networks as net
 from sfumato.checks import networks as laws
-from sfumato.exceptions import BrokenPromiseError, RecipeError
-from sfumato.kinds.promise import KindVerdict
+from sfumato.exceptions import GuaranteeViolatedError, RecipeError
+from sfumato.kinds.promise import Verdict
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Nameless(net.KDegree):
+class Nameless(net.KDegreeAnonymity):
     """Has a name that no recipe knows, and no source."""
 
     name = "No Name"
@@ -23,7 +23,7 @@ class Nameless(net.KDegree):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Forgetful(net.KDegree):
+class Forgetful(net.KDegreeAnonymity):
     """Does not tell its parameters."""
 
     def parameters(self):
@@ -32,21 +32,21 @@ class Forgetful(net.KDegree):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Lenient(net.KDegree):
+class Lenient(net.KDegreeAnonymity):
     """Is kept more easily the more it asks for."""
 
-    def judge(self, published):  # noqa: ARG002 - that is wrong with it
+    def evaluate(self, published):  # noqa: ARG002 - that is wrong with it
         """Look at nothing."""
-        return KindVerdict(self, self.k if self.k > 2 else 0)
+        return Verdict(self, self.k if self.k > 2 else 0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Numbered(net.KDegree):
+class Numbered(net.KDegreeAnonymity):
     """Looks at the numbers of persons."""
 
-    def judge(self, published):
+    def evaluate(self, published):
         """Weigh degrees by numbers."""
-        return KindVerdict(self, int(published.degrees @ np.arange(len(published))))
+        return Verdict(self, int(published.degrees @ np.arange(len(published))))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -55,7 +55,7 @@ class Idle(net.DegreeSequence):
 
     name = "Idle"
 
-    def find(self, request):
+    def search(self, request):
         """Return what was given."""
         return request.data
 
@@ -64,9 +64,9 @@ class Idle(net.DegreeSequence):
 class Greedy(net.DegreeSequence):
     """Serves everything, and removes all edges whatever is asked for."""
 
-    serves: ClassVar = (object,)
+    supports: ClassVar = (object,)
 
-    def find(self, request):
+    def search(self, request):
         """Remove everything."""
         return request.data.with_edges(np.zeros((0, 2)))
 
@@ -74,51 +74,51 @@ class Greedy(net.DegreeSequence):
 @pytest.mark.parametrize(
     ("law", "promise"),
     [
-        (laws.check_promise_states_its_facts, Nameless(k=2)),
-        (laws.check_promise_is_made_again_from_its_parameters, Forgetful(k=2)),
-        (laws.check_stricter_promises_keep_fewer_networks, Lenient(k=2)),
-        (laws.check_numbers_of_persons_tell_nothing, Numbered(k=2)),
+        (laws.check_model_metadata, Nameless(k=2)),
+        (laws.check_graph_model_round_trip, Forgetful(k=2)),
+        (laws.check_stricter_parameters_accept_less, Lenient(k=2)),
+        (laws.check_node_numbering_is_ignored, Numbered(k=2)),
     ],
 )
 def test_a_promise_that_breaks_the_law_is_found(law, promise):
-    for check in (law, laws.check_network_promise):
+    for check in (law, laws.check_graph_model):
         with pytest.raises((AssertionError, RecipeError)):
             check(promise)
-    law(net.KDegree(k=2))
+    law(net.KDegreeAnonymity(k=2))
 
 
 def test_a_search_that_breaks_a_law_is_found(monkeypatch):
-    asked = [net.KDegree(k=3)]
+    asked = [net.KDegreeAnonymity(k=3)]
     with pytest.raises(AssertionError):
-        laws.check_search_states_its_facts(Idle(), asked)
-    with pytest.raises(BrokenPromiseError):
-        laws.check_search_keeps_its_promise(Idle(), asked)
+        laws.check_algorithm_metadata(Idle(), asked)
+    with pytest.raises(GuaranteeViolatedError):
+        laws.check_published_data_satisfies_models(Idle(), asked)
     with pytest.raises(AssertionError, match="was not refused"):
-        laws.check_search_refuses_what_nobody_can_keep(Greedy(), asked)
+        laws.check_infeasible_requests_are_rejected(Greedy(), asked)
     with pytest.raises(AssertionError):
-        laws.check_search_is_made_again_from_its_recipe(Greedy(), asked)  # without edges no secret shows
+        laws.check_recipe_round_trip(Greedy(), asked)  # without edges no secret shows
     honest = laws.anonymize
 
     def boasting(*given, **options):
         release = honest(*given, **options)
-        return replace(release, measures={**release.measures, "edges-added": 0})
+        return replace(release, metrics={**release.metrics, "edges-added": 0})
 
     monkeypatch.setattr(laws, "anonymize", boasting)
     with pytest.raises(AssertionError):
-        laws.check_search_says_what_it_changed(net.DegreeSequence(edges="add"), asked)
+        laws.check_reported_changes(net.DegreeSequence(edges="add"), asked)
 
 
 @pytest.mark.parametrize("keep", ["some", "clusters"])
 @pytest.mark.parametrize("figure", ["relations-kept", "relations-removed"])
 def test_relations_that_are_told_wrongly_are_found(monkeypatch, keep, figure):
-    search, asked = net.KindRemoval(sensitive="love", keep=keep), [net.RelationBelief(limit=0.5, leaks={"home": 0.5})]
-    laws.check_search_says_what_it_changed(search, asked)
+    search, asked = net.RemoveEdgeType(sensitive="love", keep=keep), [net.LinkInference(limit=0.5, leaks={"home": 0.5})]
+    laws.check_reported_changes(search, asked)
     honest = laws.anonymize
 
     def boasting(*given, **options):
         release = honest(*given, **options)
-        return replace(release, measures={**release.measures, figure: release.measures[figure] + 1})
+        return replace(release, metrics={**release.metrics, figure: release.metrics[figure] + 1})
 
     monkeypatch.setattr(laws, "anonymize", boasting)
     with pytest.raises(AssertionError):
-        laws.check_search_says_what_it_changed(search, asked)
+        laws.check_reported_changes(search, asked)

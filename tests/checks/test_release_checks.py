@@ -16,12 +16,12 @@ from sfumato.checks import releases as suite
 from sfumato.release.release import Release
 from sfumato.reporting import folders
 
-SCHEMA = sf.Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"])
+SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["disease"])
 
 
 @pytest.fixture(scope="module")
 def good() -> Release:
-    return sf.anonymize(sf.samples.generate(60, seed=1), SCHEMA, [sf.KAnonymity(k=3)], seed=1)
+    return sf.anonymize(sf.samples.generate_hospital(60, seed=1), SCHEMA, [sf.KAnonymity(k=3)], seed=1)
 
 
 def test_a_good_release_passes(good, tmp_path):
@@ -97,8 +97,8 @@ class Retouched(Release):
 
 
 class Fickle(Release):
-    def _content(self, **options):
-        return replace(super()._content(**options), internal={"token.txt": secrets.token_hex()})
+    def _bundle_content(self, **options):
+        return replace(super()._bundle_content(**options), internal={"token.txt": secrets.token_hex()})
 
 
 class Prettified(Release):
@@ -113,19 +113,19 @@ class Flattering(Release):
 
 
 BROKEN = [
-    (suite.check_it_has_what_every_release_has, Unmeasured),
-    (suite.check_folders_hold_what_belongs_there, Talkative),
-    (suite.check_folders_hold_what_belongs_there, Open),
-    (suite.check_recipe_is_that_of_the_release, Leaking),
-    (suite.check_every_format_shows_the_frame, OtherFrame),
-    (suite.check_promise_is_true_of_the_file, Boastful),
-    (suite.check_occupied_folders_are_refused, Ruthless),
-    (suite.check_interrupted_writing_leaves_nothing, Tenacious),
-    (suite.check_interrupted_writing_leaves_nothing, Halfway),
+    (suite.check_release_interface, Unmeasured),
+    (suite.check_folder_contents, Talkative),
+    (suite.check_folder_contents, Open),
+    (suite.check_recipe_is_recorded, Leaking),
+    (suite.check_every_format_holds_the_table, OtherFrame),
+    (suite.check_guarantee_matches_file, Boastful),
+    (suite.check_occupied_folders_are_rejected, Ruthless),
+    (suite.check_interrupted_write_leaves_nothing, Tenacious),
+    (suite.check_interrupted_write_leaves_nothing, Halfway),
     (suite.check_report_can_be_left_out, AlwaysReporting),
-    (suite.check_report_can_be_drawn_again, Retouched),
-    (suite.check_report_can_be_drawn_again, Prettified),
-    (suite.check_figures_are_those_of_the_report, Flattering),
+    (suite.check_report_can_be_rendered_again, Retouched),
+    (suite.check_report_can_be_rendered_again, Prettified),
+    (suite.check_metrics_match_report, Flattering),
     (suite.check_same_release_gives_same_bytes, Fickle),
 ]
 
@@ -138,9 +138,9 @@ def test_check_fails_on_a_wrong_release(check, kind, good, tmp_path):
 
 
 def test_check_fails_where_strangers_are_removed(good, tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "refuse_strangers", lambda _: None)
+    monkeypatch.setattr(folders, "check_replaceable_folder", lambda _: None)
     with pytest.raises(AssertionError):
-        suite.check_occupied_folders_are_refused(good, tmp_path)
+        suite.check_occupied_folders_are_rejected(good, tmp_path)
 
 
 def test_every_check_has_been_seen_to_fail():

@@ -12,8 +12,8 @@ from sfumato.attacks.attacking_series import SERIES_ATTACKS
 from sfumato.attacks.series.intersecting import Intersection
 from sfumato.attacks.series.setting import Claims, SeriesAttack
 from sfumato.checks import series_attacks as suite
-from sfumato.checks.suite import laws_of
-from sfumato.randomness import draw_seed, generator
+from sfumato.checks.suite import checks_for
+from sfumato.randomness import draw_seed, seeded_generator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class ClaimsTheFirstValue(Intersection):
 
 @dataclass(frozen=True, kw_only=True)
 class AttacksOneRelease(Intersection):
-    def refuses(self, one):  # noqa: ARG002 - it refuses nothing
+    def check_attribute(self, one):  # noqa: ARG002 - it refuses nothing
         return None
 
 
@@ -55,12 +55,12 @@ class ClaimsByNumber(Intersection):
 @dataclass(frozen=True, kw_only=True)
 class OtherEveryTime(Intersection):
     def run(self, setting):
-        return (replace(each, baseline=generator(draw_seed()).random()) for each in super().run(setting))
+        return (replace(each, baseline=seeded_generator(draw_seed()).random()) for each in super().run(setting))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RefusesWithoutAReason(Intersection):
-    def refusal(self, setting):
+    def check(self, setting):
         return None if setting.attributes else ""
 
 
@@ -70,15 +70,15 @@ class NotStored(Intersection):
 
 
 BROKEN = [
-    (suite.check_facts_are_stated, WithoutSource()),
-    (suite.check_figures_fit_together, MoreSuccessesThanClaims()),
-    (suite.check_a_careless_series_is_broken, ClaimsNothing()),
-    (suite.check_claims_are_right, ClaimsTheFirstValue()),
-    (suite.check_same_groups_again_tell_nothing, ClaimsTheFirstValue()),
-    (suite.check_one_release_is_no_series, AttacksOneRelease()),
+    (suite.check_metadata, WithoutSource()),
+    (suite.check_counts_are_consistent, MoreSuccessesThanClaims()),
+    (suite.check_unprotected_series_is_attacked, ClaimsNothing()),
+    (suite.check_claims_are_correct, ClaimsTheFirstValue()),
+    (suite.check_repeated_groups_disclose_nothing, ClaimsTheFirstValue()),
+    (suite.check_single_release_is_rejected, AttacksOneRelease()),
     (suite.check_names_do_not_matter, ClaimsByNumber()),
     (suite.check_seed_repeats_the_attack, OtherEveryTime()),
-    (suite.check_refusal_is_a_sentence, RefusesWithoutAReason()),
+    (suite.check_inapplicable_attack_gives_reason, RefusesWithoutAReason()),
 ]
 
 
@@ -95,14 +95,14 @@ def test_the_check_fails_where_its_law_is_broken(check, attack):
 
 def test_an_attack_that_cannot_be_stored_is_seen():
     with pytest.raises(TypeError):
-        suite.check_attack_can_be_stored(NotStored())
+        suite.check_serialization(NotStored())
 
 
 def test_every_check_was_seen_to_fail():
-    seen = {check for check, _ in BROKEN} | {suite.check_attack_can_be_stored}
+    seen = {check for check, _ in BROKEN} | {suite.check_serialization}
     assert seen == set(suite.SERIES_ATTACK_CHECKS)
 
 
 def test_the_suite_knows_attacks_on_series():
     assert isinstance(Intersection(), SeriesAttack)
-    assert laws_of(Intersection()) == suite.SERIES_ATTACK_CHECKS
+    assert checks_for(Intersection()) == suite.SERIES_ATTACK_CHECKS

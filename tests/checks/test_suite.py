@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from sfumato.algorithms import Mondrian
-from sfumato.checks import every_law, laws_of
+from sfumato.checks import checks_for, parametrize_with_checks
 from sfumato.checks.algorithms import ALGORITHM_CHECKS
 from sfumato.checks.formats import FORMAT_CHECKS
 from sfumato.checks.models import MODEL_CHECKS
@@ -22,11 +22,11 @@ SUBJECTS = [(KAnonymity(k=2), MODEL_CHECKS), (Mondrian(), ALGORITHM_CHECKS), (FO
 
 @pytest.mark.parametrize(("subject", "laws"), SUBJECTS, ids=["model", "algorithm", "format"])
 def test_every_kind_has_its_laws(subject, laws):
-    assert [law.__name__ for law in laws_of(subject)] == [law.__name__ for law in laws]
+    assert [law.__name__ for law in checks_for(subject)] == [law.__name__ for law in laws]
 
 
 def test_pytest_gets_every_subject_with_every_law_under_a_name_that_tells_both():
-    mark = every_law(*(subject for subject, _ in SUBJECTS))
+    mark = parametrize_with_checks(*(subject for subject, _ in SUBJECTS))
     names, cases = mark.args
     assert names == ("subject", "law")
     assert [(case.values[0], case.values[1].__name__) for case in cases] == [
@@ -40,7 +40,7 @@ def test_what_has_no_laws_is_refused():
     with pytest.raises(
         InvalidParameterError, match=r"laws for objects of PrivacyModel, .*; got the class KAnonymity itself\.$"
     ):
-        laws_of(KAnonymity)
+        checks_for(KAnonymity)
 
 
 @pytest.mark.slow

@@ -10,43 +10,43 @@ import pytest
 
 from sfumato import places
 from sfumato.checks import ways as laws
-from sfumato.exceptions import BrokenPromiseError
-from sfumato.kinds.promise import KindVerdict
+from sfumato.exceptions import GuaranteeViolatedError
+from sfumato.kinds.promise import Verdict
 from sfumato.places.trajectories import Trajectories
 
-K = places.KDelta(k=3, delta=200)
+K = places.KDeltaAnonymity(k=3, delta=200)
 SEARCH = places.NeverWalkAlone(span=3600, every=3600)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ByNumber(places.KDelta):
+class ByNumber(places.KDeltaAnonymity):
     """Judges by the number of a person, which means nothing."""
 
-    def judge(self, published):
+    def evaluate(self, published):
         """Look at the wrong thing."""
-        return KindVerdict(self, 3.0 + float(published.points.owner[0]))
+        return Verdict(self, 3.0 + float(published.points.owner[0]))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ByMemory(places.KDelta):
+class ByMemory(places.KDeltaAnonymity):
     """Judges by what the search remembers."""
 
-    def judge(self, published):
+    def evaluate(self, published):
         """Look at the wrong thing."""
-        return KindVerdict(self, 3.0 if published.points.origin is None else 4.0)
+        return Verdict(self, 3.0 if published.points.origin is None else 4.0)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Lenient(places.KDelta):
+class Lenient(places.KDeltaAnonymity):
     """Holds whatever is published."""
 
-    def judge(self, published):  # noqa: ARG002 - that is what is wrong with it
+    def evaluate(self, published):  # noqa: ARG002 - that is what is wrong with it
         """Look at nothing."""
-        return KindVerdict(self, float(self.k))
+        return Verdict(self, float(self.k))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Unstated(places.KDelta):
+class Unstated(places.KDeltaAnonymity):
     """Has a number that it does not state."""
 
     stricter: ClassVar = {"k": "larger"}
@@ -55,10 +55,10 @@ class Unstated(places.KDelta):
 @pytest.mark.parametrize(
     ("law", "promise"),
     [
-        (laws.check_promise_is_stated_and_made_again, Unstated(k=3, delta=200)),
-        (laws.check_numbers_of_persons_tell_nothing, ByNumber(k=3, delta=200)),
-        (laws.check_only_what_is_published_is_judged, ByMemory(k=3, delta=200)),
-        (laws.check_stricter_promises_keep_fewer_ways, Lenient(k=3, delta=200)),
+        (laws.check_model_metadata_and_round_trip, Unstated(k=3, delta=200)),
+        (laws.check_individual_numbering_is_ignored, ByNumber(k=3, delta=200)),
+        (laws.check_verdict_depends_on_published_data_only, ByMemory(k=3, delta=200)),
+        (laws.check_stricter_parameters_accept_less, Lenient(k=3, delta=200)),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
@@ -72,19 +72,21 @@ def test_a_wrong_promise_breaks_the_law(law, promise):
 class Drawing(places.NeverWalkAlone):
     """Draws by itself and not from the secret."""
 
-    def find(self, request):
+    def search(self, request):
         """Shuffle what was found."""
-        found = super().find(request)
-        return Trajectories.of(found.points.take(np.random.default_rng().permutation(found.points.ways)))
+        found = super().search(request)
+        return Trajectories.from_points(
+            found.points.take(np.random.default_rng().permutation(found.points.n_trajectories))
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Apart(places.NeverWalkAlone):
     """Leaves ways where they are."""
 
-    def find(self, request):
+    def search(self, request):
         """Keep a weaker promise."""
-        return super().find(replace(request, models=[places.KDelta(k=3, delta=1e9)]))
+        return super().search(replace(request, models=[places.KDeltaAnonymity(k=3, delta=1e9)]))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -97,38 +99,41 @@ class Sourceless(places.NeverWalkAlone):
 @pytest.mark.parametrize(
     ("law", "search"),
     [
-        (laws.check_search_is_stated_and_made_again, Sourceless(span=3600, every=3600)),
-        (laws.check_search_keeps_its_promise, Apart(span=3600, every=3600)),
-        (laws.check_the_secret_repeats_and_hides, Drawing(span=3600, every=3600)),
+        (laws.check_algorithm_metadata_and_round_trip, Sourceless(span=3600, every=3600)),
+        (laws.check_published_data_satisfies_models, Apart(span=3600, every=3600)),
+        (laws.check_same_secret_gives_same_release, Drawing(span=3600, every=3600)),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
 def test_a_wrong_search_breaks_the_law(law, search):
     law(SEARCH, [K])
-    with pytest.raises((AssertionError, BrokenPromiseError)):
+    with pytest.raises((AssertionError, GuaranteeViolatedError)):
         law(search, [K])
 
 
 @pytest.mark.parametrize(
-    "law", [laws.check_nobody_is_named, laws.check_values_need_a_promise, laws.check_measures_are_numbers]
+    "law",
+    [laws.check_no_identifier_is_published, laws.check_sensitive_values_need_a_model, laws.check_metrics_are_numbers],
 )
 def test_a_wrong_release_breaks_the_law(law, monkeypatch):
-    release = laws._released(SEARCH, (K,), 1)
+    release = laws._release(SEARCH, (K,), 1)
     shown = release.published.to_arrow()
     named = shown.set_column(0, "person", [["person 1"] * shown.num_rows])
     valued = shown.append_column("sensitive", [["flu"] * shown.num_rows])
     wrong = {
-        laws.check_values_need_a_promise: replace(
+        laws.check_sensitive_values_need_a_model: replace(
             release, published=type("Valued", (), {"to_arrow": lambda _: valued})()
         ),
-        laws.check_nobody_is_named: replace(release, published=type("Named", (), {"to_arrow": lambda _: named})()),
-        laws.check_measures_are_numbers: replace(release, measures={**release.measures, "ways-kept": float("nan")}),
+        laws.check_no_identifier_is_published: replace(
+            release, published=type("Named", (), {"to_arrow": lambda _: named})()
+        ),
+        laws.check_metrics_are_numbers: replace(release, metrics={**release.metrics, "ways-kept": float("nan")}),
     }[law]
-    monkeypatch.setattr(laws, "_released", lambda *_: wrong)
+    monkeypatch.setattr(laws, "_release", lambda *_: wrong)
     with pytest.raises(AssertionError):
         law(SEARCH, [K])
 
 
 def test_every_law_of_the_suite_runs():
-    laws.check_way_promise(K, SEARCH)
-    laws.check_way_search(SEARCH, [K])
+    laws.check_trajectory_model(K, SEARCH)
+    laws.check_trajectory_algorithm(SEARCH, [K])

@@ -37,8 +37,8 @@ def hierarchies(job_file):
 def from_python(patients_file, job_file, tmp_path):
     """Make the release that the options above ask for, in Python."""
     schema = sf.Schema(
-        identifier=["name"],
-        quasi=["age", "zip", "job"],
+        identifiers=["name"],
+        quasi_identifiers=["age", "zip", "job"],
         sensitive=["disease"],
         hierarchies={
             "age": sf.Intervals(5, 10, 20),
@@ -56,7 +56,7 @@ def from_python(patients_file, job_file, tmp_path):
         input_file=patients_file.name,
         input_date="2026-01-31",
     )
-    release = sf.carry_out(recipe, sf.read(patients_file))
+    release = sf.run_recipe(recipe, sf.read(patients_file))
     release.write(tmp_path / "python")
     return tmp_path / "python"
 
@@ -88,7 +88,7 @@ def test_the_report_is_titled_with_file_date_and_algorithm(from_python):
 def test_a_recipe_keeps_its_date_for_the_same_table_alone(run, patients_file, from_python, tmp_path):
     recipe = from_python / "internal" / "recipe.toml"
     other = tmp_path / "other.csv"
-    sf.write(sf.samples.generate(300, seed=12), other)
+    sf.write(sf.samples.generate_hospital(300, seed=12), other)
     for number, (file, extra, kept) in enumerate(
         [(patients_file, [], True), (other, [], False), (patients_file, ["--date", "2026-03-01"], False)]
     ):
@@ -117,7 +117,7 @@ def test_options_override_a_recipe_column_by_column_and_model_by_model(run, pati
     )
     assert result.exit_code == 0, result.stderr
     found = Recipe.read(tmp_path / "o" / "internal" / "recipe.toml")
-    assert found.schema.quasi == ("age", "zip")
+    assert found.schema.quasi_identifiers == ("age", "zip")
     assert found.schema.insensitive == ("job",)
     assert found.schema.hierarchies["age"] == sf.Intervals(20)
     assert found.schema.hierarchies["zip"] == sf.Prefixes(3, 1)

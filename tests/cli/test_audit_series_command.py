@@ -49,7 +49,7 @@ def test_without_promises_the_levels_are_told(run):
 
 def test_folders_bring_their_recipe_and_who_is_who(run, folder):
     data = sf.read(folder / "t1.csv")
-    schema = sf.Schema(identifier=["name"], quasi=["age"], sensitive=["disease"])
+    schema = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=["disease"])
     models = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
     for name in ("q1", "q2"):
         sf.anonymize(data, schema, models=models, algorithm=sf.Anatomy()).write(name)
@@ -82,8 +82,11 @@ def test_bad_requests_have_exit_code_2(run, given, message):
 
 @pytest.fixture
 def ledger(folder):
-    made = sf.Ledger.create(folder / "h.ledger")
-    data, schema = sf.read(folder / "t1.csv"), sf.Schema(identifier=["name"], quasi=["age"], sensitive=["disease"])
+    made = sf.Series.create(folder / "h.ledger")
+    data, schema = (
+        sf.read(folder / "t1.csv"),
+        sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=["disease"]),
+    )
     models = [sf.MInvariance(m=2, sensitive="disease")]
     for name in ("q1", "q2"):
         sf.anonymize(data, schema, models=models, algorithm=sf.MInvariantBuckets(), ledger=made).write(name)
@@ -146,7 +149,7 @@ def test_a_changed_release_or_one_of_another_series_is_refused_with_a_ledger(run
     ],
 )
 def test_what_does_not_go_with_a_ledger_is_refused(run, folder, arguments, sentence):
-    sf.Ledger.create(folder / "empty.ledger")
+    sf.Series.create(folder / "empty.ledger")
     result = run("audit", *arguments)
     assert result.exit_code == 2
     assert sentence in result.stderr
@@ -155,10 +158,10 @@ def test_what_does_not_go_with_a_ledger_is_refused(run, folder, arguments, sente
 def test_audit_series_takes_a_ledger(ledger, folder):
     found = sf.audit_series(ledger, models=[sf.MInvariance(m=2, sensitive="disease")])
     assert found.holds
-    assert found.exposure("disease").max() == 0.5
+    assert found.disclosure_risk("disease").max() == 0.5
     assert "was not looked at" in repr(found)
     with pytest.raises(sf.SchemaError, match="no releases yet"):
-        sf.audit_series(sf.Ledger.create(folder / "empty.ledger"))
+        sf.audit_series(sf.Series.create(folder / "empty.ledger"))
 
 
 def test_releases_that_keep_their_promises_alone_are_not_called_a_series_that_holds(run, folder):

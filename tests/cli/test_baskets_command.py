@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli import app
-from sfumato.samples import generate_baskets
+from sfumato.samples import generate_transactions
 
 
 def run(*words, code=0):
@@ -21,7 +21,7 @@ def run(*words, code=0):
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory):
     folder = tmp_path_factory.mktemp("shop")
-    baskets, tree = generate_baskets(200, items=300, seed=2)
+    baskets, tree = generate_transactions(200, items=300, seed=2)
     (folder / "shop.dat").write_text("".join(" ".join(each) + "\n" for each in baskets.to_lists()) + "\n")
     (folder / "tree.csv").write_text(tree.hierarchy.to_csv())
     long = "".join(f"{row},{item}\n" for row, each in enumerate(baskets.to_lists()) for item in each)
@@ -40,9 +40,9 @@ def test_the_command_writes_what_python_writes(shop, tmp_path):
     asked = ("--model", "km-anonymity:k=3,m=2", "--algorithm", "local-recoding:part_size=50")
     done = run("anonymize", folder / "shop.dat", *asked, "--taxonomy", folder / "tree.csv", "--out", tmp_path / "one")
     assert "Audit: holds" in done.output
-    search = sf.baskets.LocalRecoding(taxonomy=tree, part_size=50)
+    search = sf.baskets.LocalRecodingAnonymization(taxonomy=tree, part_size=50)
     release = sf.baskets.anonymize(
-        sf.baskets.read(folder / "shop.dat"), models=[sf.baskets.KMAnonymity(k=3, m=2)], algorithm=search
+        sf.baskets.read(folder / "shop.dat"), models=[sf.baskets.KmAnonymity(k=3, m=2)], algorithm=search
     )
     release.write(tmp_path / "two")
     assert same(tmp_path / "one", tmp_path / "two")
@@ -93,7 +93,7 @@ def test_long_tables_are_read_by_their_columns_and_by_the_recipe(shop, tmp_path)
     )
     assert not (tmp_path / "one/internal/report.html").exists()
     recipe = sf.baskets.read_recipe(tmp_path / "one/internal/recipe.toml")
-    assert recipe.source == {"person": "who", "item": "what", "baskets": 200, "sha256": baskets.digest}
+    assert recipe.input == {"person": "who", "item": "what", "baskets": 200, "sha256": baskets.digest}
     run("anonymize", folder / "shop.csv", "--recipe", tmp_path / "one/internal/recipe.toml", "--out", tmp_path / "two")
 
 

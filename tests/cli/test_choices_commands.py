@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.catalogue import ALGORITHMS, MODELS
 from sfumato.table.formats.known import FORMATS
-from sfumato.words import words_in
+from sfumato.words import load_messages
 
 
 @pytest.mark.parametrize(("command", "known"), [("models", MODELS), ("algorithms", ALGORITHMS)])
@@ -51,7 +51,7 @@ def test_people_read_names_at_the_beginning_of_lines_and_no_markup(run, command,
 
 def test_every_model_tells_which_attack_it_stops(run):
     listed = {each["name"]: each["facts"]["stops"] for each in json.loads(run("models", "--json").stdout)}
-    assert listed == {name: model.words.stops for name, model in MODELS.items()}
+    assert listed == {name: model.description.stops for name, model in MODELS.items()}
     shown = " ".join(run("models").stdout.split())
     assert "Stops linkage: finding a person's record by the quasi-identifiers" in shown
     assert shown.count(" Stops ") == len(MODELS)
@@ -60,5 +60,5 @@ def test_every_model_tells_which_attack_it_stops(run):
 def test_every_algorithm_tells_what_it_gives(run):
     listed = {each["name"]: each["facts"]["gives"] for each in json.loads(run("algorithms", "--json").stdout)}
     shown = " ".join(run("algorithms").stdout.split())
-    assert listed == {name: words_in("en")(f"algorithms.gives.{name}") for name in ALGORITHMS}
+    assert listed == {name: load_messages("en")(f"algorithms.gives.{name}") for name in ALGORITHMS}
     assert all(gives in shown for gives in listed.values())

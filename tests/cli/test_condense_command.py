@@ -8,7 +8,7 @@ import os
 import pytest
 
 import sfumato as sf
-from sfumato.randomness import Stream, repeatable_secret
+from sfumato.randomness import KeyedRandom, secret_from_seed
 
 ROLES = ["--identifier", "name", "--quasi", "age,sex,height_cm", "--sensitive", "disease,cost"]
 
@@ -16,7 +16,7 @@ ROLES = ["--identifier", "name", "--quasi", "age,sex,height_cm", "--sensitive", 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sf.write(sf.samples.generate(300, seed=11), tmp_path / "patients.csv")
+    sf.write(sf.samples.generate_hospital(300, seed=11), tmp_path / "patients.csv")
     return tmp_path
 
 
@@ -33,18 +33,22 @@ def test_it_writes_a_synthetic_table_and_says_how_good_it_is(run, folder):
 
 
 def test_json_has_the_figures_of_python(run, folder, monkeypatch):
-    monkeypatch.setattr(os, "urandom", lambda count: Stream(repeatable_secret(1)).draw(count))  # as if drawn alike
+    monkeypatch.setattr(
+        os, "urandom", lambda count: KeyedRandom(secret_from_seed(1)).random_bytes(count)
+    )  # as if drawn alike
     result = run("condense", "patients.csv", *ROLES, "--k", 20, "--rows", 70, "--out", "s.parquet", "--json")
     assert result.exit_code == 0, result.stderr
     facts = json.loads(result.stdout)
     assert (facts["rows_in"], facts["rows_out"], facts["groups"], facts["smallest_group"]) == (300, 70, 15, 20)
-    schema = sf.Schema(identifier=["name"], quasi=["age", "sex", "height_cm"], sensitive=["disease", "cost"])
+    schema = sf.Schema(
+        identifiers=["name"], quasi_identifiers=["age", "sex", "height_cm"], sensitive=["disease", "cost"]
+    )
     original = sf.read("patients.csv")
     expected = sf.condensing.Condensation(k=20).fit(original, schema).sample(70)
     assert sf.read(folder / "s.parquet").equals(expected)
     assert facts["moments"] == json.loads(json.dumps(sf.judging.compare_moments(original, expected).to_dict()))
     assert facts["nearest_originals"] == json.loads(
-        json.dumps(sf.judging.nearest_originals(original, expected).to_dict())
+        json.dumps(sf.judging.distance_to_closest_record(original, expected).to_dict())
     )
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import sfumato as sf
-from sfumato.samples.demo import population_recipe, run_demo
+from sfumato.samples.demo import demo_recipe, run_demo
 
 
 def test_the_demo_says_what_it_did_and_where_the_report_is(shell, tmp_path):
@@ -87,16 +87,16 @@ def test_the_demo_of_a_series_shows_that_independent_releases_break_and_those_of
     assert "names the condition of 0 of" in together
     assert int(re.search(r"names the condition of ([\d,]+) of", alone)[1].replace(",", "")) > 50
     assert max(map(len, shown.stdout.replace(str(out), "out").splitlines())) <= 100
-    assert sf.Ledger(out / "hospital.ledger").verify() == ()
+    assert sf.Series(out / "hospital.ledger").verify() == ()
     assert (out / "with-ledger" / "q4" / "internal" / "report.html").is_file()
     (out / "notes.txt").write_text("mine", "utf-8")
     refused = run("demo", "--series", "--rows", 200, "--out", out)
     assert refused.exit_code == 2
     assert "that the demo did not write" in refused.stderr
     (out / "notes.txt").unlink()
-    name = sf.Ledger(out / "hospital.ledger").name
+    name = sf.Series(out / "hospital.ledger").name
     assert run("demo", "--series", "--rows", 150, "--out", out).exit_code == 0
-    assert sf.Ledger(out / "hospital.ledger").name != name
+    assert sf.Series(out / "hospital.ledger").name != name
     (out / "about.txt").write_text("mine", "utf-8")
     assert run("demo", "--series", "--out", out).exit_code == 2
 
@@ -104,7 +104,7 @@ def test_the_demo_of_a_series_shows_that_independent_releases_break_and_those_of
 def test_the_demo_is_a_recipe_like_any_other():
     release = run_demo(300, 2)
     again = sf.anonymize(
-        sf.samples.generate(300, seed=2), population_recipe(2).schema, population_recipe(2).models, seed=2
+        sf.samples.generate_hospital(300, seed=2), demo_recipe(2).schema, demo_recipe(2).models, seed=2
     )
     assert release.published.equals(again.published)
     assert release.recipe == again.recipe

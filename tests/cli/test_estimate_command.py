@@ -32,7 +32,7 @@ def table(tmp_path):
 def test_counts_sums_and_averages_are_those_of_python(run, table):
     assert run("estimate", table, *ROLES, "--where", "age < 25").output == "1 expected\nbetween 0 and 2\n"
     summed = run("estimate", table, *ROLES, "--sum", "salary", "--where", "sex = M", "--json")
-    schema = sf.Schema(quasi=["age", "sex"], sensitive=["salary"])
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["salary"])
     found = sf.queries.estimate(PUBLISHED, schema, sf.queries.Query(kind="sum", over="salary", where={"sex": "M"}))
     assert json.loads(summed.output) == {"expected": found.expected, "lower": 5400, "upper": 7000}
     averaged = run("estimate", table, *ROLES, "--avg", "salary", "--where", "sex in M")

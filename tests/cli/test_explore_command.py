@@ -19,7 +19,7 @@ ASKED = [*ROLES, *HIERARCHIES, *PROMISE]
 @pytest.fixture(scope="module")
 def found(patients_file):
     schema = sf.Schema(
-        quasi=["age", "zip", "sex"],
+        quasi_identifiers=["age", "zip", "sex"],
         sensitive=["disease"],
         hierarchies={"age": sf.Intervals(5, 10, 20), "zip": sf.Prefixes(3, 1)},
     )
@@ -81,7 +81,7 @@ def test_json_holds_the_same(run, patients_file, found):
 
 
 def test_at_most_ten_minimal_solutions_are_listed(run, tmp_path):
-    sf.write(sf.samples.generate(300, seed=11), tmp_path / "p.csv")
+    sf.write(sf.samples.generate_hospital(300, seed=11), tmp_path / "p.csv")
     quasi = ["--quasi", "age,zip,sex,education,marital_status,nationality", "--hierarchy", "age=intervals:5,10,20"]
     quasi += ["--hierarchy", "zip=prefixes:3,1", "--k", "3", "--max-suppressed", "0.2"]
     lines = run("explore", tmp_path / "p.csv", *quasi).stdout.splitlines()
@@ -134,7 +134,7 @@ def test_bad_requests_are_refused_in_a_sentence(run, patients_file, arguments, s
 
 
 def test_names_that_the_command_line_cannot_hold_get_no_command(run, tmp_path):
-    table = sf.samples.generate(60, seed=1).select(["sex", "age"]).rename_columns(["se=x", "age"])
+    table = sf.samples.generate_hospital(60, seed=1).select(["sex", "age"]).rename_columns(["se=x", "age"])
     sf.write(table, tmp_path / "p.csv")
     result = run("explore", tmp_path / "p.csv", "--quasi", "se=x,age", "--k", "3")
     assert result.exit_code == 0, result.stderr

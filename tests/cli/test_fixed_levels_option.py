@@ -6,7 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.catalogue import ALGORITHMS
-from sfumato.cli.asking import _typed
+from sfumato.cli.asking import _parse_value
 from sfumato.exceptions import InvalidParameterError
 
 OPTIONS = [
@@ -14,7 +14,7 @@ OPTIONS = [
     *("--hierarchy", "age=intervals:10,20", "--hierarchy", "zip=prefixes:3,1"),
 ]
 SCHEMA = sf.Schema(
-    quasi=["age", "zip", "sex"],
+    quasi_identifiers=["age", "zip", "sex"],
     sensitive=["disease"],
     hierarchies={"age": sf.Intervals(10, 20), "zip": sf.Prefixes(3, 1)},
 )
@@ -47,7 +47,7 @@ def test_python_recipe_and_option_give_the_same_bytes(run, patients_file, tmp_pa
         input_file=patients_file.name,
         input_date="2026-01-31",
     )
-    sf.carry_out(asked, sf.read(patients_file)).write(tmp_path / "python")
+    sf.run_recipe(asked, sf.read(patients_file)).write(tmp_path / "python")
     options = [*OPTIONS, "--date", "2026-01-31", "--algorithm", option]
     by_option = run("anonymize", patients_file, *options, "--out", tmp_path / "option")
     assert by_option.exit_code == 0, by_option.stderr
@@ -83,19 +83,19 @@ def test_levels_that_there_are_not_are_refused_in_a_sentence(run, patients_file,
 
 
 def test_pairs_are_texts_or_numbers_as_declared():
-    assert _typed("age=1+zip=2", "Mapping[str, int] | None") == {"age": 1, "zip": 2}
-    assert _typed("age=0.5", "Mapping[str, float] | None") == {"age": 0.5}
-    assert _typed("flu=1+cold=2", "Mapping[str, str | int]") == {"flu": "1", "cold": "2"}
-    assert _typed("a=b=1", "Mapping[str, int] | None") == {"a=b": 1}
-    assert _typed("0.5", "float | Mapping[str, float]") == 0.5
+    assert _parse_value("age=1+zip=2", "Mapping[str, int] | None") == {"age": 1, "zip": 2}
+    assert _parse_value("age=0.5", "Mapping[str, float] | None") == {"age": 0.5}
+    assert _parse_value("flu=1+cold=2", "Mapping[str, str | int]") == {"flu": "1", "cold": "2"}
+    assert _parse_value("a=b=1", "Mapping[str, int] | None") == {"a=b": 1}
+    assert _parse_value("0.5", "float | Mapping[str, float]") == 0.5
 
 
 def test_a_file_whose_name_has_a_sign_is_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "k=v.csv").write_text("value,level\nflu,1\ncold,2\n", "utf-8")
-    assert _typed("k=v.csv", "Mapping[str, str | int]") == {"flu": "1", "cold": "2"}
+    assert _parse_value("k=v.csv", "Mapping[str, str | int]") == {"flu": "1", "cold": "2"}
 
 
 def test_a_name_with_two_values_is_refused():
     with pytest.raises(InvalidParameterError, match="'age' has two values"):
-        _typed("age=1+age=1", "Mapping[str, int] | None")
+        _parse_value("age=1+age=1", "Mapping[str, int] | None")

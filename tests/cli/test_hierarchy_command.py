@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato.hierarchies.drawing import draw
+from sfumato.hierarchies.drawing import draw_hierarchy
 
 JOBS = "cook;kitchen;*\nwaiter;kitchen;*\nnurse;ward;*\n"
 
@@ -19,7 +19,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_hierarchy_file_is_drawn(run):
-    assert run("hierarchy", "draw", "job.csv").stdout == draw(sf.Taxonomy.read_csv("job.csv").hierarchy) + "\n"
+    assert (
+        run("hierarchy", "draw", "job.csv").stdout == draw_hierarchy(sf.Taxonomy.read_csv("job.csv").hierarchy) + "\n"
+    )
 
 
 def test_the_hierarchy_of_a_column_is_drawn(run):

@@ -9,14 +9,14 @@ import pytest
 
 import sfumato as sf
 from sfumato.recipe import Recipe
-from sfumato.release.anonymizing import carry_out
+from sfumato.release.anonymizing import run_recipe
 
 
 def test_the_printed_recipe_loads_and_runs(run, shell, patients_file, tmp_path):
     done = shell("inspect", patients_file)
     assert done.returncode == 0, done.stderr
     recipe = Recipe.from_toml(done.stdout)
-    assert recipe.schema.identifier == ("name",)
+    assert recipe.schema.identifiers == ("name",)
     assert recipe.schema.sensitive == ("disease", "cost")
     assert recipe.models == (
         sf.KAnonymity(k=5),
@@ -30,7 +30,7 @@ def test_the_printed_recipe_loads_and_runs(run, shell, patients_file, tmp_path):
 def test_a_preset_is_proposed_with_its_reason(run, patients_file):
     shown = run("inspect", patients_file, "--preset", "ema").stdout
     assert Recipe.from_toml(shown).models[0] == sf.KAnonymity(k=12)
-    assert sf.release.preset_named("ema").reason in " ".join(line.removeprefix("# ") for line in shown.splitlines())
+    assert sf.release.get_preset("ema").reason in " ".join(line.removeprefix("# ") for line in shown.splitlines())
 
 
 def test_an_unknown_preset_is_refused_before_anything_is_read(run, tmp_path):
@@ -68,7 +68,7 @@ def test_an_existing_recipe_is_overwritten_only_by_force(run, patients_file, tmp
     assert refused.exit_code == 2
     assert out.read_text("utf-8") == "mine"
     assert run("inspect", patients_file, "--out", out, "--force").exit_code == 0
-    assert Recipe.read(out).schema.identifier == ("name",)
+    assert Recipe.read(out).schema.identifiers == ("name",)
 
 
 def test_json_holds_proposals_and_risk(run, patients_file):
@@ -101,13 +101,13 @@ def test_the_recipe_of_any_table_runs_on_that_table(run, tmp_path, text):
     recipe = Recipe.from_toml(result.stdout)
     table = sf.read(path)
     assert set(recipe.schema.attributes) == set(table.column_names)
-    assert carry_out(recipe, table).audit.holds
+    assert run_recipe(recipe, table).audit.holds
 
 
 def test_a_password_does_not_get_into_the_recipe(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "sfumato.table.formats.database.read_database", lambda *_, **__: sf.samples.generate(50, seed=1)
+        "sfumato.table.formats.database.read_database", lambda *_, **__: sf.samples.generate_hospital(50, seed=1)
     )
     result = run("inspect", "postgresql://ann:secret@host/clinic", "--table", "patients")
     assert result.exit_code == 0
@@ -142,7 +142,7 @@ def test_every_sensitive_column_gets_a_promise_and_an_edited_recipe_without_one_
     assert run("inspect", "staff.csv", "--out", "staff.toml").exit_code == 0
     recipe = sf.Recipe.read(tmp_path / "staff.toml")
     assert set(recipe.schema.sensitive) == {"diagnosis", "salary"}
-    assert {name for model in recipe.models for name in model.attributes} == {"diagnosis", "salary"}
+    assert {name for model in recipe.models for name in model.sensitive_attributes} == {"diagnosis", "salary"}
     told = run("anonymize", "staff.csv", "--recipe", "staff.toml", "--out", "all").output
     assert "No promise:" not in told
     roles = ["--quasi", "age", "--sensitive", "diagnosis,salary", "--k", 5]
@@ -155,7 +155,7 @@ def test_every_sensitive_column_gets_a_promise_and_an_edited_recipe_without_one_
 
 def test_tables_larger_than_memory_are_inspected_in_their_engine(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    table = sf.samples.generate(300, seed=11)
+    table = sf.samples.generate_hospital(300, seed=11)
     sf.write(table, tmp_path / "patients.csv")
     sf.write(table, tmp_path / "patients.parquet")
     for file in ("patients.csv", "patients.parquet"):

@@ -19,7 +19,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "patients").mkdir()
     for at in range(2):
-        pq.write_table(sf.samples.generate(300, seed=at), tmp_path / "patients" / f"{at}.parquet")
+        pq.write_table(sf.samples.generate_hospital(300, seed=at), tmp_path / "patients" / f"{at}.parquet")
     return tmp_path
 
 

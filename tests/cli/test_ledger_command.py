@@ -87,7 +87,7 @@ def test_forgetting_warns_before_it_acts(series):
     code, said = run("ledger", "forget", series, "3")
     assert code != 0
     assert said.startswith("What recognizes this person is replaced by a random number")
-    assert sf.Ledger(series).forget("3")
+    assert sf.Series(series).forget("3")
     code, said = run("ledger", "forget", series, "3", "--yes")
     assert (code, said.splitlines()[-1]) == (1, "sfumato: The ledger does not know this person; nothing was changed.")
     code, said = run("ledger", "forget", series, "4", "--yes")

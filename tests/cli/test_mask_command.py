@@ -7,7 +7,7 @@ import json
 import pytest
 
 import sfumato as sf
-from sfumato.catalogue import STEPS
+from sfumato.catalogue import MASKING_STEPS
 
 ROLES = ("--identifier", "name", "--quasi", "age,sex", "--sensitive", "disease", "--insensitive", "cost")
 
@@ -15,7 +15,7 @@ ROLES = ("--identifier", "name", "--quasi", "age,sex", "--sensitive", "disease",
 @pytest.fixture
 def table(tmp_path):
     file = tmp_path / "people.csv"
-    sf.write(sf.samples.generate(150, seed=4), file)
+    sf.write(sf.samples.generate_hospital(150, seed=4), file)
     return file
 
 
@@ -141,7 +141,7 @@ def test_exploring_does_not_pass_over_masking(run, table, tmp_path):
 
 
 def test_steps_are_listed(run):
-    assert all(name in run("steps").output for name in STEPS)
+    assert all(name in run("steps").output for name in MASKING_STEPS)
     listed = json.loads(run("steps", "--json").stdout)
-    assert {each["name"] for each in listed} == set(STEPS)
+    assert {each["name"] for each in listed} == set(MASKING_STEPS)
     assert all(each["facts"]["open"] for each in listed)

@@ -141,11 +141,11 @@ def test_what_is_no_store_is_refused(run, tmp_path):
 
 
 def test_columns_may_be_named_like_words_of_a_question():
-    read = Question.read("sum of days in bed where ward of stay = A and sex in F, M")
+    read = Question.parse("sum of days in bed where ward of stay = A and sex in F, M")
     assert read.columns == ("days in bed",)
     assert read.where == {"ward of stay": ("=", "A"), "sex": ["F", "M"]}
     with pytest.raises(InvalidParameterError, match="not understood"):
-        Question.read("")
+        Question.parse("")
 
 
 def begun(run, tmp_path, text, *stated):

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import Task
-from sfumato.coding.codes import code
+from sfumato.algorithms.base import TableRequest
+from sfumato.coding.codes import encode_table
 from sfumato.release.recoding_rules import Recoding
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 
 CANARY = "kanarien" + "vogel"
 SCHEMA = sf.Schema(
-    identifier=["name"],
-    quasi=["age", "zip", "sex"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "zip", "sex"],
     sensitive=["disease"],
     hierarchies={"age": sf.Intervals(20), "zip": sf.Prefixes(1)},
 )
@@ -27,9 +27,9 @@ SCHEMA = sf.Schema(
 def recoding(patients_file):
     table, models = sf.read(patients_file), (sf.KAnonymity(k=4),)
     algorithm = sf.FixedLevels(levels={"age": 1, "zip": 2, "sex": 0})
-    coded = code(table, SCHEMA)
+    coded = encode_table(table, SCHEMA)
     rng = np.random.default_rng(0)
-    task = Task(table=coded, models=models, most_suppressed=300, missing=Missing.OWN_VALUE, rng=rng)
+    task = TableRequest(table=coded, models=models, max_suppressed=300, missing=MissingPolicy.OWN_VALUE, rng=rng)
     recipe = sf.Recipe(schema=SCHEMA, models=models, algorithm=algorithm, max_suppressed=1)
     domains = [column.domain for column in coded.quasi]
     return Recoding.of(algorithm.search(task).by_value, domains, table, recipe)
@@ -43,7 +43,7 @@ def rules(recoding, tmp_path):
 
 @pytest.fixture
 def later_file(tmp_path):
-    table = sf.samples.generate(120, seed=5)
+    table = sf.samples.generate_hospital(120, seed=5)
     sex = table["sex"].to_pylist()
     sex[:3] = [CANARY] * 3
     sf.write(table.set_column(table.column_names.index("sex"), "sex", pa.array(sex)), tmp_path / "later.csv")
@@ -57,7 +57,7 @@ def files(folder):
 def test_the_command_writes_what_python_writes(run, rules, recoding, later_file, tmp_path):
     result = run("recode", later_file, "--with", rules, "--out", tmp_path / "command")
     assert result.exit_code == 0, result.stderr
-    found = sf.recode(sf.read(later_file), recoding)
+    found = sf.transform(sf.read(later_file), recoding)
     found.write(tmp_path / "python")
     assert files(tmp_path / "command") == files(tmp_path / "python")
     assert "Audit: holds" in result.stdout
@@ -69,7 +69,7 @@ def test_the_command_writes_what_python_writes(run, rules, recoding, later_file,
 def test_json_counts_what_was_refused(run, rules, recoding, later_file, tmp_path):
     result = run("recode", later_file, "--with", rules, "--out", tmp_path / "o", "--format", "parquet", "--json")
     facts = json.loads(result.stdout)
-    found = sf.recode(sf.read(later_file), recoding)
+    found = sf.transform(sf.read(later_file), recoding)
     assert facts["refused"] == {"unknown_value": 3, "broken_group": found.broken}
     assert facts["rows_in"] == 120
     assert facts["rows_out"] == 120 - 3 - found.broken
@@ -87,7 +87,7 @@ def test_an_occupied_folder_is_refused_unless_it_may_be_replaced(run, rules, lat
 
 
 def test_refusals_have_the_usual_exit_codes(run, rules, later_file, tmp_path):
-    sf.write(sf.samples.generate(3, seed=5), tmp_path / "few.csv")
+    sf.write(sf.samples.generate_hospital(3, seed=5), tmp_path / "few.csv")
     few = run("recode", tmp_path / "few.csv", "--with", rules, "--out", tmp_path / "o")
     assert few.exit_code == 2
     assert "collect more rows" in few.stderr
@@ -106,7 +106,7 @@ def test_rows_larger_than_memory_are_recoded_in_their_engine(run, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     columns = ["--quasi", "age,zip", "--sensitive", "disease", "--k", 3, "--algorithm", "optimal"]
     for name, seed in (("january", 1), ("february", 2)):
-        sf.write(sf.samples.generate(200, seed=seed), tmp_path / f"{name}.csv")
+        sf.write(sf.samples.generate_hospital(200, seed=seed), tmp_path / f"{name}.csv")
     run("anonymize", "january.csv", *columns, "--max-suppressed", 0.2, "--out", "january", "--no-report")
     rules = ["--with", "january/internal/recoding.toml", "--no-report", "--json"]
     expected = run("recode", "february.csv", *rules, "--out", "memory")

@@ -54,7 +54,7 @@ def test_tables_are_published_as_python_publishes_them(folder):
     assert "smallest of 2" in said
     asked = sf.relating.read_relations("all.toml")
     release = sf.relating.anonymize_relations(
-        asked.tables, asked.models, persons=asked.persons, max_suppressed=asked.max_suppressed, secret=asked.secret
+        asked.tables, asked.models, persons=asked.individuals, max_suppressed=asked.max_suppressed, secret=asked.secret
     )
     release.write("again")
     for name in ("public/patients.csv", "public/visits.csv", "public/promise.json", "internal/levels.json"):

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.cli.remembering import as_options
-from sfumato.table.read import load
+from sfumato.cli.remembering import reading_as_options
+from sfumato.table.read import read_with_findings
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_sheet_with_cover_title_units_and_totals_is_read_as_told(run, tmp_path
     mended = ("--skip-last", 1, "--column-type", "weight=number:kg", "--insensitive", "weight")
     made = run("anonymize", tmp_path / "x.xlsx", "--recipe", tmp_path / "r.toml", *mended, "--out", tmp_path / "o")
     assert made.exit_code == 0, made.stderr
-    assert load(tmp_path / "o/public/table.csv", {}).table["weight"].to_pylist() != []
+    assert read_with_findings(tmp_path / "o/public/table.csv", {}).table["weight"].to_pylist() != []
     assert sf.Recipe.read(tmp_path / "o/internal/recipe.toml").reading == {
         "sheet": "Data",
         "skip_rows": 2,
@@ -156,7 +156,7 @@ def test_an_occupied_folder_names_the_option_that_replaces_it(run, german, tmp_p
 
 def test_a_recipe_remembers_the_table_of_a_database_and_an_option_names_another(run, tmp_path):
     url = f"sqlite:///{tmp_path}/x.db"
-    table = sf.samples.generate(60, seed=1)
+    table = sf.samples.generate_hospital(60, seed=1)
     dealt = table["disease"].take(list(reversed(range(60))))
     other = table.set_column(table.column_names.index("disease"), "disease", dealt)
     for name, some in (("a", table), ("b", other)):
@@ -171,7 +171,7 @@ def test_a_recipe_remembers_the_table_of_a_database_and_an_option_names_another(
 
 
 def test_flags_are_written_as_options():
-    assert as_options({"fill_merged": True, "skip_rows": 2}) == "--fill-merged --skip-rows 2"
+    assert reading_as_options({"fill_merged": True, "skip_rows": 2}) == "--fill-merged --skip-rows 2"
 
 
 def test_odd_texts_in_a_database_are_told_with_the_type_that_mends_them(run, tmp_path):

@@ -27,7 +27,7 @@ def small(monkeypatch):
         densities=(0.2,),
     )
     monkeypatch.setattr(thesis_setting, "ThesisGrid", few)
-    monkeypatch.setattr("sfumato.threads.worker_count", lambda: 1)
+    monkeypatch.setattr("sfumato.threads.count_workers", lambda: 1)
 
 
 def thesis(*arguments: object):

@@ -14,7 +14,7 @@ QUASI = ["--quasi", "age,sex"]
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sf.write(sf.samples.generate(300, seed=11), tmp_path / "patients.csv")
+    sf.write(sf.samples.generate_hospital(300, seed=11), tmp_path / "patients.csv")
     rows = ["age,disease", *(f"{age},{disease}" for age in (30, 40) for disease in ["flu", "cold"] * 6)]
     (tmp_path / "groups.csv").write_text("\n".join(rows) + "\n", "utf-8")
     return tmp_path
@@ -33,7 +33,7 @@ def test_json_is_the_same_as_in_python(run):
     result = run("risk", "patients.csv", *QUASI, "--population-size", 5000, "--max-subset", 1, "--json")
     assert result.exit_code == 0
     facts = json.loads(result.stdout)
-    schema = sf.Schema(quasi=["age", "sex"])
+    schema = sf.Schema(quasi_identifiers=["age", "sex"])
     expected = sf.assess_risk(sf.read("patients.csv"), schema, population=5000, max_subset=1)
     assert facts["risk"] == json.loads(json.dumps(expected.to_dict()))
     assert facts["holds"] is True
@@ -91,7 +91,7 @@ def test_a_recipe_tells_the_columns(run):
 
 
 def test_weights_and_households_are_columns(run):
-    table = sf.samples.generate(50, seed=1)
+    table = sf.samples.generate_hospital(50, seed=1)
     for name, numbers in {"weight": [30] * 50, "house": list(range(25)) * 2}.items():
         table = table.append_column(name, [numbers])
     sf.write(table, "survey.csv")

@@ -42,7 +42,7 @@ def test_an_item_set_is_hidden_and_the_table_keeps_its_form(run):
     assert "The changed table is in hidden.csv" in result.stdout
     written = sf.read("hidden.csv")
     assert written.column_names == ["transaction", "item"]
-    assert sf.mining.Transactions.of(written).support({"a", "b"}) == 2
+    assert sf.mining.TransactionMatrix.from_data(written).support({"a", "b"}) == 2
 
 
 def test_a_rule_is_made_unsure_by_blocking_with_empty_cells(run):
@@ -50,7 +50,7 @@ def test_a_rule_is_made_unsure_by_blocking_with_empty_cells(run):
     result = run("rules", "hide", "baskets.csv", *what, "--out", "hidden.csv")
     assert result.exit_code == 1, result.stderr  # whoever takes unknown cells for present items finds it
     facts = json.loads(result.stdout)
-    written = sf.mining.Transactions.of(sf.read("hidden.csv"))
+    written = sf.mining.TransactionMatrix.from_data(sf.read("hidden.csv"))
     assert (facts["failed"], facts["failed_if_present"], facts["out"]) == (0, 1, "hidden.csv")
     assert int(written.unknown.sum()) == facts["blocked"] > 0
 

@@ -18,8 +18,8 @@ AUDIT = ["audit", "r2/public/table.csv", *ROLES, "--model", f"m-invariance:m=2,s
 def series(tmp_path, monkeypatch):
     """Write two releases, the second with one person and one counterfeit in a box."""
     monkeypatch.chdir(tmp_path)
-    ledger = sf.Ledger.create("ledger")
-    schema = sf.Schema(identifier=["name"], quasi=["age"], sensitive=[D])
+    ledger = sf.Series.create("ledger")
+    schema = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=[D])
     for number, persons in (("1", {"a": "x", "b": "y"}), ("2", {"a": "x"})):
         table = version(persons)
         sf.write(table, "second.csv")

@@ -34,21 +34,21 @@ def table(leaves, rows=70_000):
 warm_up()
 before = ready()
 sfumato.coding.cutting.partition.COMPILED_ROWS = sfumato.coding.grouping.COMPILED_ROWS = 0
-sfumato.coding.containment.PLAIN_PAIRS = 0
-schema = sf.Schema(quasi=["q", "r"], sensitive=["s", "t"])
+sfumato.coding.containment.NUMPY_PAIRS = 0
+schema = sf.Schema(quasi_identifiers=["q", "r"], sensitive=["s", "t"])
 for leaves in (20, 1_000, 66_000):
     for models in ([], [sf.DistinctLDiversity(l=2, sensitive="s")], [sf.DistinctLDiversity(l=2, sensitive="t")]):
         for strict in (True, False):
             sf.anonymize(table(leaves), schema, [sf.KAnonymity(k=900), *models], sf.Mondrian(strict=strict))
 demo = run_demo(2_000, 1)
-sf.exposure(demo.frame, demo.recipe.schema, original=demo.original)
+sf.attribute_disclosure_risk(demo.frame, demo.recipe.schema, original=demo.original)
 points, row = np.zeros((1, 3), dtype=np.int32), np.zeros((2, 1), dtype=np.int32)
 boxes = Boxes(low=row, high=row, member_rows=np.full((2, 1), -1), members=np.zeros(0, dtype=np.bool_))
 assert count_points(points, np.ones(3, dtype=np.int64), boxes).tolist() == [3, 3]
 assert len(pairs_of(points, boxes)[0]) == 6
 equal = pa.table({"q": np.zeros(10_000)})
-sf.anonymize(equal, sf.Schema(quasi=["q"]), [sf.KAnonymity(k=900)], sf.Mdav())
-sf.anonymize(equal, sf.Schema(quasi=["q"]), [sf.KAnonymity(k=900)], sf.VMdav())
+sf.anonymize(equal, sf.Schema(quasi_identifiers=["q"]), [sf.KAnonymity(k=900)], sf.MDAV())
+sf.anonymize(equal, sf.Schema(quasi_identifiers=["q"]), [sf.KAnonymity(k=900)], sf.VMDAV())
 draw_partners(9, 2, Stream(repeatable_secret(1)))
 print(json.dumps([before, ready()]))
 """

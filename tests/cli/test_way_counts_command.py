@@ -14,7 +14,7 @@ AREA = ("--area", "13.2,52.4,13.6,52.6", "--order", 2)
 
 @pytest.fixture
 def points(tmp_path):
-    sf.write(sf.samples.generate_ways(20, 1, seed=1), tmp_path / "points.csv")
+    sf.write(sf.samples.generate_trajectories(20, 1, seed=1), tmp_path / "points.csv")
     return tmp_path / "points.csv"
 
 
@@ -49,7 +49,7 @@ def test_hexagons_are_counted_in_place_of_squares(run, points, tmp_path):
     found = sf.read(out)
     assert sum(found["count"].to_pylist()) == 20
     city = sf.samples.movers.CITY
-    assert all(abs(each - city.middle) < 0.3 for each in found["latitude"].to_pylist()[:-1])
+    assert all(abs(each - city.reference_latitude) < 0.3 for each in found["latitude"].to_pylist()[:-1])
 
 
 def test_ways_are_made_up_from_a_tree(run, points, tmp_path):

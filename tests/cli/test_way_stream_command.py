@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sfumato.cli import app
-from sfumato.places import WaysStream
+from sfumato.places import TrajectoryStream
 
 START = ("--k", 2, "--area", "13.2,52.4,13.6,52.6")
 
@@ -81,7 +81,7 @@ def test_a_crash_between_the_state_and_what_may_leave_is_safe(run, batch, tmp_pa
         assert update(run, state, points, out, *START).exit_code == 130
     assert state.exists()
     assert not out.exists()
-    crowds = WaysStream.load(state)._crowds.members()
+    crowds = TrajectoryStream.load(state)._crowds.members()
     assert update(run, state, points, out).exit_code == 0
     assert {line.split(",")[0] for line in out.read_text().splitlines()[1:]} == set(crowds)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.csv", "shown.csv", "state"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.coding import applying
-from sfumato.coding.applying import CellTexts, column_ranks, order_rows
+from sfumato.coding.applying import ColumnTexts, order_rows, rank_column
 from strategies import tables
 
 TEXTS = st.lists(
@@ -32,14 +32,14 @@ def test_any_order_of_rows_is_published_alike(largest, table, random):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(applying, "LARGEST_KEY", largest)
         for some in (table, table.take(order)):
-            ranked = [column_ranks(column) for column in some.columns]
+            ranked = [rank_column(column) for column in some.columns]
             published.append(rows_of(some.take(order_rows(ranked, some.num_rows))))
     assert published[0] == published[1]
 
 
 @given(tables(("age", "zip"), missing=True))
 def test_rows_are_ordered_by_value_and_missing_comes_last(table):
-    ranked = [column_ranks(column) for column in table.columns]
+    ranked = [rank_column(column) for column in table.columns]
     found = rows_of(table.take(order_rows(ranked, table.num_rows)))
     expected = sorted(found, key=lambda row: [(cell is None, cell if cell is not None else "") for cell in row])
     assert found == expected
@@ -48,7 +48,7 @@ def test_rows_are_ordered_by_value_and_missing_comes_last(table):
 @given(TEXTS, st.data())
 def test_texts_are_given_back_and_ranked(texts, data):
     codes = np.array(data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, max_size=20)), dtype=np.int32)
-    cells = CellTexts(pa.array(texts, pa.string()), codes)
+    cells = ColumnTexts(pa.array(texts, pa.string()), codes)
     shown = [texts[code] for code in codes]
     assert cells.array().to_pylist() == shown
     ranks, width = cells.ranks()
@@ -59,7 +59,7 @@ def test_texts_are_given_back_and_ranked(texts, data):
 
 
 def test_labels_that_are_published_alike_cannot_be_told_by_their_place():
-    cells = CellTexts(pa.array(["*", None, "*", None]), np.array([2, 0, 3, 1, 2], dtype=np.int32))
+    cells = ColumnTexts(pa.array(["*", None, "*", None]), np.array([2, 0, 3, 1, 2], dtype=np.int32))
     ranks, _ = cells.ranks()
     assert ranks.tolist() == [0, 0, ranks[2], ranks[2], 0]
     assert cells.array().to_pylist() == ["*", "*", None, None, "*"]
@@ -78,14 +78,14 @@ def test_labels_that_are_published_alike_cannot_be_told_by_their_place():
     ],
 )
 def test_values_are_published_with_their_type_and_ordered_by_it(kind, texts, values):
-    cells = CellTexts(pa.array(texts, pa.string()), np.arange(len(texts), dtype=np.int32), kind)
+    cells = ColumnTexts(pa.array(texts, pa.string()), np.arange(len(texts), dtype=np.int32), kind)
     order = order_rows([cells.ranks()], len(texts))
     assert cells.array().take(order).to_pylist() == values
 
 
 @given(st.lists(st.none() | st.integers(-5, 5) | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=12))
 def test_whole_numbers_near_each_other_and_far_apart_are_ranked_by_value(values):
-    ranks, width = column_ranks(pa.chunked_array([pa.array(values[:3], pa.int64()), pa.array(values[3:], pa.int64())]))
+    ranks, width = rank_column(pa.chunked_array([pa.array(values[:3], pa.int64()), pa.array(values[3:], pa.int64())]))
     assert ranks.min() >= 0
     assert ranks.max() < width
     for mine, rank in zip(values, ranks, strict=True):
@@ -94,14 +94,14 @@ def test_whole_numbers_near_each_other_and_far_apart_are_ranked_by_value(values)
 
 
 def test_no_rows_have_no_ranks():
-    assert column_ranks(pa.chunked_array([], pa.date32()))[0].tolist() == []
+    assert rank_column(pa.chunked_array([], pa.date32()))[0].tolist() == []
 
 
 def test_columns_of_every_type_are_ranked():
     for values in ([True, None, False], [1.5, None, -2.0], ["b", None, "a"]):
         column = pa.chunked_array([values[:1], values[1:]])
-        assert column_ranks(column)[0].tolist() == [1, 2, 0]
-    assert column_ranks(pa.chunked_array([pa.nulls(2, pa.string())]))[0].tolist() == [0, 0]
+        assert rank_column(column)[0].tolist() == [1, 2, 0]
+    assert rank_column(pa.chunked_array([pa.nulls(2, pa.string())]))[0].tolist() == [0, 0]
 
 
 def test_no_columns_leave_rows_in_place():

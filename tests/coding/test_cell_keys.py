@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.coding import cell_keys
-from sfumato.coding.cell_keys import CellKeys
+from sfumato.coding.cell_keys import CombinationKeys
 
 
 @st.composite
@@ -24,7 +24,7 @@ def packed_keys(draw):
     codes = [rng.integers(0, width, rows).astype(kind) for width, kind in zip(widths, kinds, strict=True)]
     strides = np.append(np.cumprod(widths[::-1])[::-1], 1)[1:]
     addends = [np.arange(width) * stride for width, stride in zip(widths, strides, strict=True)]
-    return CellKeys(codes, addends, int(np.prod(widths))), rng.integers(1, 9, rows).astype(np.float64)
+    return CombinationKeys(codes, addends, int(np.prod(widths))), rng.integers(1, 9, rows).astype(np.float64)
 
 
 @pytest.mark.parametrize("block", [1, 7, 1 << 14])

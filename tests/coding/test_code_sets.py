@@ -36,10 +36,10 @@ def columns(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.usefixtures("path")
 @given(rows=ROWS)
 def test_every_group_has_the_codes_that_occur_in_it(rows):
-    offsets, codes = code_sets.codes_of_groups(*columns(rows), GROUPS, WIDTH)
+    offsets, codes = code_sets.distinct_codes_by_group(*columns(rows), GROUPS, WIDTH)
     found = [codes[start:stop].tolist() for start, stop in pairwise(offsets)]
     assert found == by_group(rows)
-    masks = code_sets.masks_of_groups(*columns(rows), GROUPS)
+    masks = code_sets.group_bitmasks(*columns(rows), GROUPS)
     assert masks.tolist() == [sum(1 << code for code in codes) for codes in by_group(rows)]
 
 
@@ -61,7 +61,7 @@ def test_labels_cover_the_codes_of_their_spans_and_sets(cells_per_pair, rows, as
     some = code_sets.CodeSets(low, high, missing, place, offsets, members, WIDTH - 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(code_sets, "CELLS_PER_PAIR", cells_per_pair)
-        found = some.cover(*columns(asked))
+        found = some.contains(*columns(asked))
     assert found.tolist() == [
         bool(missing[label]) if code == WIDTH - 1 else code in covered[label] for label, code in asked
     ]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from lattice_oracle import partition
 from lattice_tasks import codes, quasi_columns
-from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.ladder import LevelMap
 from sfumato.coding import combinations as engine
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.combinations import combine
+from sfumato.coding.combinations import combine_columns
 from sfumato.coding.domain import Domain
 from sfumato.schema.scales import Scale
 
@@ -55,19 +55,19 @@ def changed(way):
 
 def combined(quasi, along, weights=None):
     """Combine columns; also return the combination of every case."""
-    found, reduction = combine(quasi, [Ladder.of(column.domain).levels for column in quasi], along, weights)
-    return found, reduction.of_cases(np.arange(len(found), dtype=np.int32))
+    found, reduction = combine_columns(quasi, [LevelMap.of(column.domain).levels for column in quasi], along, weights)
+    return found, reduction.expand(np.arange(len(found), dtype=np.int32))
 
 
 def levels_of(data, quasi, least=None):
     least = least or [0] * len(quasi)
-    tops = [Ladder.of(column.domain).height for column in quasi]
+    tops = [LevelMap.of(column.domain).height for column in quasi]
     return tuple(data.draw(st.integers(low, top)) for low, top in zip(least, tops, strict=True))
 
 
 def cells(quasi, levels):
     """Give the nodes of every row."""
-    parts = [Ladder.of(c.domain).levels[level][c.codes].tolist() for c, level in zip(quasi, levels, strict=True)]
+    parts = [LevelMap.of(c.domain).levels[level][c.codes].tolist() for c, level in zip(quasi, levels, strict=True)]
     return list(zip(*parts, strict=True))
 
 
@@ -78,7 +78,7 @@ def assert_groups_are_those_of_rows(found, of_row, quasi, along, levels):
     assert counted.sizes.tolist() == [labels.count(group) for group in range(len(counted.sizes))]
     assert counted.sizes.dtype == np.int64
     for size in range(1, len(of_row) + 2):
-        assert counted.in_cells_below(size) == counted.sizes[counted.sizes < size].sum()
+        assert counted.count_in_small_groups(size) == counted.sizes[counted.sizes < size].sum()
     for mine, theirs in zip(found.along, along, strict=True):
         here = Counter(zip(labels, theirs.codes.tolist(), strict=True))
         weighted = Counter()
@@ -114,7 +114,7 @@ def test_rolled_up_combinations_group_as_the_rows_do(way, drawn, data):
         below, above = found.group(upper), rolled.group(upper)
         assert sorted(above.sizes.tolist()) == sorted(below.sizes.tolist())
         for number, column in enumerate(quasi):
-            ladder = Ladder.of(column.domain)
+            ladder = LevelMap.of(column.domain)
             exact = np.bincount(ladder.levels[upper[number]], found.histograms()[number])
             assert np.bincount(ladder.levels[upper[number]], rolled.histograms()[number]).tolist() == exact.tolist()
         again = rolled.rolled_up(above)
@@ -175,7 +175,7 @@ def test_remembered_nodes_take_bounded_memory():
     rng = np.random.default_rng(0)
     domain = Domain("b", Scale.NOMINAL, pa.array(["x", "y"]))
     quasi = [CodedColumn(domain, rng.integers(0, 2, 200).astype(np.uint8)) for _ in range(8)]
-    with patch.object(engine, "REMEMBERED", 64 * 200):
+    with patch.object(engine, "CACHE_SIZE", 64 * 200):
         found, _ = combined(quasi, [])
         for node in np.ndindex(*(2,) * 8):
             found.group(node)

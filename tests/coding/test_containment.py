@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.coding import containment
-from sfumato.coding.containment import Boxes, Contents, equal_pairs, match, pairs_of, weigh
+from sfumato.coding.containment import (
+    BoxContents,
+    Boxes,
+    list_containment_pairs,
+    list_equal_pairs,
+    match_points,
+    weigh_boxes,
+)
 
 
 @st.composite
@@ -30,23 +37,23 @@ def scenes(draw):
     return points, Boxes(np.ascontiguousarray(low), np.ascontiguousarray(high), member_rows, np.concatenate(members))
 
 
-def contents_of(boxes: Boxes, columns: int) -> Contents:
+def contents_of(boxes: Boxes, columns: int) -> BoxContents:
     rng = np.random.default_rng(len(boxes.low))
     held = rng.integers(0, 5, (len(boxes.low), columns)).astype(np.float64)
     box, column = np.nonzero(held)
     offsets = np.searchsorted(box, np.arange(len(boxes.low) + 1))
-    return Contents(held.sum(axis=1), offsets.astype(np.int64), column.astype(np.int64), held[box, column])
+    return BoxContents(held.sum(axis=1), offsets.astype(np.int64), column.astype(np.int64), held[box, column])
 
 
 @pytest.fixture
 def compiled(monkeypatch):
-    monkeypatch.setattr(containment, "PLAIN_PAIRS", -1)
+    monkeypatch.setattr(containment, "NUMPY_PAIRS", -1)
 
 
 def plainly(function, *given):
     """Call a function on its plain path."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(containment, "PLAIN_PAIRS", 1 << 60)
+        patch.setattr(containment, "NUMPY_PAIRS", 1 << 60)
         return function(*given)
 
 
@@ -56,7 +63,7 @@ def test_sums_over_boxes_are_those_of_all_pairs(scene):
     points, boxes = scene
     own = np.array([points[0] % 7], dtype=np.int64)
     contents = contents_of(boxes, 7)
-    found, expected = match(points, own, boxes, contents), plainly(match, points, own, boxes, contents)
+    found, expected = match_points(points, own, boxes, contents), plainly(match_points, points, own, boxes, contents)
     assert np.array_equal(found.records, expected.records)
     assert np.array_equal(found.own, expected.own)
 
@@ -67,7 +74,7 @@ def test_weights_of_points_are_those_of_all_pairs(scene):
     points, boxes = scene
     weights, values = points[0].astype(np.int64) + 1, points[0] / 7.0
     for found, expected in zip(
-        weigh(points, weights, values, boxes), plainly(weigh, points, weights, values, boxes), strict=True
+        weigh_boxes(points, weights, values, boxes), plainly(weigh_boxes, points, weights, values, boxes), strict=True
     ):
         assert np.array_equal(found, expected)
 
@@ -75,7 +82,7 @@ def test_weights_of_points_are_those_of_all_pairs(scene):
 @given(scenes())
 @pytest.mark.usefixtures("compiled")
 def test_pairs_are_listed_by_point_and_box(scene):
-    found, expected = pairs_of(*scene), plainly(pairs_of, *scene)
+    found, expected = list_containment_pairs(*scene), plainly(list_containment_pairs, *scene)
     assert all(np.array_equal(mine, other) for mine, other in zip(found, expected, strict=True))
 
 
@@ -84,7 +91,10 @@ def test_equal_pairs_are_the_pairs_of_boxes_that_are_single_places(scene):
     points, boxes = scene
     places = np.unique(boxes.low, axis=0)
     single = Boxes(places, places, np.full(places.shape, -1), np.zeros(0, dtype=np.bool_))
-    found, expected = equal_pairs(points, np.ascontiguousarray(places.T)), plainly(pairs_of, points, single)
+    found, expected = (
+        list_equal_pairs(points, np.ascontiguousarray(places.T)),
+        plainly(list_containment_pairs, points, single),
+    )
     assert all(np.array_equal(mine, other) for mine, other in zip(found, expected, strict=True))
 
 
@@ -93,6 +103,6 @@ def test_many_boxes_of_one_place_each_are_found():
     points = np.arange(4000, dtype=np.int32).reshape(1, -1)
     places = np.arange(4000, dtype=np.int32).reshape(-1, 1)
     boxes = Boxes(places, places, np.full(places.shape, -1), np.zeros(0, dtype=np.bool_))
-    point, box = pairs_of(points, boxes)
+    point, box = list_containment_pairs(points, boxes)
     assert np.array_equal(point, np.arange(4000))
     assert np.array_equal(box, point)

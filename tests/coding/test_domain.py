@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from sfumato.coding.codes import code_column
-from sfumato.coding.domain import Domain, axis, describe, scale_of
+from sfumato.coding.codes import encode_column
+from sfumato.coding.domain import Domain, get_scale, infer_domain, to_axis
 from sfumato.exceptions import HierarchyError, SchemaError
 from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 from strategies import described_tables
 
 JOBS = Taxonomy({"office": ["clerk", "lawyer"], "field": ["farmer", "ranger"]})
@@ -24,11 +24,11 @@ MOMENT = datetime(1970, 1, 1, 0, 0, 1)  # noqa: DTZ001 - naive, as tables are
 
 
 def schema(**about):
-    return Schema(quasi=["q"], **{what: {"q": value} for what, value in about.items()})
+    return Schema(quasi_identifiers=["q"], **{what: {"q": value} for what, value in about.items()})
 
 
 def coded(values, type_=None, **about):
-    return code_column("q", pa.chunked_array([pa.array(values, type_)]), schema(**about))
+    return encode_column("q", pa.chunked_array([pa.array(values, type_)]), schema(**about))
 
 
 def decoded(column):
@@ -40,8 +40,8 @@ def decoded(column):
 def test_codes_stand_for_the_values_of_the_cells(drawn):
     table, described = drawn
     for name in described.attributes:
-        column = code_column(name, table[name], described)
-        assert decoded(column) == texts(table[name]).to_pylist()
+        column = encode_column(name, table[name], described)
+        assert decoded(column) == format_values(table[name]).to_pylist()
 
 
 @given(described_tables())
@@ -49,7 +49,7 @@ def test_codes_do_not_depend_on_chunks_dictionaries_or_the_order_of_rows(drawn):
     table, described = drawn
     order = np.random.default_rng(0).permutation(table.num_rows)
     for name in described.attributes:
-        expected = code_column(name, table[name], described)
+        expected = encode_column(name, table[name], described)
         third = table.num_rows // 3
         pieces = [table[name].combine_chunks().slice(0, third), table[name].combine_chunks().slice(third)]
         chunked = pa.chunked_array([piece.dictionary_encode() for piece in pieces])
@@ -58,7 +58,7 @@ def test_codes_do_not_depend_on_chunks_dictionaries_or_the_order_of_rows(drawn):
             (chunked, expected.codes),
             (table[name].take(order), expected.codes[order]),
         ):
-            again = code_column(name, column, described)
+            again = encode_column(name, column, described)
             assert again.domain.texts == expected.domain.texts
             assert again.codes.tolist() == codes.tolist()
 
@@ -112,7 +112,7 @@ def test_scale_and_order_follow_from_schema_and_type(values, about, scale, order
     column = coded(values, **about)
     assert column.domain.scale is scale
     assert list(column.domain.texts) == order
-    assert decoded(column) == texts(pa.array(values)).to_pylist()
+    assert decoded(column) == format_values(pa.array(values)).to_pylist()
 
 
 @pytest.mark.parametrize("hierarchy", [Intervals(5), Intervals("year"), Prefixes(), JOBS, GRADES, None])
@@ -128,8 +128,8 @@ def test_a_column_without_any_value_has_only_missing_codes(hierarchy, scale):
 
 
 def test_positions_are_numbers_days_microseconds_or_ranks():
-    assert axis(pa.array([date(1970, 1, 3)])).tolist() == [2.0]
-    assert axis(pa.array([MOMENT], pa.timestamp("us"))).tolist() == [1e6]
+    assert to_axis(pa.array([date(1970, 1, 3)])).tolist() == [2.0]
+    assert to_axis(pa.array([MOMENT], pa.timestamp("us"))).tolist() == [1e6]
     assert coded([2.5, -1.0]).domain.positions.tolist() == [-1.0, 2.5]
     assert coded(["x", "y"]).domain.positions.tolist() == [0.0, 1.0]
 
@@ -181,13 +181,13 @@ def test_what_does_not_fit_is_refused_in_one_sentence(values, about, error, sent
 
 
 def test_the_scale_can_be_asked_for_without_values():
-    assert scale_of("q", pa.int64(), schema()) is Scale.NUMERIC
-    assert scale_of("q", pa.bool_(), schema()) is Scale.NOMINAL
-    assert scale_of("q", pa.string(), schema(orders=["a"])) is Scale.ORDINAL
-    assert scale_of("q", pa.string(), schema(hierarchies=JOBS)) is Scale.CATEGORICAL
+    assert get_scale("q", pa.int64(), schema()) is Scale.NUMERIC
+    assert get_scale("q", pa.bool_(), schema()) is Scale.NOMINAL
+    assert get_scale("q", pa.string(), schema(orders=["a"])) is Scale.ORDINAL
+    assert get_scale("q", pa.string(), schema(hierarchies=JOBS)) is Scale.CATEGORICAL
 
 
 def test_a_numeric_hierarchy_is_kept_with_its_domain():
-    domain = describe("q", pa.chunked_array([[7, 3, 12]]), schema(hierarchies=Intervals(5)))
+    domain = infer_domain("q", pa.chunked_array([[7, 3, 12]]), schema(hierarchies=Intervals(5)))
     assert domain.hierarchy is not None
     assert list(domain.hierarchy.leaves) == [3, 7, 12]

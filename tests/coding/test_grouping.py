@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.coding import grouping
-from sfumato.coding.grouping import LARGEST_KEY, first_rows, group_columns, group_keys
+from sfumato.coding.grouping import LARGEST_KEY, group_columns, group_keys, representative_rows
 
 PATHS = ("dense", "sorted", "hashed")
 
@@ -40,7 +40,7 @@ def assert_groups(grouped, rows, keys=None):
     assert grouped.counts.tolist() == [len(found[label]) for label in range(len(found))]
     if keys is not None:
         assert grouped.keys.tolist() == [keys[found[label][0]] for label in range(len(found))]
-    assert first_rows(grouped).tolist() == [found[label][0] for label in range(len(found))]
+    assert representative_rows(grouped).tolist() == [found[label][0] for label in range(len(found))]
 
 
 @pytest.mark.usefixtures("path")

@@ -9,8 +9,8 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
 from sfumato.coding import keystream
-from sfumato.coding.kernels.keystream import fill
-from sfumato.coding.keystream import FEW, KEY_BYTES, WORTH_IT, Keystream, keyed_words
+from sfumato.coding.kernels.keystream import fill_keystream
+from sfumato.coding.keystream import FEW, KEY_BYTES, WORTH_IT, ChaCha20Random, keyed_words
 
 
 def test_a_block_is_that_of_the_standard():
@@ -23,7 +23,7 @@ def test_a_block_is_that_of_the_standard():
         ]
     ).astype(np.uint32)
     blocks = np.empty(256, dtype=np.uint32)
-    fill(start, blocks)
+    fill_keystream(start, blocks)
     assert blocks[:16].tobytes().hex() == (
         "10f1e7e4d13b5915500fdd1fa32071c4c7d1f4c733c068030422aa9ac3d46c4e"
         "d2826446079faa0914c2d705d98b02a2b5129cd1de164eb9cbd083e8a2503c4e"
@@ -40,15 +40,15 @@ def test_numbers_are_those_of_another_library(count):
 def test_many_numbers_come_from_a_fresh_key_every_time(monkeypatch):
     keys = []
     monkeypatch.setattr(keystream, "keyed_words", lambda key, count: keys.append(key) or keyed_words(key, count))
-    stream = Keystream(WORTH_IT)
-    assert len(np.unique(np.concatenate([stream.words(FEW), stream.words(FEW)]))) == 2 * FEW
+    stream = ChaCha20Random(WORTH_IT)
+    assert len(np.unique(np.concatenate([stream.random_uint64(FEW), stream.random_uint64(FEW)]))) == 2 * FEW
     assert len(set(keys)) == 2
     assert {len(key) for key in keys} == {KEY_BYTES}
 
 
 def test_few_numbers_are_the_operating_systems(monkeypatch):
     monkeypatch.setattr(os, "urandom", lambda count: b"\x07" * count)
-    for stream in (Keystream(1), Keystream(WORTH_IT)):
-        assert set(stream.words(FEW - 1).tolist()) == {0x0707070707070707}
+    for stream in (ChaCha20Random(1), ChaCha20Random(WORTH_IT)):
+        assert set(stream.random_uint64(FEW - 1).tolist()) == {0x0707070707070707}
     monkeypatch.setenv("SFUMATO_COMPILE", "never")
-    assert set(Keystream(WORTH_IT).words(FEW).tolist()) == {0x0707070707070707}
+    assert set(ChaCha20Random(WORTH_IT).random_uint64(FEW).tolist()) == {0x0707070707070707}

@@ -25,8 +25,8 @@ def path(request):
 @given(keys=st.lists(KEYS))
 def test_the_order_is_that_of_a_stable_sort(keys):
     wanted = sorted(range(len(keys)), key=keys.__getitem__)
-    assert ordering.ascending(np.array(keys, dtype=np.int64)).tolist() == wanted
-    assert ordering.ascending(np.array(keys, dtype=np.int64), max(keys, default=0) + 1).tolist() == wanted
+    assert ordering.stable_argsort(np.array(keys, dtype=np.int64)).tolist() == wanted
+    assert ordering.stable_argsort(np.array(keys, dtype=np.int64), max(keys, default=0) + 1).tolist() == wanted
 
 
 @pytest.mark.usefixtures("path")

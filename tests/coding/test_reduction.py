@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.coding import reduction
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.coding.cutting.partition import Records
-from sfumato.coding.reduction import Reduction, in_code_order, reduce_cases
+from sfumato.coding.reduction import RecordReduction, reduce_records, sort_by_codes
 from sfumato.schema.schema import Schema
 
 WEIGHTED = st.lists(
@@ -21,13 +21,13 @@ WEIGHTED = st.lists(
     min_size=1,
     max_size=40,
 )
-SCHEMA = Schema(quasi=["x", "y"], sensitive=["s"])
+SCHEMA = Schema(quasi_identifiers=["x", "y"], sensitive=["s"])
 
 
 def coded(rows, weights=None):
     names, types = ("x", "y", "s"), (pa.int64(), pa.string(), pa.int64())
     cells = {n: pa.array([r[i] for r in rows], t) for i, (n, t) in enumerate(zip(names, types, strict=True))}
-    return code(pa.table(cells), SCHEMA, weights=weights)
+    return encode_table(pa.table(cells), SCHEMA, weights=weights)
 
 
 def cells_of(columns, chosen=slice(None)):
@@ -39,11 +39,11 @@ def test_every_combination_has_the_records_of_its_cases(rows, weighted, watched,
     weights = np.array([row[-1] for row in rows]) if weighted else None
     table = coded(rows, weights)
     columns = (*table.quasi, *table.sensitive) if watched else table.quasi
-    found = reduce_cases(columns, table.weights, worthwhile=worthwhile)
+    found = reduce_records(columns, table.weights, worthwhile=worthwhile)
     if in_order:
-        found = in_code_order(found, columns)
+        found = sort_by_codes(found, columns)
         assert cells_of(columns, found.cases) == sorted(cells_of(columns, found.cases))
-    of_case = found.of_cases(np.arange(len(found), dtype=np.int32))
+    of_case = found.expand(np.arange(len(found), dtype=np.int32))
     seen = cells_of(columns, found.cases)
     assert [seen[number] for number in of_case] == cells_of(columns)
     records = Counter()
@@ -56,31 +56,31 @@ def test_every_combination_has_the_records_of_its_cases(rows, weighted, watched,
 
 def test_equal_cases_are_united_where_it_pays():
     table = coded([(1, "a", 0)] * 9 + [(1, "a", 1)])
-    assert sorted(reduce_cases([*table.quasi, *table.sensitive], worthwhile=0.5).weights.tolist()) == [1, 9]
-    assert reduce_cases(table.quasi, worthwhile=0.5).weights.tolist() == [10]
-    assert reduce_cases(table.quasi, worthwhile=0.05).weights.tolist() == [1] * 10
-    assert Reduction.nothing(10).weights.tolist() == [1] * 10
+    assert sorted(reduce_records([*table.quasi, *table.sensitive], worthwhile=0.5).weights.tolist()) == [1, 9]
+    assert reduce_records(table.quasi, worthwhile=0.5).weights.tolist() == [10]
+    assert reduce_records(table.quasi, worthwhile=0.05).weights.tolist() == [1] * 10
+    assert RecordReduction.identity(10).weights.tolist() == [1] * 10
 
 
 def test_distinct_cases_are_left_as_they_are():
     table = coded([(i % 4, "ab"[i // 4], 0) for i in range(8)])
-    assert reduce_cases(table.quasi, worthwhile=0.9).combination_of is None
-    assert reduce_cases(table.quasi).combination_of is not None
+    assert reduce_records(table.quasi, worthwhile=0.9).combination_of is None
+    assert reduce_records(table.quasi).combination_of is not None
 
 
 @pytest.mark.parametrize("sample", [1, 3, 7])
 def test_a_sample_decides_whether_it_pays(monkeypatch, sample):
     monkeypatch.setattr(reduction, "SAMPLE_CASES", sample)
     table = coded([(1, "a", 0)] * 20)
-    found = reduce_cases(table.quasi, worthwhile=0.5)
+    found = reduce_records(table.quasi, worthwhile=0.5)
     assert (found.combination_of is None) == (sample == 1)
     assert int(found.weights.sum()) == 20
 
 
 def test_columns_of_different_code_types_share_one_matrix_of_their_own():
-    table = code(pa.table({"x": list(range(300)), "y": ["a", "b", None] * 100, "s": [0, 1, 2] * 100}), SCHEMA)
+    table = encode_table(pa.table({"x": list(range(300)), "y": ["a", "b", None] * 100, "s": [0, 1, 2] * 100}), SCHEMA)
     weights = np.arange(300)
-    records = Records.of([column.codes for column in table.quasi], [], weights)
+    records = Records.from_columns([column.codes for column in table.quasi], [], weights)
     assert records.codes.dtype == np.uint16
     assert records.codes[0].max() == 299
     assert records.codes[1].max() == 2

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 CANARY = "canary-value"
 KINDS = [

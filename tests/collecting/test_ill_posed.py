@@ -9,7 +9,7 @@ from sfumato.collecting.noise import GaussianNoise, UniformNoise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.collecting.reconstruction import reconstruct
 from sfumato.exceptions import SchemaError
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 UNIT = UniformNoise(low=0, high=1)
 

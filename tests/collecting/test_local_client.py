@@ -14,15 +14,15 @@ import pyarrow as pa
 import pytest
 
 from sfumato.collecting import client as client_module
-from sfumato.collecting.agreements import MECHANISMS, parse_agreement, read_agreement
+from sfumato.collecting.agreements import MECHANISMS, load_mechanism, mechanism_from_config
 from sfumato.collecting.client import LocalClient
-from sfumato.collecting.coins import BitSource
+from sfumato.collecting.coins import ExactSampler
 from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
-from sfumato.collecting.local_mechanism import simulate
+from sfumato.collecting.local_mechanism import simulate_reports
 from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
 from sfumato.collecting.piecewise_mean import PiecewiseMean
 from sfumato.collecting.randomized_response import RandomizedResponse
-from sfumato.collecting.rappor import Rappor
+from sfumato.collecting.rappor import RAPPOR
 from sfumato.collecting.server import LocalServer
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, RecipeError, SchemaError, WriteError
 
@@ -45,7 +45,7 @@ def grr() -> GeneralizedRandomizedResponse:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_client_of_every_mechanism_sends_what_its_server_takes(name):
-    mechanism = parse_agreement({"mechanism": name, **AGREEMENTS[name]})
+    mechanism = mechanism_from_config({"mechanism": name, **AGREEMENTS[name]})
     server = LocalServer(mechanism)
     for _ in range(5):
         report = LocalClient(mechanism, budget=5).report(4.5 if "low" in AGREEMENTS[name] else "b")
@@ -60,7 +60,7 @@ def test_reports_compose_in_exact_decimals(grr):
     client = LocalClient(grr, budget=0.3)
     for _ in range(3):
         client.report("a")
-    assert client.left == 0
+    assert client.remaining == 0
     with pytest.raises(InfeasibleError, match=r"above its budget of 0\.3; nothing was sent"):
         client.report("a")
     assert client.spent == pytest.approx(0.3)
@@ -82,7 +82,7 @@ def test_what_was_spent_survives_a_restart(grr, tmp_path):
 
 
 def test_the_permanent_response_survives_a_restart(tmp_path):
-    rappor = Rappor(values=["a", "b"])
+    rappor = RAPPOR(values=["a", "b"])
     state = tmp_path / "client.json"
     first = LocalClient(rappor, budget=9, state=state)
     first.report("a")
@@ -119,7 +119,7 @@ def test_clients_that_share_a_state_share_its_budget(grr, tmp_path):
 
     with ThreadPoolExecutor(12) as pool:
         assert sum(pool.map(tried, clients)) == 5
-    assert clients[0].left == 0
+    assert clients[0].remaining == 0
 
 
 def test_a_state_that_cannot_be_locked_sends_nothing(grr, tmp_path):
@@ -129,7 +129,7 @@ def test_a_state_that_cannot_be_locked_sends_nothing(grr, tmp_path):
 
 def test_the_state_tells_no_value_and_is_for_its_owner_only(tmp_path):
     state = tmp_path / "client.json"
-    LocalClient(Rappor(values=[CANARY, "b"]), budget=9, state=state).report(CANARY)
+    LocalClient(RAPPOR(values=[CANARY, "b"]), budget=9, state=state).report(CANARY)
     assert CANARY not in state.read_text()
     if sys.platform != "win32":
         assert stat.S_IMODE(os.stat(state).st_mode) == 0o600  # noqa: PTH116 - the mode alone
@@ -180,13 +180,13 @@ def test_nobody_raises_the_budget_of_a_state(grr, tmp_path):
     client.report("a")
     with pytest.raises(InvalidParameterError, match=r"begun with a budget of 0\.1; give the same"):
         LocalClient(grr, budget=100, state=state)
-    assert client.left == 0
+    assert client.remaining == 0
 
 
 @pytest.mark.slow
 def test_another_period_has_a_memory_of_its_own_and_costs_again(tmp_path):
     state = tmp_path / "client.json"
-    rappors = [Rappor(values=["a", "b"], bits=62, cohorts=10**6, period=period) for period in ("2025", "2026")]
+    rappors = [RAPPOR(values=["a", "b"], bits=62, cohorts=10**6, period=period) for period in ("2025", "2026")]
     for rappor in rappors:
         LocalClient(rappor, budget=99, state=state).report("a")
     memories = json.loads(state.read_text())["mechanisms"].values()
@@ -211,14 +211,14 @@ ODD = [CANARY, "\ud800", "", None, 7, 2**80, float("nan"), float("inf"), -1, [],
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_whatever_a_value_is_a_report_of_it_is_sent_and_paid(name, value, tmp_path, capfd):
     """Silence, a refusal or another price would tell that the value is a strange one."""
-    mechanism = parse_agreement({"mechanism": name, **AGREEMENTS[name]})
+    mechanism = mechanism_from_config({"mechanism": name, **AGREEMENTS[name]})
     usual = 4.5 if "low" in AGREEMENTS[name] else "b"
     clients = [LocalClient(mechanism, budget=100, state=tmp_path / f"{at}.json") for at in range(3)]
     for given in (value, usual):
         reports = [clients[0].report(usual), clients[1].report(given), clients[2].report(value)]
         LocalServer(mechanism).add(reports)
     assert len({client.spent for client in clients}) == 1
-    assert clients[0].spent == pytest.approx(float(mechanism.loss(2)))
+    assert clients[0].spent == pytest.approx(float(mechanism.privacy_loss(2)))
     assert tuple(capfd.readouterr()) == ("", "")
     shapes = [sorted(json.loads((tmp_path / f"{at}.json").read_text())["mechanisms"]) for at in range(3)]
     assert shapes[0] == shapes[1] == shapes[2]
@@ -226,13 +226,13 @@ def test_whatever_a_value_is_a_report_of_it_is_sent_and_paid(name, value, tmp_pa
 
 def test_a_value_outside_the_domain_is_any_of_it_and_a_number_outside_is_clipped():
     exact = GeneralizedRandomizedResponse(epsilon=40, values=["a", "b", "c", "d"])
-    sent = simulate(exact, [CANARY, None] * 2000 + ["a"] * 4000, secret="5f" * 32)[:, 0]
+    sent = simulate_reports(exact, [CANARY, None] * 2000 + ["a"] * 4000, secret="5f" * 32)[:, 0]
     assert np.bincount(sent[:4000]).min() > 850
     assert (sent[4000:] == 0).all()
     mean = PiecewiseMean(epsilon=1, low=0, high=10)
     read = pa.array([-3.0, 0, 5, 10, 99, 1e9, None, 5, 2.5])
     for column in ([-3, 0, 5, 10, 99, float("inf"), None, "x", "2.5"], read):
-        found = mean.encode(column, BitSource())
+        found = mean.encode(column, ExactSampler())
         assert found.tolist() == [-1, -1, 0, 1, 1, 1, 0, 0, -0.5]
 
 
@@ -242,7 +242,7 @@ def test_a_missing_value_is_none_of_a_domain(values):
         with pytest.raises(InvalidParameterError, match="at least two different values, none of them missing"):
             kind(epsilon=1, values=values)
     with pytest.raises(InvalidParameterError, match="none of them missing"):
-        Rappor(values=values)
+        RAPPOR(values=values)
     with pytest.raises(InvalidParameterError, match="none of them missing"):
         RandomizedResponse(values=values, truth=0.5)
 
@@ -252,7 +252,7 @@ def test_reports_by_rappor_cost_the_same_whether_values_change_or_not():
     values = [str(number) for number in range(60)]
     sent = []
     for reported in (["0"] * 60, values, [CANARY] * 60):
-        client = LocalClient(Rappor(values=values), budget=4.2)
+        client = LocalClient(RAPPOR(values=values), budget=4.2)
         reports = 0
         with suppress(InfeasibleError):
             for value in reported:
@@ -303,8 +303,8 @@ def test_bits_beyond_the_domain_are_no_report():
 
 def test_a_client_draws_from_the_operating_system(grr, monkeypatch):
     asked = []
-    source = client_module.BitSource
-    monkeypatch.setattr(client_module, "BitSource", lambda *seed: asked.append(seed) or source(*seed))
+    source = client_module.ExactSampler
+    monkeypatch.setattr(client_module, "ExactSampler", lambda *seed: asked.append(seed) or source(*seed))
     LocalClient(grr, budget=1).report("a")
     assert asked == [()]
 
@@ -320,10 +320,10 @@ def test_a_client_draws_from_the_operating_system(grr, monkeypatch):
 )
 def test_agreements_that_are_none_are_refused(content, message):
     with pytest.raises(RecipeError, match=message):
-        parse_agreement(content)
+        mechanism_from_config(content)
 
 
 def test_agreement_files_are_read(tmp_path):
     path = tmp_path / "agreement.toml"
     path.write_text('mechanism = "oue"\nepsilon = 1\nvalues = ["a", "b"]\n', "utf-8")
-    assert read_agreement(path) == OptimizedUnaryEncoding(epsilon=1, values=["a", "b"])
+    assert load_mechanism(path) == OptimizedUnaryEncoding(epsilon=1, values=["a", "b"])

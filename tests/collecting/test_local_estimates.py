@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from sfumato.collecting.coins import BitSource
+from sfumato.collecting.coins import ExactSampler
 from sfumato.collecting.duchi_mean import DuchiMean
-from sfumato.collecting.frequency_estimate import project
+from sfumato.collecting.frequency_estimate import project_to_simplex
 from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
-from sfumato.collecting.local_mechanism import simulate
+from sfumato.collecting.local_mechanism import simulate_reports
 from sfumato.collecting.optimized_local_hashing import OptimizedLocalHashing
 from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
 from sfumato.collecting.piecewise_mean import PiecewiseMean
-from sfumato.collecting.rappor import Rappor
+from sfumato.collecting.rappor import RAPPOR
 from sfumato.collecting.server import LocalServer
 from sfumato.collecting.succinct_histogram import SuccinctHistogram
 from sfumato.exceptions import SchemaError
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 SIZE, CLIENTS, RUNS, ERRORS = 12, 2000, 60, 5.0
 COUNTS = np.array([700, 500, 300, 200, 100, 80, 60, 40, 20, 0, 0, 0])
@@ -40,7 +40,7 @@ def estimates(mechanism, values, *, confidence=0.95, runs=RUNS):
     found = []
     for seed in range(runs):
         server = LocalServer(mechanism)
-        server.add(simulate(mechanism, values, secret=fixed(seed)))
+        server.add(simulate_reports(mechanism, values, secret=fixed(seed)))
         found.append(server.estimate(confidence=confidence))
     return found
 
@@ -51,13 +51,13 @@ def test_variances_of_rare_values_are_those_of_the_papers():
     assert OptimizedUnaryEncoding(epsilon=1, values=domain).variance(4000) == pytest.approx(14730.8, abs=0.05)
     hashing = OptimizedLocalHashing(epsilon=1, values=domain)
     assert hashing.variance(4000) == pytest.approx(14730.8, rel=0.01)
-    assert hashing.support[1] == pytest.approx(1 / hashing.buckets)
+    assert hashing.support_probabilities[1] == pytest.approx(1 / hashing.buckets)
 
 
 def test_variances_of_means_are_those_of_the_papers():
     piecewise = PiecewiseMean(epsilon=1, low=-1, high=1)
     assert piecewise.variance(0.3) == pytest.approx(3.82084, abs=5e-6)
-    assert piecewise.reach == pytest.approx(4.08299, abs=5e-6)
+    assert piecewise.max_report == pytest.approx(4.08299, abs=5e-6)
     assert DuchiMean(epsilon=1, low=-1, high=1).variance(0.3) == pytest.approx(4.593, abs=5e-4)
 
 
@@ -83,7 +83,7 @@ def test_succinct_histograms_are_unbiased_over_random_matrices():
     for seed in range(RUNS):
         mechanism = SuccinctHistogram(epsilon=1.5, values=DOMAIN, rows=4096, public_seed=seed)
         server = LocalServer(mechanism)
-        server.add(simulate(mechanism, VALUES, secret=fixed(seed)))
+        server.add(simulate_reports(mechanism, VALUES, secret=fixed(seed)))
         counts.append(server.estimate())
     found = np.array([each.counts for each in counts])
     stated = np.array([each.variances for each in counts]).mean(axis=0)
@@ -128,7 +128,7 @@ def test_consistent_counts_are_a_step_of_their_own_and_come_nearer():
 
 @given(st.lists(st.floats(-1000, 1000), min_size=1, max_size=6), st.floats(1, 500), st.randoms(use_true_random=False))
 def test_projection_finds_the_nearest_point(counts, total, chance):
-    found = project(counts, total)
+    found = project_to_simplex(counts, total)
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(total)
     other = np.array([chance.random() + 1e-9 for _ in counts])
@@ -139,11 +139,11 @@ def test_projection_finds_the_nearest_point(counts, total, chance):
 
 @pytest.mark.parametrize(
     "mechanism",
-    [*FREQUENCY, Rappor(values=DOMAIN), SuccinctHistogram(epsilon=1, values=DOMAIN, rows=256)],
+    [*FREQUENCY, RAPPOR(values=DOMAIN), SuccinctHistogram(epsilon=1, values=DOMAIN, rows=256)],
     ids=lambda mechanism: mechanism.name,
 )
 def test_batches_and_merged_servers_count_like_one(mechanism):
-    reports = simulate(mechanism, VALUES, secret=fixed(3))
+    reports = simulate_reports(mechanism, VALUES, secret=fixed(3))
     whole, parts, other = LocalServer(mechanism), LocalServer(mechanism), LocalServer(mechanism)
     whole.add(reports)
     parts.add(reports[:700])
@@ -161,4 +161,4 @@ def test_servers_of_other_mechanisms_are_not_merged():
 
 def test_the_domain_is_compared_by_canonical_text():
     mechanism = GeneralizedRandomizedResponse(epsilon=1, values=["1", "2"])
-    assert mechanism.encode([2.0, 1.0], BitSource()).tolist() == [1, 0]
+    assert mechanism.encode([2.0, 1.0], ExactSampler()).tolist() == [1, 0]

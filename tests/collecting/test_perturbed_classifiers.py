@@ -11,7 +11,7 @@ from sfumato.collecting.decision_tree import PerturbedTree
 from sfumato.collecting.naive_bayes import PerturbedNaiveBayes
 from sfumato.collecting.noise import UniformNoise
 from sfumato.exceptions import InvalidParameterError
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 NOISES = [UniformNoise(low=-30, high=30), UniformNoise(low=-65, high=65)]
 BOUNDS = [(20, 80), (20, 150)]

@@ -16,9 +16,9 @@ from drawn_examples import examples
 from sfumato.collecting.dense_regions import PerturbedDenseRegions, connected_regions
 from sfumato.collecting.k_means import PerturbedKMeans
 from sfumato.collecting.noise import GaussianNoise, UniformNoise
-from sfumato.collecting.training import joint_features, joint_shares
+from sfumato.collecting.training import estimate_joint_distribution, make_joint_features
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 NOISES = [UniformNoise(low=-30, high=30), GaussianNoise(scale=15)]
 BOUNDS = [(0, 100), (0, 100)]
@@ -64,19 +64,19 @@ def test_centers_of_reports_are_those_of_the_true_records(records, sent):
 
 def test_shares_are_nearer_the_truth_than_those_of_reports(records, sent):
     """The joint reconstruction is what both clusterers stand on."""
-    features = joint_features(NOISES, 10, BOUNDS, sent)
+    features = make_joint_features(NOISES, 10, BOUNDS, sent)
     truth = np.histogramdd(records, [feature.edges for feature in features])[0] / len(records)
     raw = np.histogramdd(sent, [feature.edges for feature in features])[0] / len(sent)
-    found = joint_shares(features, sent)
+    found = estimate_joint_distribution(features, sent)
     assert found.sum() == pytest.approx(1)
     assert np.abs(found - truth).sum() < 0.4 * np.abs(raw - truth).sum()
 
 
 def test_features_without_noise_are_counted_as_they_are(records, sent):
     mixed = np.stack([records[:, 0], sent[:, 1]], axis=1)
-    features = joint_features([None, NOISES[1]], 10, BOUNDS, mixed)
-    found = joint_shares(features, mixed)
-    expected = np.bincount(features[0].cells_of(records[:, 0]), minlength=10) / len(records)
+    features = make_joint_features([None, NOISES[1]], 10, BOUNDS, mixed)
+    found = estimate_joint_distribution(features, mixed)
+    expected = np.bincount(features[0].assign_cells(records[:, 0]), minlength=10) / len(records)
     assert found.sum(axis=1) == pytest.approx(expected, abs=1e-9)
 
 

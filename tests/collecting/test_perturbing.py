@@ -10,11 +10,16 @@ import pytest
 
 import sfumato as sf
 from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
-from sfumato.collecting.perturbing import collect
-from sfumato.collecting.plans import parse_plan, read_plan, short_noise, short_response
+from sfumato.collecting.perturbing import perturb_columns
+from sfumato.collecting.plans import (
+    load_perturbation_plan,
+    parse_noise,
+    parse_randomized_response,
+    perturbation_plan_from_config,
+)
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError, RecipeError, SchemaError
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 CANARY = "canary-value"
 PLAN = {
@@ -25,18 +30,18 @@ PLAN = {
 
 @pytest.fixture(scope="module")
 def patients() -> pa.Table:
-    return sf.samples.generate(2000, seed=3)
+    return sf.samples.generate_hospital(2000, seed=3)
 
 
 def test_only_planned_and_kept_columns_leave(patients):
-    sent = collect(patients, PLAN, keep=["zip"], secret=fixed(1))
+    sent = perturb_columns(patients, PLAN, keep=["zip"], secret=fixed(1))
     assert set(sent.column_names) == {"age", "sex", "zip"}
     assert sent.num_rows == 2000
     assert sent.column("zip").equals(patients.column("zip"))
 
 
 def test_every_value_is_perturbed_within_its_noise(patients):
-    sent = collect(patients, PLAN, secret=fixed(1))
+    sent = perturb_columns(patients, PLAN, secret=fixed(1))
     added = np.asarray(sent.column("age")) - np.asarray(patients.column("age"))
     assert (np.abs(added) <= 20).all()
     assert added.std() == pytest.approx(40 / np.sqrt(12), rel=0.05)
@@ -47,18 +52,18 @@ def test_every_value_is_perturbed_within_its_noise(patients):
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.Table])
 def test_the_result_is_a_frame_of_the_callers_kind(patients, kind):
     data = {pd.DataFrame: patients.to_pandas(), pl.DataFrame: pl.from_arrow(patients), pa.Table: patients}[kind]
-    sent = collect(data, PLAN, secret=fixed(1))
+    sent = perturb_columns(data, PLAN, secret=fixed(1))
     assert isinstance(sent, kind)
-    assert np.allclose(np.asarray(sent["age"]), np.asarray(collect(patients, PLAN, secret=fixed(1))["age"]))
+    assert np.allclose(np.asarray(sent["age"]), np.asarray(perturb_columns(patients, PLAN, secret=fixed(1))["age"]))
 
 
 def test_columns_have_noise_of_their_own_and_runs_differ():
     table = pa.table({"a": [0.0] * 50, "b": [0.0] * 50})
     plan = dict.fromkeys("ab", GaussianNoise(scale=1))
-    sent = collect(table, plan, secret=fixed(1))
+    sent = perturb_columns(table, plan, secret=fixed(1))
     assert not sent.column("a").equals(sent.column("b"))
-    assert not collect(table, plan).equals(collect(table, plan))
-    assert collect(table, plan, secret=fixed(4)).equals(collect(table, plan, secret=fixed(4)))
+    assert not perturb_columns(table, plan).equals(perturb_columns(table, plan))
+    assert perturb_columns(table, plan, secret=fixed(4)).equals(perturb_columns(table, plan, secret=fixed(4)))
 
 
 @pytest.mark.parametrize(
@@ -74,14 +79,14 @@ def test_columns_have_noise_of_their_own_and_runs_differ():
 )
 def test_what_cannot_be_perturbed_is_refused_without_a_cell(table, plan, keep, message):
     with pytest.raises(SchemaError, match=message) as caught:
-        collect(pa.table(table), plan, keep=keep)
+        perturb_columns(pa.table(table), plan, keep=keep)
     assert CANARY not in str(caught.value)
 
 
 @pytest.mark.parametrize("plan", [{}, None, ["a"], {"a": "uniform"}, {"a": None}])
 def test_plans_that_are_none_are_refused(plan):
     with pytest.raises(InvalidParameterError, match="plan must"):
-        collect(pa.table({"a": [1]}), plan)
+        perturb_columns(pa.table({"a": [1]}), plan)
 
 
 def test_a_plan_is_read_from_toml(tmp_path):
@@ -91,7 +96,7 @@ def test_a_plan_is_read_from_toml(tmp_path):
         'truth = 0.8\n[cost]\nnoise = "laplace"\nscale = 9.5\n',
         "utf-8",
     )
-    assert read_plan(path) == {**PLAN, "cost": LaplaceNoise(scale=9.5)}
+    assert load_perturbation_plan(path) == {**PLAN, "cost": LaplaceNoise(scale=9.5)}
 
 
 @pytest.mark.parametrize(
@@ -107,21 +112,21 @@ def test_a_plan_is_read_from_toml(tmp_path):
 )
 def test_plans_that_say_nothing_are_refused(content, message):
     with pytest.raises(RecipeError, match=message):
-        parse_plan(content)
+        perturbation_plan_from_config(content)
 
 
 def test_short_forms_are_read():
-    assert short_noise("uniform:-20,20") == PLAN["age"]
-    assert short_response("0.8:female,male") == RandomizedResponse(values=("female", "male"), truth=0.8)
+    assert parse_noise("uniform:-20,20") == PLAN["age"]
+    assert parse_randomized_response("0.8:female,male") == RandomizedResponse(values=("female", "male"), truth=0.8)
 
 
 @pytest.mark.parametrize("written", ["", "uniform", "uniform:1", "gaussian:x", "cauchy:1", "gaussian:1,2"])
 def test_short_noise_that_is_none_is_refused(written):
     with pytest.raises(InvalidParameterError, match="Write noise as"):
-        short_noise(written)
+        parse_noise(written)
 
 
 @pytest.mark.parametrize("written", ["", "0.8", "x:a,b", "1.5:a,b", "0.5:"])
 def test_short_response_that_is_none_is_refused(written):
     with pytest.raises(InvalidParameterError, match="Write randomized response as"):
-        short_response(written)
+        parse_randomized_response(written)

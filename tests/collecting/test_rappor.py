@@ -9,21 +9,21 @@ import pytest
 from scipy.stats import binom
 
 from sfumato.collecting.client import LocalClient
-from sfumato.collecting.coins import BitSource
-from sfumato.collecting.local_mechanism import simulate
-from sfumato.collecting.rappor import Rappor
-from sfumato.collecting.rappor_decoding import detected
+from sfumato.collecting.coins import ExactSampler
+from sfumato.collecting.local_mechanism import simulate_reports
+from sfumato.collecting.rappor import RAPPOR
+from sfumato.collecting.rappor_decoding import detect_candidates
 from sfumato.collecting.server import LocalServer
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 WORDS = [f"word {number}" for number in range(30)]
 
 
 def test_the_epsilons_of_the_default_are_those_of_the_paper():
-    rappor = Rappor(values=WORDS)
+    rappor = RAPPOR(values=WORDS)
     assert rappor.epsilon == pytest.approx(1.07429, abs=5e-6)
-    assert rappor.epsilon_forever == pytest.approx(4.39445, abs=5e-6)
+    assert rappor.epsilon_permanent == pytest.approx(4.39445, abs=5e-6)
     half_sum = rappor.f * (rappor.p + rappor.q) / 2
     q_star, p_star = half_sum + (1 - rappor.f) * rappor.q, half_sum + (1 - rappor.f) * rappor.p
     formula = rappor.hashes * np.log(q_star * (1 - p_star) / (p_star * (1 - q_star)))
@@ -31,7 +31,7 @@ def test_the_epsilons_of_the_default_are_those_of_the_paper():
 
 
 def test_filters_are_sets_of_bytes_of_md5_modulo_their_size():
-    rappor = Rappor(values=WORDS)
+    rappor = RAPPOR(values=WORDS)
     for cohort, at in ((0, 0), (5, 7), (63, 29)):
         digest = hashlib.md5((cohort).to_bytes(4, "big") + WORDS[at].encode(), usedforsecurity=False).digest()
         assert set(np.flatnonzero(rappor.filters[cohort, at])) == {digest[0] % 16, digest[1] % 16}
@@ -39,7 +39,7 @@ def test_filters_are_sets_of_bytes_of_md5_modulo_their_size():
 
 
 def test_the_permanent_response_never_changes():
-    rappor = Rappor(values=WORDS, p=2**-60, q=1 - 2**-53)
+    rappor = RAPPOR(values=WORDS, p=2**-60, q=1 - 2**-53)
     client = LocalClient(rappor, budget=9)
     first = client.report("word 3")
     assert all(client.report(word) == first for word in WORDS[:20])
@@ -48,11 +48,11 @@ def test_the_permanent_response_never_changes():
 
 def test_permanent_bits_have_their_chances():
     # 5 standard errors; with another key the test would fail in 6 of 10 million cases.
-    rappor = Rappor(values=WORDS, f=0.5, cohorts=4)
+    rappor = RAPPOR(values=WORDS, f=0.5, cohorts=4)
     ones = {True: 0, False: 0}
     bits = {True: 0, False: 0}
     for seed in range(3000):
-        cohort, number = rappor.memorized(np.array([3]), BitSource(fixed(seed)))
+        cohort, number = rappor.memorized(np.array([3]), ExactSampler(fixed(seed)))
         truth = rappor.filters[cohort, 3]
         kept = (number >> np.arange(rappor.bits)) & 1
         for state in (True, False):
@@ -63,49 +63,49 @@ def test_permanent_bits_have_their_chances():
 
 
 def test_cohorts_are_even_and_assigned_once():
-    rappor = Rappor(values=WORDS, cohorts=4)
-    cohorts = [rappor.memorized(np.array([0]), BitSource(fixed(seed)))[0] for seed in range(2000)]
+    rappor = RAPPOR(values=WORDS, cohorts=4)
+    cohorts = [rappor.memorized(np.array([0]), ExactSampler(fixed(seed)))[0] for seed in range(2000)]
     assert min(np.bincount(cohorts, minlength=4)) > 400
     client = LocalClient(rappor, budget=9)
     assert len({client.report("word 1")[0] for _ in range(10)}) == 1
 
 
 def test_reports_of_one_value_approach_the_epsilon_of_all_and_never_pass_it():
-    rappor = Rappor(values=WORDS)
+    rappor = RAPPOR(values=WORDS)
     client = LocalClient(rappor, budget=4.4)
     for _ in range(60):
         client.report("word 1")
-    assert rappor.epsilon < client.spent <= rappor.epsilon_forever
+    assert rappor.epsilon < client.spent <= rappor.epsilon_permanent
     with pytest.raises(InfeasibleError, match="budget"):
         LocalClient(rappor, budget=1).report("word 1")
 
 
 def test_without_permanent_noise_reports_add_up():
-    rappor = Rappor(values=WORDS, f=0.0)
+    rappor = RAPPOR(values=WORDS, f=0.0)
     assert rappor.epsilon_after(3) == pytest.approx(3 * rappor.epsilon)
-    assert rappor.epsilon_forever == float("inf")
+    assert rappor.epsilon_permanent == float("inf")
 
 
 def test_decoding_finds_frequent_words_with_intervals_and_no_rare_ones():
-    rappor = Rappor(values=WORDS, cohorts=16)
+    rappor = RAPPOR(values=WORDS, cohorts=16)
     counts = np.zeros(30, dtype=int)
     counts[[0, 4, 9]] = 12_000, 8_000, 4_000
     held, sure, runs = 0, [], 8
     for seed in range(runs):
         server = LocalServer(rappor)
-        server.add(simulate(rappor, np.repeat(WORDS, counts), secret=fixed(seed)))
+        server.add(simulate_reports(rappor, np.repeat(WORDS, counts), secret=fixed(seed)))
         estimate = server.estimate()
         held += int(((estimate.low <= counts) & (estimate.high >= counts)).sum())
-        sure += detected(estimate)
+        sure += detect_candidates(estimate)
     assert binom.cdf(held, 30 * runs, 0.95) > 1e-6
     assert sure.count("word 0") == sure.count("word 4") == runs
     assert len(set(sure) - {"word 0", "word 4", "word 9"}) <= 1
 
 
 def test_cohorts_that_sent_nothing_are_left_out():
-    rappor = Rappor(values=["a", "b"], cohorts=1000)
+    rappor = RAPPOR(values=["a", "b"], cohorts=1000)
     server = LocalServer(rappor)
-    server.add(simulate(rappor, ["a"] * 50, secret=fixed(1)))
+    server.add(simulate_reports(rappor, ["a"] * 50, secret=fixed(1)))
     assert np.isfinite(server.estimate().counts).all()
 
 
@@ -115,9 +115,9 @@ def test_cohorts_that_sent_nothing_are_left_out():
 )
 def test_impossible_parameters_are_refused(wrong):
     with pytest.raises(InvalidParameterError, match=f"Rappor.{next(iter(wrong))} must be"):
-        Rappor(values=WORDS, **wrong)
+        RAPPOR(values=WORDS, **wrong)
 
 
 def test_nothing_is_decoded_from_nothing():
     with pytest.raises(SchemaError, match="No report"):
-        LocalServer(Rappor(values=WORDS)).estimate()
+        LocalServer(RAPPOR(values=WORDS)).estimate()

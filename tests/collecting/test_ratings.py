@@ -8,7 +8,7 @@ import pytest
 from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collecting.ratings import DisguisedRatings, Recommender, z_scores
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 NOISES = [GaussianNoise(scale=1), LaplaceNoise(scale=0.7), UniformNoise(low=-1.7, high=1.7)]
 NEARLY_NONE = GaussianNoise(scale=1e-9)

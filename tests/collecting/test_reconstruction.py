@@ -13,13 +13,13 @@ from scipy.stats import binom
 
 from drawn_examples import examples
 from sfumato.collecting import fitting
-from sfumato.collecting.axes import NumberAxis
+from sfumato.collecting.axes import NumericAxis
 from sfumato.collecting.effective_length import entropy_privacy
 from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.collecting.reconstruction import reconstruct
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 EDGES = np.linspace(0, 100, 11)
 SHARES = np.array([0.02, 0.08, 0.25, 0.15, 0.05, 0.05, 0.1, 0.2, 0.08, 0.02])
@@ -46,13 +46,13 @@ def slow_chance(noise, cell: tuple[float, float], bin_: tuple[float, float]) -> 
 
 @pytest.mark.parametrize("noise", [*NOISES, UniformNoise(low=-0.5, high=0.5)], ids=repr)
 def test_channels_are_integrals_over_cell_and_bin(noise):
-    axis = NumberAxis(name="", noise=noise, edges=EDGES, most_bins=4096)
-    assert axis.channel.sum(axis=0) == pytest.approx(1)
-    cuts = np.linspace(*axis.reach, axis.bins + 1)
+    axis = NumericAxis(name="", noise=noise, edges=EDGES, most_bins=4096)
+    assert axis.transition_matrix.sum(axis=0) == pytest.approx(1)
+    cuts = np.linspace(*axis.observable_range, axis.bins + 1)
     for at in (axis.bins // 3, axis.bins // 2):
         for cell in (2, 5):
             slow = slow_chance(noise, (EDGES[cell], EDGES[cell + 1]), (cuts[at], cuts[at + 1]))
-            assert axis.channel[at, cell] == pytest.approx(slow, abs=2e-6)
+            assert axis.transition_matrix[at, cell] == pytest.approx(slow, abs=2e-6)
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
@@ -73,11 +73,11 @@ def test_shares_come_back_from_noise(noise, method):
 
 def test_uniform_values_with_uniform_noise_are_observed_as_a_triangle():
     # Exercise 1 of the chapter: on (0, 1) with noise on (0, 1) the density of z is 1 - |z - 1|.
-    axis = NumberAxis(name="", noise=UniformNoise(low=0, high=1), edges=np.array([0.0, 1.0]), most_bins=4096)
+    axis = NumericAxis(name="", noise=UniformNoise(low=0, high=1), edges=np.array([0.0, 1.0]), most_bins=4096)
     cuts = np.linspace(0, 2, axis.bins + 1)
     below = np.where(cuts < 1, cuts**2 / 2, 1 - (2 - cuts) ** 2 / 2)
-    assert axis.reach == (0, 2)
-    assert axis.channel[:, 0] == pytest.approx(np.diff(below))
+    assert axis.observable_range == (0, 2)
+    assert axis.transition_matrix[:, 0] == pytest.approx(np.diff(below))
     rng = np.random.default_rng(1)
     observed = UniformNoise(low=0, high=1).perturb(rng.random(100_000), secret=fixed(1))
     assert np.histogram(observed, 8)[0] / 100_000 == pytest.approx(np.array([1, 3, 5, 7, 7, 5, 3, 1]) / 32, abs=0.01)
@@ -115,13 +115,13 @@ def test_what_did_not_converge_says_so():
 
 def test_cost_after_binning_does_not_depend_on_observations(monkeypatch):
     sizes = []
-    real = fitting.fit
+    real = fitting.fit_distribution
 
     def watched(channels, counted, **options):
         sizes.append(counted.shape)
         return real(channels, counted, **options)
 
-    monkeypatch.setattr("sfumato.collecting.reconstruction.fit", watched)
+    monkeypatch.setattr("sfumato.collecting.reconstruction.fit_distribution", watched)
     for count in (1_000, 100_000):
         reconstruct(NOISES[0].perturb(people(count, 1), secret=fixed(1)), NOISES[0], edges=EDGES)
     assert sizes[0] == sizes[1]
@@ -212,7 +212,7 @@ def test_entropy_privacy_of_the_triangle_is_known():
     measured = entropy_privacy(found)
     assert measured.before == pytest.approx(1)
     assert measured.after == pytest.approx(np.exp(-0.5), rel=1e-4)
-    assert measured.loss == pytest.approx(1 - np.exp(-0.5), rel=1e-3)
+    assert measured.privacy_loss == pytest.approx(1 - np.exp(-0.5), rel=1e-3)
 
 
 def test_entropy_privacy_of_gaussians_and_answers():

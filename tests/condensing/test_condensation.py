@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from sfumato.condensing.condensation import Condensation
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import secret_from_seed as fixed
 
 NAMES = ["a", "b", "c"]
-NUMBERS = sf.Schema(quasi=NAMES)
+NUMBERS = sf.Schema(quasi_identifiers=NAMES)
 FALSE_ALARM = 6.5  # standard deviations: below 1e-10 for each of at most nine figures
 
 
@@ -46,8 +46,8 @@ def mixed(rows: int = 200) -> pd.DataFrame:
 
 
 MIXED = sf.Schema(
-    identifier=["name"],
-    quasi=["age", "born", "sex", "zip"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "born", "sex", "zip"],
     sensitive=["illness"],
     insensitive=["smokes"],
     hierarchies={"zip": sf.Prefixes()},
@@ -116,7 +116,11 @@ def test_numbers_and_moments_without_distances_are_drawn_as_they_are():
         }
     )
     nominal = dict.fromkeys(["share", "when", "day"], "nominal")
-    drawn = Condensation(k=5, secret=fixed(1)).fit(data, sf.Schema(quasi=list(data.columns), scales=nominal)).sample()
+    drawn = (
+        Condensation(k=5, secret=fixed(1))
+        .fit(data, sf.Schema(quasi_identifiers=list(data.columns), scales=nominal))
+        .sample()
+    )
     for name in nominal:
         assert set(drawn[name]) == set(data[name])
         assert drawn[name].dtype == data[name].dtype
@@ -140,7 +144,7 @@ def test_classes_are_never_mixed():
 
 def test_a_class_of_numbers_is_a_class():
     data = correlated(300).assign(grade=np.repeat([1, 2], 150))
-    drawn = Condensation(k=10, by="grade").fit(data, sf.Schema(quasi=NAMES, sensitive=["grade"])).sample()
+    drawn = Condensation(k=10, by="grade").fit(data, sf.Schema(quasi_identifiers=NAMES, sensitive=["grade"])).sample()
     assert drawn["grade"].value_counts().to_dict() == {1: 150, 2: 150}
 
 
@@ -152,13 +156,13 @@ def test_constant_columns_stay_constant():
 
 
 def test_equal_records_are_drawn_as_they_are():
-    drawn = Condensation(k=3).fit(pd.DataFrame({"a": [1] * 10}), sf.Schema(quasi=["a"])).sample()
+    drawn = Condensation(k=3).fit(pd.DataFrame({"a": [1] * 10}), sf.Schema(quasi_identifiers=["a"])).sample()
     assert drawn["a"].tolist() == [1] * 10
 
 
 def test_the_order_of_the_records_tells_nothing_of_their_groups():
     data = pd.DataFrame({"a": np.repeat([0.0, 1000.0], 200) + np.arange(400) % 7})
-    drawn = Condensation(k=200, secret=fixed(7)).fit(data, sf.Schema(quasi=["a"])).sample()["a"] > 500
+    drawn = Condensation(k=200, secret=fixed(7)).fit(data, sf.Schema(quasi_identifiers=["a"])).sample()["a"] > 500
     assert 60 < drawn[:200].sum() < 140  # a fair shuffle: 100, eight standard deviations of 5 each way
 
 
@@ -228,7 +232,7 @@ def test_what_cannot_be_condensed_is_refused_in_a_sentence(k, by, data, sentence
 
 def test_a_table_without_numbers_is_refused():
     with pytest.raises(sf.SchemaError, match="needs a column of numbers"):
-        Condensation(k=2).fit(mixed(), sf.Schema(quasi=["sex"]))
+        Condensation(k=2).fit(mixed(), sf.Schema(quasi_identifiers=["sex"]))
 
 
 @pytest.mark.parametrize("settings", [{"k": 1}, {"k": 2.5}, {"secret": "5f"}, {"secret": 1}, {"by": 3}])
@@ -248,13 +252,13 @@ def test_a_value_that_few_have_is_never_repeated(seed):
     """Of 200 records one has a unique job, and three share another one."""
     jobs = ["clerk"] * 120 + ["cook"] * 76 + ["astronaut"] + ["pilot"] * 3
     frame = pd.DataFrame({"age": np.arange(200) % 70, "job": jobs})
-    made = Condensation(k=5, secret=fixed(seed)).fit(frame, sf.Schema(quasi=["age"], insensitive=["job"]))
+    made = Condensation(k=5, secret=fixed(seed)).fit(frame, sf.Schema(quasi_identifiers=["age"], insensitive=["job"]))
     drawn = made.sample(2000)
     assert set(drawn["job"].dropna()) == {"clerk", "cook"}
     assert 0 < drawn["job"].isna().sum() < 200
     assert made.rare == {"job": 4}
     assert "4 rare values left out" in repr(made)
-    kept = Condensation(k=3, secret=fixed(seed)).fit(frame, sf.Schema(quasi=["age"], insensitive=["job"]))
+    kept = Condensation(k=3, secret=fixed(seed)).fit(frame, sf.Schema(quasi_identifiers=["age"], insensitive=["job"]))
     assert kept.rare == {"job": 1}
 
 
@@ -262,5 +266,9 @@ def test_a_value_that_few_have_is_never_repeated(seed):
 @examples(40)
 def test_every_value_that_is_drawn_has_k_holders(values, k):
     frame = pd.DataFrame({"n": range(len(values)), "value": values})
-    drawn = Condensation(k=k, secret=fixed(1)).fit(frame, sf.Schema(quasi=["n"], insensitive=["value"])).sample(300)
+    drawn = (
+        Condensation(k=k, secret=fixed(1))
+        .fit(frame, sf.Schema(quasi_identifiers=["n"], insensitive=["value"]))
+        .sample(300)
+    )
     assert all(values.count(value) >= k for value in set(drawn["value"].dropna()))

@@ -18,8 +18,8 @@ import sfumato as sf
 from sfumato.condensing import stream as stream_module
 from sfumato.condensing.statistics import GroupStatistics
 from sfumato.condensing.stream import CondensationStream
-from sfumato.condensing.stream_state import shared
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.condensing.stream_state import halve_counts
+from sfumato.randomness import secret_from_seed as fixed
 
 NAMES = ["a", "b", "c"]
 
@@ -157,7 +157,7 @@ def test_memory_does_not_grow_with_the_stream():
 
 def test_halved_counts_lose_nobody():
     for counts in ([4, 2], [3, 3], [1, 1, 1, 1], [5, 0, 3]):
-        first, second = shared(np.array(counts))
+        first, second = halve_counts(np.array(counts))
         assert (first + second).tolist() == counts
         assert first.sum() == second.sum()
         assert np.abs(first - second).max() <= 1
@@ -314,7 +314,7 @@ def test_a_first_batch_that_is_refused_leaves_an_empty_stream():
 
 
 def test_too_many_values_are_counted_over_all_batches(monkeypatch):
-    monkeypatch.setattr(stream_module, "MOST_VALUES", 3)
+    monkeypatch.setattr(stream_module, "MAX_VALUES", 3)
     stream = condensed(mixed(40), categorical=["zip"])
     stream.update(mixed(5).assign(sex="x"))
     with pytest.raises(sf.SchemaError, match="more than 3 distinct values"):

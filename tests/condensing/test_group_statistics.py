@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.condensing.statistics import GroupStatistics, scales_of, standardized
+from sfumato.condensing.statistics import GroupStatistics, standard_deviations, standardize
 
 ONES = np.ones(2)
 
@@ -56,7 +56,7 @@ def test_large_offsets_cost_no_digits():
 
 def test_a_group_splits_as_exercise_6_asks():
     # lambda = 12, so R = sqrt(12 * 12) = 12: the means move by R/4 = 3 along V, and 12 becomes 12/4 = 3.
-    first, second = one_group(10, np.array([7.0, -2.0]), np.diag([12.0, 1.0])).halves(ONES)
+    first, second = one_group(10, np.array([7.0, -2.0]), np.diag([12.0, 1.0])).split(ONES)
     np.testing.assert_allclose(first.means[0], [4.0, -2.0])
     np.testing.assert_allclose(second.means[0], [10.0, -2.0])
     for half in (first, second):
@@ -67,7 +67,7 @@ def test_a_group_splits_as_exercise_6_asks():
 @pytest.mark.parametrize("degrees", [0, 30, 45, 100, 170])
 def test_a_turned_group_splits_along_its_longest_axis(degrees):
     axes, mean = turned(degrees), np.array([100.0, 200.0])
-    halves = one_group(6, mean, axes @ np.diag([5.0, 2.0]) @ axes.T).halves(ONES)
+    halves = one_group(6, mean, axes @ np.diag([5.0, 2.0]) @ axes.T).split(ONES)
     step = np.sqrt(3 * 5.0) / 2 * axes[:, 0]
     expected = {tuple(np.round(mean + sign * step, 9)) for sign in (1, -1)}
     assert {tuple(np.round(half.means[0], 9)) for half in halves} == expected
@@ -79,7 +79,7 @@ def test_a_turned_group_splits_along_its_longest_axis(degrees):
 def test_both_halves_together_are_the_whole(seed, size):
     rows = np.random.default_rng(seed).normal(size=(size, 3)) * [1, 1000, 0.01]
     whole = GroupStatistics.from_rows(rows, np.zeros(size, dtype=int), 1)
-    halves = whole.halves(scales_of(rows))
+    halves = whole.split(standard_deviations(rows))
     sizes = [int(half.sizes[0]) for half in halves]
     assert sum(sizes) == size
     assert abs(sizes[0] - sizes[1]) <= 1
@@ -91,8 +91,8 @@ def test_both_halves_together_are_the_whole(seed, size):
 def test_the_unit_of_a_column_does_not_change_the_split():
     rows = np.random.default_rng(3).normal(size=(20, 2)) @ [[1.0, 0.7], [0.0, 0.3]]
     unit = np.array([1.0, 1e6])
-    plain = GroupStatistics.from_rows(rows, np.zeros(20, dtype=int), 1).halves(scales_of(rows))
-    other = GroupStatistics.from_rows(rows * unit, np.zeros(20, dtype=int), 1).halves(scales_of(rows * unit))
+    plain = GroupStatistics.from_rows(rows, np.zeros(20, dtype=int), 1).split(standard_deviations(rows))
+    other = GroupStatistics.from_rows(rows * unit, np.zeros(20, dtype=int), 1).split(standard_deviations(rows * unit))
     for half, scaled in zip(plain, other, strict=True):
         np.testing.assert_allclose(half.means * unit, scaled.means, rtol=1e-9)
         np.testing.assert_allclose(half.covariances * np.outer(unit, unit), scaled.covariances, rtol=1e-7)
@@ -109,6 +109,6 @@ def test_no_variance_is_negative():
 
 def test_constant_columns_have_a_scale_and_deviate_by_nothing():
     rows = np.array([[0.1, 1.0], [0.1, 3.0], [0.1, 5.0]])
-    scales = scales_of(rows)
+    scales = standard_deviations(rows)
     assert scales[0] == 1.0
-    assert (standardized(rows, scales)[:, 0] == 0).all()
+    assert (standardize(rows, scales)[:, 0] == 0).all()

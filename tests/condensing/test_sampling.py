@@ -7,30 +7,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.condensing.columns import ColumnKind, CondensedColumn, from_numbers, from_texts
-from sfumato.condensing.sampling import Mixture, Tally, draw_codes, draw_numbers, shared_out, source
+from sfumato.condensing.columns import ColumnType, SynthesizedColumn, column_from_numbers, column_from_texts
+from sfumato.condensing.sampling import (
+    GroupMixture,
+    ValueCounts,
+    apportion_rows,
+    random_source,
+    sample_codes,
+    sample_numbers,
+)
 from sfumato.condensing.statistics import GroupStatistics
-from sfumato.randomness import Stream
-from sfumato.randomness import repeatable_secret as fixed
+from sfumato.randomness import KeyedRandom
+from sfumato.randomness import secret_from_seed as fixed
 from sfumato.table.numbers import to_numbers
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(1, 200), st.integers(0, 99))
 def test_every_group_yields_its_share_rounded_up_or_down(sizes, rows, seed):
-    found = np.bincount(shared_out(np.array(sizes), rows, Stream(fixed(seed))), minlength=len(sizes))
+    found = np.bincount(apportion_rows(np.array(sizes), rows, KeyedRandom(fixed(seed))), minlength=len(sizes))
     assert found.sum() == rows
     assert (np.abs(found - rows * np.array(sizes) / sum(sizes)) < 1).all()
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(1, 3), st.integers(0, 99))
 def test_alpha_times_as_many_records_are_alpha_times_every_group(sizes, alpha, seed):
-    found = np.bincount(shared_out(np.array(sizes), alpha * sum(sizes), Stream(fixed(seed))))
+    found = np.bincount(apportion_rows(np.array(sizes), alpha * sum(sizes), KeyedRandom(fixed(seed))))
     assert found.tolist() == [alpha * size for size in sizes]
 
 
 def test_shares_are_rounded_without_favor():
-    stream = Stream(fixed(5))
-    found = sum(np.bincount(shared_out(np.array([1, 2]), 1, stream), minlength=2) for _ in range(3000))
+    stream = KeyedRandom(fixed(5))
+    found = sum(np.bincount(apportion_rows(np.array([1, 2]), 1, stream), minlength=2) for _ in range(3000))
     # binomial with p = 2/3; six and a half standard deviations, false alarm below 1e-9
     assert abs(found[1] - 2000) < 6.5 * np.sqrt(3000 * 2 / 9)
 
@@ -39,7 +46,7 @@ def test_records_are_uniform_along_the_axes():
     axes = np.array([[0.6, -0.8], [0.8, 0.6]])
     covariance = axes @ np.diag([4.0, 0.25]) @ axes.T
     held = GroupStatistics(np.array([9]), np.array([[50.0, 1e6]]), 9 * covariance[None])
-    drawn = draw_numbers(held, np.array([1.0, 1.0]), np.zeros(40_000, dtype=np.int64), Stream(fixed(2)))
+    drawn = sample_numbers(held, np.array([1.0, 1.0]), np.zeros(40_000, dtype=np.int64), KeyedRandom(fixed(2)))
     along = (drawn - held.means[0]) @ axes
     for place, variance in enumerate((4.0, 0.25)):
         reach = np.sqrt(3 * variance)
@@ -51,9 +58,9 @@ def test_records_are_uniform_along_the_axes():
 
 
 def test_values_come_from_their_group_by_their_share():
-    tally = Tally.from_rows(["a", "b", "c"], np.array([0, 0, 0, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1]))
+    tally = ValueCounts.from_rows(["a", "b", "c"], np.array([0, 0, 0, 1, 2, 2]), np.array([0, 0, 0, 0, 1, 1]))
     groups = np.repeat([0, 1], 4000)
-    codes = draw_codes(tally, np.array([4, 2]), groups, Stream(fixed(3)))
+    codes = sample_codes(tally, np.array([4, 2]), groups, KeyedRandom(fixed(3)))
     assert set(codes[groups == 1]) == {2}
     assert set(codes[groups == 0]) == {0, 1}
     assert abs((codes[groups == 0] == 0).sum() - 3000) < 6.5 * np.sqrt(4000 * 3 / 16)
@@ -63,14 +70,14 @@ def test_a_table_of_counts_is_the_same_tally():
     labels, codes = np.array([0, 1, 1, 0, 2]), np.array([1, 0, 0, 1, 1])
     counts = np.zeros((3, 2), dtype=np.int64)
     np.add.at(counts, (labels, codes), 1)
-    one, other = Tally.from_rows(["a", "b"], codes, labels), Tally.from_table(["a", "b"], counts)
+    one, other = ValueCounts.from_rows(["a", "b"], codes, labels), ValueCounts.from_table(["a", "b"], counts)
     assert (one.codes.tolist(), one.counts.tolist()) == (other.codes.tolist(), other.counts.tolist())
 
 
 def test_a_secret_repeats_a_draw_of_the_same_groups_and_none_does_not():
     def words(secret, drawn, mean=0.0):
         statistics = GroupStatistics.from_rows(np.array([[mean], [1.0]]), np.zeros(2, dtype=np.int64), 1)
-        return source(secret, drawn, Mixture((), statistics, np.ones(1), ())).words(3).tolist()
+        return random_source(secret, drawn, GroupMixture((), statistics, np.ones(1), ())).random_uint64(3).tolist()
 
     secret = fixed(4)
     assert words(secret, 1) == words(secret, 1)
@@ -82,26 +89,26 @@ def test_a_secret_repeats_a_draw_of_the_same_groups_and_none_does_not():
 @pytest.mark.parametrize(
     ("kind", "numbers", "expected"),
     [
-        (ColumnKind.WHOLE, [1.4, -2.6, 1.6], ["1", "-3", "2"]),
-        (ColumnKind.NUMBER, [1.25], ["1.25"]),
-        (ColumnKind.DATE, [0.6, 365.2], ["1970-01-02", "1971-01-01"]),
-        (ColumnKind.MOMENT, [0.5], ["1970-01-01 12:00:00.000000"]),
+        (ColumnType.WHOLE, [1.4, -2.6, 1.6], ["1", "-3", "2"]),
+        (ColumnType.NUMBER, [1.25], ["1.25"]),
+        (ColumnType.DATE, [0.6, 365.2], ["1970-01-02", "1971-01-01"]),
+        (ColumnType.MOMENT, [0.5], ["1970-01-01 12:00:00.000000"]),
     ],
 )
 def test_numbers_become_values_of_their_kind_and_back(kind, numbers, expected):
-    column = from_numbers(np.array(numbers), kind)
+    column = column_from_numbers(np.array(numbers), kind)
     assert [str(value) for value in column.cast("string").to_pylist()] == expected
     assert np.abs(to_numbers(column) - numbers).max() <= 0.5
 
 
 def test_texts_become_values_of_their_kind():
-    assert from_texts(["true", "false"], ColumnKind.BOOLEAN).to_pylist() == [True, False]
-    assert from_texts(["12", "7"], ColumnKind.WHOLE).to_pylist() == [12, 7]
+    assert column_from_texts(["true", "false"], ColumnType.BOOLEAN).to_pylist() == [True, False]
+    assert column_from_texts(["12", "7"], ColumnType.WHOLE).to_pylist() == [12, 7]
 
 
 def test_a_column_widens_only_to_what_holds_its_values():
-    assert CondensedColumn("a", ColumnKind.WHOLE, numeric=True).widened(ColumnKind.NUMBER).kind is ColumnKind.NUMBER
-    assert CondensedColumn("a", ColumnKind.NUMBER, numeric=True).widened(ColumnKind.WHOLE).kind is ColumnKind.NUMBER
-    assert CondensedColumn("a", ColumnKind.DATE, numeric=True).widened(ColumnKind.MOMENT).kind is ColumnKind.MOMENT
-    assert CondensedColumn("a", ColumnKind.DATE, numeric=True).widened(ColumnKind.WHOLE) is None
-    assert CondensedColumn("a", ColumnKind.TEXT, numeric=False).widened(ColumnKind.WHOLE) is None
+    assert SynthesizedColumn("a", ColumnType.WHOLE, numeric=True).widen(ColumnType.NUMBER).kind is ColumnType.NUMBER
+    assert SynthesizedColumn("a", ColumnType.NUMBER, numeric=True).widen(ColumnType.WHOLE).kind is ColumnType.NUMBER
+    assert SynthesizedColumn("a", ColumnType.DATE, numeric=True).widen(ColumnType.MOMENT).kind is ColumnType.MOMENT
+    assert SynthesizedColumn("a", ColumnType.DATE, numeric=True).widen(ColumnType.WHOLE) is None
+    assert SynthesizedColumn("a", ColumnType.TEXT, numeric=False).widen(ColumnType.WHOLE) is None

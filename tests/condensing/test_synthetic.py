@@ -14,8 +14,8 @@ from sfumato.condensing.synthetic import GroupSizes
 from sfumato.reporting import synthetic as writing
 from sfumato.table.frames import to_arrow
 
-SCHEMA = sf.Schema(identifier=["name"], quasi=["age", "sex", "height_cm"], sensitive=["disease"])
-PEOPLE = sf.samples.generate(130, seed=2)
+SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "sex", "height_cm"], sensitive=["disease"])
+PEOPLE = sf.samples.generate_hospital(130, seed=2)
 CONDENSATION = sf.condensing.Condensation(k=10, secret="5f" * 32)
 
 
@@ -55,9 +55,9 @@ def test_groups_take_the_place_of_an_audit(release):
 def test_measures_are_those_of_the_comparisons(release):
     columns = ["age", "height_cm"]
     moments = sf.judging.compare_moments(PEOPLE, release.published, columns=columns)
-    nearest = sf.judging.nearest_originals(PEOPLE, release.published, columns=columns)
+    nearest = sf.judging.distance_to_closest_record(PEOPLE, release.published, columns=columns)
     assert (release.moments, release.nearest) == (moments, nearest)
-    assert release.measures == {
+    assert release.metrics == {
         "mean-shift": moments.mean_shift,
         "covariance-error": moments.covariance_error,
         "correlation-difference": moments.largest_correlation_difference,
@@ -68,8 +68,8 @@ def test_measures_are_those_of_the_comparisons(release):
 
 
 def test_one_number_has_no_correlations():
-    made = CONDENSATION.release(PEOPLE, sf.Schema(quasi=["age"]))
-    assert "correlation-difference" not in made.measures
+    made = CONDENSATION.release(PEOPLE, sf.Schema(quasi_identifiers=["age"]))
+    assert "correlation-difference" not in made.metrics
 
 
 def test_recipe_tells_what_was_drawn(release):
@@ -105,7 +105,7 @@ def test_a_file_that_reads_otherwise_is_not_put_in_place(release, tmp_path, monk
         return table.set_column(0, "age", table["age"].take([*range(1, 130), 0]))
 
     monkeypatch.setattr(writing, "read_back", wrong)
-    with pytest.raises(sf.BrokenPromiseError, match="Column 'age' reads otherwise"):
+    with pytest.raises(sf.GuaranteeViolatedError, match="Column 'age' reads otherwise"):
         release.write(tmp_path / "out")
     assert not list(tmp_path.iterdir())
 

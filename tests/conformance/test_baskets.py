@@ -6,36 +6,36 @@ import pytest
 
 from sfumato import baskets as sets
 from sfumato.baskets.catalogue import ALGORITHMS, MODELS
-from sfumato.checks.baskets import PROMISE_CHECKS, SEARCH_CHECKS, TREE
+from sfumato.checks.baskets import ALGORITHM_CHECKS, MODEL_CHECKS, TREE
 
-K2 = sets.KMAnonymity(k=3, m=2)
+K2 = sets.KmAnonymity(k=3, m=2)
 COHERENT = sets.Coherence(h=0.6, k=2, p=2)
 UNCERTAIN = sets.RhoUncertainty(rho=0.5, most=2)
 EQUAL = sets.SetKAnonymity(k=3)
-PROMISES = [K2, sets.KMAnonymity(k=2, m=3), COHERENT, UNCERTAIN, sets.RhoUncertainty(rho=0.5), EQUAL]
+PROMISES = [K2, sets.KmAnonymity(k=2, m=3), COHERENT, UNCERTAIN, sets.RhoUncertainty(rho=0.5), EQUAL]
 SEARCHES = [
     (sets.AprioriAnonymization(taxonomy=TREE), [K2]),
     (sets.DirectAnonymization(taxonomy=TREE), [K2]),
-    (sets.LocalRecoding(taxonomy=TREE, part_size=15), [K2]),
-    (sets.OptimalCut(taxonomy=TREE), [K2]),
-    (sets.VerticalPartition(taxonomy=TREE), [K2, sets.KMAnonymity(k=2, m=1)]),
+    (sets.LocalRecodingAnonymization(taxonomy=TREE, part_size=15), [K2]),
+    (sets.OptimalAnonymization(taxonomy=TREE), [K2]),
+    (sets.VerticalPartitioning(taxonomy=TREE), [K2, sets.KmAnonymity(k=2, m=1)]),
     (sets.Disassociation(most=15), [K2]),
     (sets.Disassociation(most=15, joint=False), [K2]),
     (sets.GreedySuppression(), [COHERENT]),
     (sets.GreedySuppression(), [UNCERTAIN]),
     (sets.TDControl(taxonomy=TREE), [UNCERTAIN]),
-    (sets.TopDownPartition(taxonomy=TREE), [EQUAL]),
+    (sets.TopDownPartitioning(taxonomy=TREE), [EQUAL]),
 ]
 ON_ROWS_OF_TABLES = {"lkc-privacy", "table-promise", "within-groups"}  # which are tested by themselves in tests/baskets
 
 
-@pytest.mark.parametrize("law", PROMISE_CHECKS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", MODEL_CHECKS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("promise", PROMISES, ids=repr)
 def test_promise_keeps_the_law(promise, law):
     law(promise)
 
 
-@pytest.mark.parametrize("law", SEARCH_CHECKS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", ALGORITHM_CHECKS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize(("search", "models"), SEARCHES, ids=lambda each: getattr(each, "name", ""))
 def test_search_keeps_the_law(search, models, law):
     law(search, models)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sfumato.checks import every_law
+from sfumato.checks import parametrize_with_checks
 from sfumato.table.formats.known import FORMATS
 
 OF_FILES = [form for form in FORMATS.built_in.values() if form.suffixes]
 
 
-@every_law(*OF_FILES)
+@parametrize_with_checks(*OF_FILES)
 def test_format_keeps_the_law(subject, law):
     law(subject)
 

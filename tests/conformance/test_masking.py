@@ -6,9 +6,9 @@ import pytest
 
 from sfumato.checks.masking import MASKING_CHECKS
 from sfumato.masking import (
+    PRAM,
     AddNoise,
     BottomCode,
-    Pram,
     RotateNumbers,
     RoundNumbers,
     SuppressCells,
@@ -22,9 +22,9 @@ STEPS = (
     SuppressCells(columns=("age", "job", "sex"), k=3),
     SuppressCells(columns=("age", "job", "sex"), k=3, importance=(3, 1, 2)),
     SuppressCells(columns=("age", "job", "sex"), k=3, protect="rows", weights={"age": 2.5}),
-    Pram(columns=("job", "sex"), keep=0.7),
-    Pram(columns=("job",), keep=0.7, invariant=True, alpha=0.5),
-    Pram(columns=("sex",), matrix=((0.9, 0.1), (0.2, 0.8)), labels=("f", "m")),
+    PRAM(columns=("job", "sex"), keep=0.7),
+    PRAM(columns=("job",), keep=0.7, invariant=True, alpha=0.5),
+    PRAM(columns=("sex",), matrix=((0.9, 0.1), (0.2, 0.8)), labels=("f", "m")),
     SwapRanks(columns=NUMBERS, reach=0.1),
     SwapRecords(place=("job",), risk=("age",), k=3, similar=("sex",), rate=0.2),
     SwapRecords(place=("job",), risk=("weight", "sex"), k=2, similar=(("sex",), ("person",)), rate=0, unit="person"),

@@ -10,17 +10,17 @@ import pytest
 import oracles
 import sfumato as sf
 from sfumato import catalogue, models
-from sfumato.checks import check_level_equals_oracle, every_law
-from sfumato.checks.grouped_samples import sample_domain, sample_numbers, samples
-from sfumato.models.base import PrivacyModel
-from sfumato.models.delta_presence import HighestPresence, LeastPresence
+from sfumato.checks import check_level_equals_oracle, parametrize_with_checks
+from sfumato.checks.grouped_samples import draw_grouped_samples, make_categorical_domain, make_numeric_domain
+from sfumato.models.base import GroupModel
+from sfumato.models.delta_presence import MaxPresence, MinPresence
 from sfumato.models.distinct_categories import DistinctCategories
-from sfumato.models.ke_anonymity import LeastRange
-from sfumato.schema.missing import Missing
+from sfumato.models.ke_anonymity import MinRange
+from sfumato.schema.missing import MissingPolicy
 
 
 def by_tree(counts, totals):
-    levels = [level.tolist() for level in sample_domain("s", len(totals)).hierarchy.levels]
+    levels = [level.tolist() for level in make_categorical_domain("s", len(totals)).hierarchy.levels]
     return oracles.hierarchical_distance(counts, totals, levels)
 
 
@@ -40,7 +40,7 @@ def in_halves(counts):
 
 
 def numbers(counts):
-    return sample_numbers("s", len(counts)).values.to_pylist()
+    return make_numeric_domain("s", len(counts)).values.to_pylist()
 
 
 def over_bounds(counts, _):
@@ -83,7 +83,7 @@ CASES = [
         lambda c, _: min(Fraction(oracles.size(c), 3), Fraction(in_threes(c), 3)),
     ),
     (
-        sf.HPKAnonymity(h=2, p=3, k=4, sensitive="s", levels=HALVES),
+        sf.HPKAnonymity(h=2, p=3, k=4, sensitive="s", sensitivity_levels=HALVES),
         lambda c, _: min(
             Fraction(oracles.size(c), 4), Fraction(oracles.distinct_values(c), 3), Fraction(in_halves(c), 2)
         ),
@@ -137,14 +137,14 @@ CASES = [
     ),
     (sf.MInvariance(m=1, sensitive="s"), lambda c, _: oracles.even_values(c)),
     (sf.MInvariance(m=3, sensitive="s"), lambda c, _: oracles.even_values(c)),
-    (sf.SeriesExposure(limit=0.4, sensitive="s"), lambda c, _: oracles.largest_share(c, range(len(c)))),
+    (sf.BoundedSeriesDisclosure(limit=0.4, sensitive="s"), lambda c, _: oracles.largest_share(c, range(len(c)))),
     (sf.MDistinct(m=2, sensitive="s", stays=NEIGHBORS), lambda c, _: oracles.even_values([c[0] + c[1], *c[2:]])),
 ]
 PARTS = [
-    (LeastPresence(least=0.05), lambda c, _: oracles.presence(*c)),
-    (HighestPresence(highest=0.5), lambda c, _: oracles.presence(*c)),
+    (MinPresence(least=0.05), lambda c, _: oracles.presence(*c)),
+    (MaxPresence(highest=0.5), lambda c, _: oracles.presence(*c)),
     (DistinctCategories(l=3, sensitive="s", categories=THREES), lambda counts, _: in_threes(counts)),
-    (LeastRange(e=4.5, sensitive="s"), lambda c, _: oracles.range_of_numbers(c, numbers(c))),
+    (MinRange(e=4.5, sensitive="s"), lambda c, _: oracles.range_of_numbers(c, numbers(c))),
 ]
 WITHOUT_AN_ORACLE = [sf.BetaLikeness(beta=0.8, sensitive="s", enhanced=True)]  # its verdict has one, see its own test
 JUDGED = CASES + PARTS
@@ -160,7 +160,7 @@ NAMELESS = [
 ]
 
 
-@every_law(*MODELS)
+@parametrize_with_checks(*MODELS)
 def test_model_keeps_the_law(subject, law):
     law(subject)
 
@@ -172,33 +172,33 @@ def test_model_equals_its_definition(model, oracle):
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_samples_show_a_model_good_and_bad_groups(model):
-    for sample in samples(model, *Missing):
-        kept = model.kept_by(sample.counted())
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        kept = model.satisfied_by(sample.count_groups())
         assert kept.any()
         assert not kept.all() or model in KEPT_BY_ALL
 
 
 @pytest.mark.parametrize("model", NAMELESS, ids=repr)
 def test_model_ignores_the_names_of_values(model):
-    for sample in samples(model, *Missing):
-        groups = sample.counted()
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        groups = sample.count_groups()
         for column in sample.columns:
             names = np.append(sample.rng.permutation(len(column.domain)), len(column.domain))
             column.codes[:] = names[column.codes]
-        assert np.allclose(model.level(sample.counted()), model.level(groups), rtol=1e-12)
+        assert np.allclose(model.level(sample.count_groups()), model.level(groups), rtol=1e-12)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_a_group_without_records_has_a_level(model):
-    sample = next(samples(model, Missing.OWN_VALUE))
-    with_nobody = sample.counted().merged(np.arange(0, 90, 2))
+    sample = next(draw_grouped_samples(model, MissingPolicy.OWN_VALUE))
+    with_nobody = sample.count_groups().merge_groups(np.arange(0, 90, 2))
     assert not np.isnan(model.level(with_nobody)).any()
 
 
 def test_every_public_model_is_checked():
     public = {getattr(models, name) for name in models.__all__}
-    concrete = {each for each in public if isinstance(each, type) and issubclass(each, PrivacyModel)}
-    concrete -= {PrivacyModel, models.SeriesModel}
+    concrete = {each for each in public if isinstance(each, type) and issubclass(each, GroupModel)}
+    concrete -= {GroupModel, models.SeriesModel}
     assert {type(model) for model, _ in CASES} == concrete
 
 

@@ -6,39 +6,39 @@ import pytest
 
 import sfumato as sf
 from sfumato import networks as net
-from sfumato.checks.networks import PROMISE_CHECKS, SEARCH_CHECKS
-from sfumato.networks.catalogue import ALGORITHMS, PROMISES
+from sfumato.checks.networks import ALGORITHM_CHECKS, MODEL_CHECKS
+from sfumato.networks.catalogue import ALGORITHMS, GRAPH_MODELS
 
 LEAKS = {"home": 0.5, "work": 0.3}
 HELD = [
-    net.KDegree(k=2),
-    net.KCandidates(k=2, knowledge="H2"),
-    net.KCandidates(k=2, knowledge="hubs-2"),
-    net.KCandidates(k=2, knowledge="subgraph-2"),
-    net.KNeighborhood(k=2),
+    net.KDegreeAnonymity(k=2),
+    net.KCandidateAnonymity(k=2, knowledge="H2"),
+    net.KCandidateAnonymity(k=2, knowledge="hubs-2"),
+    net.KCandidateAnonymity(k=2, knowledge="subgraph-2"),
+    net.KNeighborhoodAnonymity(k=2),
     net.KAutomorphism(k=2),
     net.KIsomorphism(k=2),
-    net.EdgeConfidence(limit=0.4),
-    net.RelationBelief(limit=0.4, leaks={"home": 0.5, "work": 0.3, "love": 0.1}, base=0.01),
+    net.EdgeDisclosure(limit=0.4),
+    net.LinkInference(limit=0.4, leaks={"home": 0.5, "work": 0.3, "love": 0.1}, base=0.01),
     net.LOpacity(length=1, limit=0.4),
-    net.PersonsKeep(model=sf.KAnonymity(k=3)),
+    net.OnClusters(model=sf.KAnonymity(k=3)),
 ]
 SEARCHES = [
-    (net.DegreeSequence(), [net.KDegree(k=3)]),
-    (net.DegreeSequence(edges="add"), [net.KDegree(k=3)]),
-    (net.KMatch(turns=5), [net.KAutomorphism(k=3), net.KCandidates(k=3, knowledge="stable")]),
-    (net.KMatch(turns=5), [net.KIsomorphism(k=2), net.EdgeConfidence(limit=0.5)]),
-    (net.AlikeNeighborhoods(turns=300), [net.KNeighborhood(k=2)]),
-    (net.AlikeNeighborhoods(edges="add"), [net.KNeighborhood(k=2)]),
+    (net.DegreeSequence(), [net.KDegreeAnonymity(k=3)]),
+    (net.DegreeSequence(edges="add"), [net.KDegreeAnonymity(k=3)]),
+    (net.KMatch(turns=5), [net.KAutomorphism(k=3), net.KCandidateAnonymity(k=3, knowledge="stable")]),
+    (net.KMatch(turns=5), [net.KIsomorphism(k=2), net.EdgeDisclosure(limit=0.5)]),
+    (net.NeighborhoodAnonymization(turns=300), [net.KNeighborhoodAnonymity(k=2)]),
+    (net.NeighborhoodAnonymization(edges="add"), [net.KNeighborhoodAnonymity(k=2)]),
     (net.KMatch(edges="change", turns=5), [net.KAutomorphism(k=3)]),
-    (net.Sangreea(), [sf.KAnonymity(k=4), net.EdgeConfidence(limit=0.6)]),
-    (net.LikelyPartition(turns=5), [sf.KAnonymity(k=4)]),
-    (net.RandomChange(), [net.EdgeConfidence(limit=0.7)]),
-    (net.EdgeSwitching(runs=10), [net.EdgeConfidence(limit=0.7)]),
-    (net.KindRemoval(sensitive="love"), [net.RelationBelief(limit=0.5, leaks=LEAKS)]),
+    (net.SaNGreeA(), [sf.KAnonymity(k=4), net.EdgeDisclosure(limit=0.6)]),
+    (net.MaximumLikelihoodPartition(turns=5), [sf.KAnonymity(k=4)]),
+    (net.RandomPerturbation(), [net.EdgeDisclosure(limit=0.7)]),
+    (net.EdgeSwitching(runs=10), [net.EdgeDisclosure(limit=0.7)]),
+    (net.RemoveEdgeType(sensitive="love"), [net.LinkInference(limit=0.5, leaks=LEAKS)]),
     (
-        net.KindRemoval(sensitive="love", keep="clusters"),
-        [net.RelationBelief(limit=0.2, leaks=LEAKS), sf.KAnonymity(k=3)],
+        net.RemoveEdgeType(sensitive="love", keep="clusters"),
+        [net.LinkInference(limit=0.2, leaks=LEAKS), sf.KAnonymity(k=3)],
     ),
     (net.OpacityGreedy(), [net.LOpacity(limit=0.3)]),
     (net.OpacityGreedy(edges="move"), [net.LOpacity(limit=0.3)]),
@@ -46,13 +46,13 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize("law", PROMISE_CHECKS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", MODEL_CHECKS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize("promise", HELD, ids=repr)
 def test_promise_keeps_the_law(promise, law):
     law(promise)
 
 
-@pytest.mark.parametrize("law", SEARCH_CHECKS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", ALGORITHM_CHECKS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize(("search", "models"), SEARCHES, ids=lambda each: getattr(each, "name", ""))
 def test_search_keeps_the_law(search, models, law):
     law(search, models)
@@ -60,4 +60,4 @@ def test_search_keeps_the_law(search, models, law):
 
 def test_everything_in_the_catalogue_is_checked():
     assert {search.name for search, _ in SEARCHES} == set(ALGORITHMS)
-    assert {promise.name for promise in HELD} == {*PROMISES, "k-anonymity"}
+    assert {promise.name for promise in HELD} == {*GRAPH_MODELS, "k-anonymity"}

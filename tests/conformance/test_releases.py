@@ -7,16 +7,16 @@ import pytest
 
 import sfumato as sf
 from sfumato.checks.releases import RELEASE_CHECKS
-from sfumato.reporting.publishable import Publishable
+from sfumato.reporting.publishable import PublishedRelease
 
 SCHEMA = sf.Schema(
-    identifier=["name"],
-    quasi=["age", "sex", "height_cm"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "sex", "height_cm"],
     sensitive=["disease"],
     insensitive=["cost"],
     hierarchies={"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50)},
 )
-PEOPLE = sf.samples.generate(160, seed=3)
+PEOPLE = sf.samples.generate_hospital(160, seed=3)
 
 
 def anonymized() -> sf.release.Release:
@@ -24,7 +24,7 @@ def anonymized() -> sf.release.Release:
 
 
 def centers() -> sf.release.Release:
-    return sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=4)], sf.Mdav(), seed=1)
+    return sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=4)], sf.MDAV(), seed=1)
 
 
 def in_buckets() -> sf.release.Release:
@@ -32,22 +32,25 @@ def in_buckets() -> sf.release.Release:
     return sf.anonymize(PEOPLE, SCHEMA, [diverse], sf.Anatomy(), max_suppressed=0.5, seed=1)
 
 
-def recoded() -> sf.release.RecodedRows:
+def recoded() -> sf.release.TransformedRows:
     first = sf.anonymize(
         PEOPLE, SCHEMA, [sf.KAnonymity(k=4)], sf.FixedLevels(levels={"age": 3, "height_cm": 2}), max_suppressed=0.5
     )
-    later = sf.samples.generate(120, seed=4)
-    return sf.release.recode(later, first.recoding)
+    later = sf.samples.generate_hospital(120, seed=4)
+    return sf.release.transform(later, first.recoding)
 
 
-def fused() -> Publishable:
+def fused() -> PublishedRelease:
     rows = PEOPLE.append_column("person", pa.array([f"p{row}" for row in range(PEOPLE.num_rows)]))
     parties = [
         sf.fusing.Party(name=name, data=rows.select(["person", "disease", column]), id="person", attributes=[column])
         for name, column in (("clinic", "age"), ("agency", "sex"))
     ]
     return sf.fusing.fuse(
-        parties, target="disease", requirements=[sf.fusing.Requirement(quasi=("age", "sex"), k=5)], scoring="plain"
+        parties,
+        target="disease",
+        requirements=[sf.fusing.KAnonymityRequirement(quasi=("age", "sex"), k=5)],
+        scoring="plain",
     )
 
 
@@ -58,9 +61,9 @@ def synthetic() -> sf.condensing.SyntheticRecords:
 def masked_only() -> sf.release.Release:
     masking = [
         sf.masking.AddNoise(columns=["age", "height_cm", "cost"], share=0.1, low=0),
-        sf.masking.Pram(columns=["sex"], keep=0.9),
+        sf.masking.PRAM(columns=["sex"], keep=0.9),
     ]
-    return sf.anonymize(PEOPLE, SCHEMA, [], sf.AsIs(), masking=masking, seed=1, secret="5f" * 32)
+    return sf.anonymize(PEOPLE, SCHEMA, [], sf.Identity(), masking=masking, seed=1, secret="5f" * 32)
 
 
 def masked_and_generalized() -> sf.release.Release:
@@ -73,7 +76,7 @@ def cells_suppressed() -> sf.release.Release:
         sf.masking.RoundNumbers(columns=["age", "height_cm"], base=10),
         sf.masking.SuppressCells(columns=["age", "sex", "height_cm"], k=4),
     ]
-    return sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=4)], sf.AsIs(), masking=masking, seed=1)
+    return sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=4)], sf.Identity(), masking=masking, seed=1)
 
 
 MASKED = (masked_only, masked_and_generalized, cells_suppressed)
@@ -81,7 +84,7 @@ SUBJECTS = {made.__name__: made for made in (anonymized, centers, in_buckets, re
 
 
 @pytest.fixture(scope="module", params=SUBJECTS)
-def release(request) -> Publishable:
+def release(request) -> PublishedRelease:
     return SUBJECTS[request.param]()
 
 
@@ -91,5 +94,5 @@ def test_release_keeps_the_law(release, check, tmp_path):
 
 
 def test_the_types_say_so():
-    subjects: list[Publishable] = [anonymized(), synthetic()]
-    assert all(isinstance(subject, Publishable) for subject in subjects)
+    subjects: list[PublishedRelease] = [anonymized(), synthetic()]
+    assert all(isinstance(subject, PublishedRelease) for subject in subjects)

@@ -5,27 +5,27 @@ from __future__ import annotations
 import pytest
 
 from sfumato import places
-from sfumato.checks.ways import PROMISE_CHECKS, SEARCH_CHECKS
+from sfumato.checks.ways import ALGORITHM_CHECKS, MODEL_CHECKS
 from sfumato.places.catalogue import ALGORITHMS, MODELS
 
 KEPT = [
-    (places.KDelta(k=3, delta=200), places.NeverWalkAlone(span=3600, every=3600)),
-    (places.KDelta(k=3, delta=200), places.WaitForMe()),
-    (places.KWays(k=3), places.AlignWays()),
-    (places.KMPlaces(k=3, m=2), places.MergePlaces(repeats="collapse")),
-    (places.KMPlaces(k=3, m=2), places.MergePlaces(rare="suppress")),
-    (places.PlaceOwners(owners=[["mall"]], share=0.8), places.HideFromOwners()),
-    (places.LKC(l=2, k=2, c=0.9), places.SuppressVisits()),
+    (places.KDeltaAnonymity(k=3, delta=200), places.NeverWalkAlone(span=3600, every=3600)),
+    (places.KDeltaAnonymity(k=3, delta=200), places.WaitForMe()),
+    (places.TrajectoryKAnonymity(k=3), places.SequenceAlignment()),
+    (places.TrajectoryKmAnonymity(k=3, m=2), places.SeqAnon(repeats="collapse")),
+    (places.TrajectoryKmAnonymity(k=3, m=2), places.SeqAnon(rare="suppress")),
+    (places.PartialKnowledge(owners=[["mall"]], share=0.8), places.ProjectionSuppression()),
+    (places.TrajectoryLKCPrivacy(l=2, k=2, c=0.9), places.LKCSuppression()),
 ]
 
 
-@pytest.mark.parametrize("law", PROMISE_CHECKS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", MODEL_CHECKS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize(("promise", "search"), KEPT, ids=repr)
 def test_promise_keeps_the_law(promise, search, law):
     law(promise, search)
 
 
-@pytest.mark.parametrize("law", SEARCH_CHECKS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize("law", ALGORITHM_CHECKS, ids=lambda law: law.__name__)
 @pytest.mark.parametrize(("promise", "search"), KEPT, ids=repr)
 def test_search_keeps_the_law(promise, search, law):
     law(search, [promise])

@@ -13,7 +13,7 @@ from sfumato.coding.domain import Domain
 from sfumato.coding.histograms import DENSE_CELLS, sparse_counts
 from sfumato.core.groups import Groups, Histogram
 from sfumato.exceptions import InvalidParameterError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.scales import Scale
 from strategies import group_counts, hierarchies
 
@@ -79,10 +79,10 @@ def test_records_of_negative_groups_are_left_out():
 
 def test_missing_values_are_the_last_value_or_stand_apart():
     group, codes = np.array([0, 0, 1, 1, 1]), column([0, 2, 2, 1, 2], 2)
-    own = Groups.from_rows(group, 2, [codes], Missing.OWN_VALUE).histograms["s"]
+    own = Groups.from_rows(group, 2, [codes], MissingPolicy.OWN_VALUE).histograms["s"]
     assert dense(own) == [[1, 0, 1], [0, 1, 2]]
     assert own.missing.tolist() == [0, 0]
-    apart = Groups.from_rows(group, 2, [codes], Missing.MATCHES_ALL)
+    apart = Groups.from_rows(group, 2, [codes], MissingPolicy.MATCHES_ALL)
     assert dense(apart.histograms["s"]) == [[1, 0, 0], [0, 1, 0]]
     assert apart.histograms["s"].missing.tolist() == [1, 2]
     assert apart.sizes.tolist() == [2, 3]
@@ -92,12 +92,12 @@ def test_missing_values_are_the_last_value_or_stand_apart():
 def test_folding_puts_missing_cells_onto_the_most_frequent_value():
     matrix, missing = [[1, 3, 0], [2, 2, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]], [2, 1, 4, 0, 0]
     histogram = Groups.from_counts(s=matrix, missing={"s": missing}).histograms["s"]
-    assert dense(histogram.folded) == [[1, 5, 0], [3, 2, 0], [0, 0, 4], [0, 0, 1], [0, 0, 0]]
-    assert np.diff(histogram.folded.offsets).tolist() == [2, 2, 1, 1, 0]
-    assert not histogram.folded.missing.any()
+    assert dense(histogram.worst_case) == [[1, 5, 0], [3, 2, 0], [0, 0, 4], [0, 0, 1], [0, 0, 0]]
+    assert np.diff(histogram.worst_case.offsets).tolist() == [2, 2, 1, 1, 0]
+    assert not histogram.worst_case.missing.any()
     assert dense(histogram) == matrix
     complete = Groups.from_counts(s=[[1, 3]]).histograms["s"]
-    assert complete.folded is complete
+    assert complete.worst_case is complete
 
 
 @given(group_counts(), st.data())
@@ -105,7 +105,7 @@ def test_merging_adds_the_counts_of_united_groups(matrix, data):
     labels = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(matrix), max_size=len(matrix))))
     lost = data.draw(st.lists(st.integers(0, 3), min_size=len(matrix), max_size=len(matrix)))
     groups = Groups.from_counts(s=matrix, missing={"s": lost})
-    merged = groups.merged(labels)
+    merged = groups.merge_groups(labels)
     union = np.eye(labels.max() + 1, dtype=int)[:, labels]
     assert dense(merged.histograms["s"]) == (union @ matrix).tolist()
     assert merged.histograms["s"].missing.tolist() == (union @ lost).tolist()
@@ -140,7 +140,7 @@ def test_some_groups_can_be_taken(matrix, data):
 def test_coarser_values_add_up(matrix, data):
     levels = data.draw(hierarchies([f"v{i}" for i in range(len(matrix[0]))])).levels
     nodes = data.draw(st.sampled_from(levels))
-    coarse = Groups.from_counts(s=matrix).histograms["s"].coarsened(nodes)
+    coarse = Groups.from_counts(s=matrix).histograms["s"].merge_values(nodes)
     onto = np.eye(nodes.max() + 1, dtype=int)[nodes]
     assert dense(coarse) == (np.array(matrix) @ onto).tolist()
 
@@ -155,7 +155,7 @@ def test_reducing_keeps_the_kind_of_number(matrix, kind):
 
 def test_totals_can_be_given():
     groups = Groups.from_counts(s=[[1, 1]], totals={"s": np.array([5, 9])})
-    assert groups.merged(np.array([0])).totals["s"].tolist() == [5, 9]
+    assert groups.merge_groups(np.array([0])).totals["s"].tolist() == [5, 9]
     group = np.array([0, 0])
     given_totals = {"s": np.array([5, 9, 0])}
     assert Groups.from_rows(group, 1, [column([0, 1], 2)], totals=given_totals).totals["s"].tolist() == [
@@ -172,7 +172,7 @@ def test_attributes_of_different_records_are_refused():
 
 def test_no_groups_can_be_counted_and_merged():
     nobody = Groups.from_counts(s=np.zeros((0, 3)))
-    assert len(nobody.merged(np.zeros(0, dtype=np.intp))) == 0
+    assert len(nobody.merge_groups(np.zeros(0, dtype=np.intp))) == 0
     assert len(nobody + nobody) == 0
     assert len(Groups.from_rows(np.zeros(0, dtype=np.intp), 0, [column([], 2)])) == 0
 
@@ -183,7 +183,7 @@ def test_values_get_the_numbers_of_another_domain(matrix, data):
     others = data.draw(st.permutations([*values, "more"]))
     mine, theirs = (Domain("x", Scale.NOMINAL, pa.array(texts, pa.string())) for texts in (values, others))
     groups = Groups.from_counts(x=matrix, domains={"x": mine})
-    renumbered = groups.numbered_as({"x": theirs, "y": theirs})
+    renumbered = groups.align_domains({"x": theirs, "y": theirs})
     places = [*(others.index(value) for value in values), len(others)]
     wanted = np.zeros((len(matrix), len(others) + 1), dtype=int)
     wanted[:, places] = matrix

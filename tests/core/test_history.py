@@ -22,13 +22,13 @@ def test_values_beyond_the_members_are_counterfeits():
 
 
 def test_parts_of_a_series_are_series():
-    assert len(SERIES.until(1).releases) == 1
-    assert SERIES.only(1).releases[0] is SERIES.releases[1]
+    assert len(SERIES.truncate(1).releases) == 1
+    assert SERIES.select_release(1).releases[0] is SERIES.releases[1]
     known = replace(SERIES, truth=np.array([[0, 1, 0, 2], [0, -1, -1, -1]]))
-    assert known.until(1).truth.tolist() == [[0, 1, 0, 2]]
-    assert known.only(1).truth.tolist() == [[0, -1, -1, -1]]
-    assert known.coarsened(np.array([0, 0, 1])).truth.tolist() == [[0, 0, 0, 1], [0, -1, -1, -1]]
-    assert SERIES.coarsened(np.array([0, 0, 1])).width == 2
+    assert known.truncate(1).truth.tolist() == [[0, 1, 0, 2]]
+    assert known.select_release(1).truth.tolist() == [[0, -1, -1, -1]]
+    assert known.merge_values(np.array([0, 0, 1])).truth.tolist() == [[0, 0, 0, 1], [0, -1, -1, -1]]
+    assert SERIES.merge_values(np.array([0, 0, 1])).width == 2
 
 
 @pytest.mark.parametrize(

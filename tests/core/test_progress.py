@@ -14,10 +14,17 @@ import pytest
 
 import sfumato as sf
 from sfumato.core import progress as module
-from sfumato.core.progress import bar, followed, partly, silent, wait_for, while_working
+from sfumato.core.progress import (
+    ignore_progress,
+    open_progress,
+    open_progress_bar,
+    run_with_progress,
+    scale_progress,
+    wait_for_futures,
+)
 
-PEOPLE = sf.samples.generate(60, seed=1)
-SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
+PEOPLE = sf.samples.generate_hospital(60, seed=1)
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
 
 
 class Terminal(io.StringIO):
@@ -31,7 +38,7 @@ class Terminal(io.StringIO):
 def on_terminal(monkeypatch, title: str) -> str:
     """Show a bar on a terminal, and return what it has shown."""
     monkeypatch.setenv("TERM", "xterm-256color")
-    with redirect_stderr(Terminal()) as shown, bar(title) as tell:
+    with redirect_stderr(Terminal()) as shown, open_progress_bar(title) as tell:
         tell(0.5, "halfway")
     return shown.getvalue()
 
@@ -57,7 +64,7 @@ def test_a_terminal_shows_a_bar(monkeypatch):
 
 
 def test_a_notebook_shows_a_bar_that_disappears(notebook):
-    with bar("Sea<rching") as tell:
+    with open_progress_bar("Sea<rching") as tell:
         for step in range(1001):
             tell(step / 1000, "<note>")
     assert notebook[0] == 'Sea&lt;rching <progress value="0.00" max="1"></progress> '
@@ -67,7 +74,7 @@ def test_a_notebook_shows_a_bar_that_disappears(notebook):
 
 
 def test_the_bar_disappears_also_where_the_work_fails(notebook):
-    with pytest.raises(ValueError, match="broken"), bar("Searching"):
+    with pytest.raises(ValueError, match="broken"), open_progress_bar("Searching"):
         raise ValueError("broken")
     assert notebook[-1] == ""
 
@@ -79,11 +86,11 @@ def test_true_shows_a_bar_false_nothing_and_a_function_is_called(notebook):
         told.append(done)
 
     for progress in (False, listen):
-        with followed(progress, "Searching") as tell:
+        with open_progress(progress, "Searching") as tell:
             tell(0.5)
     assert notebook == []
     assert told == [0.5]
-    with followed(progress=True, title="Searching") as tell:
+    with open_progress(progress=True, title="Searching") as tell:
         tell(0.5)
     assert len(notebook) == 3
 
@@ -93,12 +100,12 @@ def test_every_verb_that_takes_long_can_show_a_bar(notebook, tmp_path):
     assert notebook[0].startswith("Searching")
     release.write(tmp_path / "out", progress=True)
     sf.explore(PEOPLE, SCHEMA, [sf.KAnonymity(k=3)], progress=True)
-    sf.try_algorithms(PEOPLE, release.recipe, "mondrian", progress=True)
+    sf.compare_algorithms(PEOPLE, release.recipe, "mondrian", progress=True)
     people = PEOPLE.append_column("person", pa.array([f"p{row}" for row in range(60)]))
     party = sf.fusing.Party(
         name="clinic", data=people.select(["person", "disease", "age"]), id="person", attributes=["age"]
     )
-    asked = [sf.fusing.Requirement(quasi=("age",), k=5)]
+    asked = [sf.fusing.KAnonymityRequirement(quasi=("age",), k=5)]
     sf.fusing.fuse([party], target="disease", requirements=asked, scoring="plain", progress=True)
     begun = [each.split()[0] for each in notebook if 'value="0.00"' in each]
     assert begun == ["Searching", "Writing", "Exploring", "Trying", "Fusing"]
@@ -113,7 +120,7 @@ def test_outside_a_notebook_ipython_makes_no_difference(monkeypatch):
 
 
 def test_what_work_says_is_repeated_while_it_goes_on(monkeypatch):
-    monkeypatch.setattr(module, "BEAT", 0.001)
+    monkeypatch.setattr(module, "UPDATE_INTERVAL", 0.001)
     enough, told = threading.Event(), []
 
     def work(tell):
@@ -126,13 +133,13 @@ def test_what_work_says_is_repeated_while_it_goes_on(monkeypatch):
         if told.count((0.5, "halfway")) == 3:
             enough.set()
 
-    assert while_working(work, hear) == "done"
+    assert run_with_progress(work, hear) == "done"
     assert told[0] == (0.0, "")
     assert told.count((0.5, "halfway")) >= 3
 
 
 def test_who_listens_stops_the_work_the_next_time_it_speaks(monkeypatch):
-    monkeypatch.setattr(module, "BEAT", 0.001)
+    monkeypatch.setattr(module, "UPDATE_INTERVAL", 0.001)
     asked, spoken = threading.Event(), []
 
     def work(tell):
@@ -146,29 +153,29 @@ def test_who_listens_stops_the_work_the_next_time_it_speaks(monkeypatch):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        while_working(work, hear)
+        run_with_progress(work, hear)
     assert spoken
 
 
 def test_work_that_fails_while_somebody_listens_fails_here(monkeypatch):
-    monkeypatch.setattr(module, "BEAT", 0.001)
+    monkeypatch.setattr(module, "UPDATE_INTERVAL", 0.001)
 
     def work(_):
         raise ValueError("no")
 
-    for listener in (silent, partly(silent, 0.0, 0.5)):
+    for listener in (ignore_progress, scale_progress(ignore_progress, 0.0, 0.5)):
         with pytest.raises(ValueError, match="no"):
-            while_working(work, listener)
+            run_with_progress(work, listener)
 
 
 def test_waiting_ends_with_the_first_failure_and_drops_what_has_not_begun(monkeypatch):
-    monkeypatch.setattr(module, "BEAT", 60)
+    monkeypatch.setattr(module, "UPDATE_INTERVAL", 60)
 
     def fail():
         raise ValueError("no")
 
     with ThreadPoolExecutor(1) as pool:
         begun = [pool.submit(fail), *(pool.submit(threading.Event().wait, 0.001) for _ in range(50))]
-        wait_for(begun, lambda: None)
+        wait_for_futures(begun, lambda: None)
     assert isinstance(begun[0].exception(), ValueError)
     assert begun[-1].cancelled()

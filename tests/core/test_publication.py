@@ -16,9 +16,9 @@ from sfumato.core.publication import (
     Interval,
     MissingCell,
     Node,
-    Publication,
-    Recoded,
+    RecodedAttribute,
     Suppressed,
+    TableSolution,
     ValueSet,
 )
 
@@ -63,12 +63,12 @@ def test_equal_labels_are_one_label():
 def test_a_publication_counts_who_is_left_out():
     group = np.array([0, NOT_PUBLISHED, 1, NOT_PUBLISHED], dtype=np.int32)
     weights = np.array([1, 5, 2, 2**40])
-    assert Publication(group, {}).suppressed(CodedTable(4, (), ())) == 2
-    assert Publication(group, {}).suppressed(CodedTable(2**40 + 8, (), (), weights=weights)) == 2**40 + 5
-    assert Publication(np.zeros(4, dtype=np.int32), {}).suppressed(CodedTable(4, (), ())) == 0
+    assert TableSolution(group, {}).suppressed(CodedTable(4, (), ())) == 2
+    assert TableSolution(group, {}).suppressed(CodedTable(2**40 + 8, (), (), weights=weights)) == 2**40 + 5
+    assert TableSolution(np.zeros(4, dtype=np.int32), {}).suppressed(CodedTable(4, (), ())) == 0
 
 
 def test_a_publication_does_not_show_its_labels():
-    recoded = Recoded([Exact("secret")], np.zeros(1, dtype=np.int32))
-    publication = Publication(np.zeros(1, dtype=np.int32), {"age": recoded})
+    recoded = RecodedAttribute([Exact("secret")], np.zeros(1, dtype=np.int32))
+    publication = TableSolution(np.zeros(1, dtype=np.int32), {"age": recoded})
     assert "secret" not in repr(publication) + repr(recoded)

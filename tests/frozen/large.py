@@ -13,14 +13,17 @@ from frozen.scenario import SECRET, Scenario
 
 D = "occupation"
 SCHEMA = sf.Schema(
-    quasi=["age", "education", "sex"], sensitive=[D], insensitive=["salary"], hierarchies={"age": sf.Intervals(5, 20)}
+    quasi_identifiers=["age", "education", "sex"],
+    sensitive=[D],
+    insensitive=["salary"],
+    hierarchies={"age": sf.Intervals(5, 20)},
 )
 K, L = sf.KAnonymity(k=5), sf.FrequencyLDiversity(l=2, sensitive=D)
 PASSES = {
     "counted": (sf.Optimal(), (K,)),
     "buckets": (sf.Anatomy(), (L,)),
     "segmented": (sf.Mondrian(), (K, L)),
-    "blocked": (sf.Mdav(), (K,)),
+    "blocked": (sf.MDAV(), (K,)),
 }
 
 
@@ -76,7 +79,7 @@ def scenarios() -> Iterator[Scenario]:
     for algorithm, models, rows in (
         (sf.Mondrian(), (K, L), 25_000),
         (sf.Optimal(), (K, sf.TCloseness(t=0.5, sensitive=D)), 25_000),
-        (sf.CrossBucket(), (K, L), 25_000),
+        (sf.CrossBucketGeneralization(), (K, L), 25_000),
         (sf.Anatomy(), (L,), 210_000),
         (sf.FixedLevels(levels={"age": 2, "education": 1, "sex": 1}), (K,), 210_000),
     ):

@@ -16,9 +16,9 @@ from conformance.test_networks import SEARCHES as OF_GRAPHS
 from conformance.test_ways import KEPT as OF_TRAJECTORIES
 from frozen.scenario import SECRET, Scenario
 from sfumato.checks import baskets, networks, ways
-from sfumato.samples import generate_baskets
+from sfumato.samples import generate_transactions
 
-OF_ROWS = sf.baskets.TablePromise(model=sf.KAnonymity(k=20))
+OF_ROWS = sf.baskets.OnClusters(model=sf.KAnonymity(k=20))
 FEW_CELLS = sf.baskets.LKCPrivacy(L=2, K=3, C=0.8, sensitive="ill")
 
 
@@ -31,14 +31,14 @@ def released(
 
 def rows_with_sets(folder: Path) -> None:
     """Write a table whose rows have sets of items."""
-    lists, tree = generate_baskets(200, items=25, mean_length=3, seed=4)
+    lists, tree = generate_transactions(200, items=25, mean_length=3, seed=4)
     at = np.arange(200)
     table = pa.table(
         {"age": at * 7 % 80, "sex": [("f", "m")[each % 2] for each in at.tolist()], "ills": lists.to_lists()}
     )
-    rows = sf.baskets.RowsWithSets(table, sf.Schema(quasi=["age", "sex"]), item="ills")
-    models = [OF_ROWS, sf.baskets.KMAnonymity(k=3, m=2)]
-    released(folder, sf.baskets.anonymize, rows, models, sf.baskets.WithinGroups(taxonomy=tree))
+    rows = sf.baskets.TableWithTransactions(table, sf.Schema(quasi_identifiers=["age", "sex"]), item="ills")
+    models = [OF_ROWS, sf.baskets.KmAnonymity(k=3, m=2)]
+    released(folder, sf.baskets.anonymize, rows, models, sf.baskets.AprioriOnClusters(taxonomy=tree))
 
 
 def rows_of_many_columns(folder: Path) -> None:
@@ -47,7 +47,7 @@ def rows_of_many_columns(folder: Path) -> None:
     columns = {
         name: [f"{name}{each}" for each in (at * step % 4).tolist()] for name, step in (("a", 1), ("b", 3), ("c", 5))
     }
-    rows = sf.baskets.rows_as_baskets(
+    rows = sf.baskets.transactions_from_rows(
         pa.table({**columns, "ill": [("flu", "pox", "ulcer")[each % 3] for each in at.tolist()]}), sensitive=["ill"]
     )
     released(folder, sf.baskets.anonymize, rows, [FEW_CELLS], sf.baskets.GreedySuppression())
@@ -56,14 +56,19 @@ def rows_of_many_columns(folder: Path) -> None:
 def scenarios() -> Iterator[Scenario]:
     """Yield every release."""
     kinds = (
-        ("sets", sf.baskets.anonymize, baskets.sample(0), OF_SETS),
-        ("graph", sf.networks.anonymize, networks.sample(0), OF_GRAPHS),
-        ("trajectories", sf.places.anonymize, ways.sample(1), [(each, [model]) for model, each in OF_TRAJECTORIES]),
+        ("sets", sf.baskets.anonymize, baskets.draw_transactions(0), OF_SETS),
+        ("graph", sf.networks.anonymize, networks.draw_graph(0), OF_GRAPHS),
+        (
+            "trajectories",
+            sf.places.anonymize,
+            ways.draw_trajectories(1),
+            [(each, [model]) for model, each in OF_TRAJECTORIES],
+        ),
     )
     for kind, anonymize, data, cases in kinds:
         for number, (search, models) in enumerate(cases):
             how = {"table_format": "parquet"} if number == 1 else {}
             task = partial(released, anonymize=anonymize, data=data, models=models, search=search, **how)
             yield Scenario(f"{kind}-{number}-{search.name}", task, (search, *models), kind)
-    yield Scenario("sets-beside-a-table", rows_with_sets, (OF_ROWS, sf.baskets.WithinGroups), "sets")
+    yield Scenario("sets-beside-a-table", rows_with_sets, (OF_ROWS, sf.baskets.AprioriOnClusters), "sets")
     yield Scenario("sets-lkc-privacy", rows_of_many_columns, (FEW_CELLS,), "sets")

@@ -13,9 +13,9 @@ from sfumato.places import catalogue as of_trajectories
 
 SECRET = "5f" * 32
 CATALOGUES = {
-    "table": (catalogue.MODELS.built_in, catalogue.ALGORITHMS.built_in, catalogue.STEPS.built_in),
+    "table": (catalogue.MODELS.built_in, catalogue.ALGORITHMS.built_in, catalogue.MASKING_STEPS.built_in),
     "sets": (of_sets.MODELS, of_sets.ALGORITHMS),
-    "graph": (of_graphs.PROMISES, of_graphs.ALGORITHMS),
+    "graph": (of_graphs.GRAPH_MODELS, of_graphs.ALGORITHMS),
     "trajectories": (of_trajectories.MODELS, of_trajectories.ALGORITHMS),
 }
 

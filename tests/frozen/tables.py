@@ -14,12 +14,12 @@ import sfumato as sf
 from frozen.scenario import SECRET, Scenario
 from related_tables import relations
 from series_of_patients import quarter
-from sfumato.algorithms.base import Algorithm
-from sfumato.models.base import PrivacyModel
+from sfumato.algorithms.base import TableAlgorithm
+from sfumato.models.base import GroupModel
 
 D = "disease"
 VALUES = ("asthma", "diabetes", "influenza", "migraine", "stroke")
-HOSPITAL = sf.samples.generate(160, seed=3).select(["name", "age", "sex", "height_cm", "cost"])
+HOSPITAL = sf.samples.generate_hospital(160, seed=3).select(["name", "age", "sex", "height_cm", "cost"])
 HOSPITAL = HOSPITAL.append_column(D, pa.array([VALUES[at % len(VALUES)] for at in range(HOSPITAL.num_rows)]))
 COSTS = [[abs(one - other) for other in range(len(VALUES))] for one in range(len(VALUES))]
 TREE = sf.Taxonomy({"lung": ["asthma", "influenza"], "head": ["migraine", "stroke"], "blood": ["diabetes"]})
@@ -29,7 +29,7 @@ TREES = {"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50), D: T
 SCHEMA = sf.Schema(**ROLES, sensitive=[D, "cost"], hierarchies=TREES)
 WITHOUT_COST = sf.Schema(**ROLES, sensitive=[D], hierarchies=TREES)
 K, L = sf.KAnonymity(k=4), sf.DistinctLDiversity(l=2, sensitive=D)
-MODELS: tuple[PrivacyModel, ...] = (
+MODELS: tuple[GroupModel, ...] = (
     K,
     L,
     sf.FrequencyLDiversity(l=2, sensitive=D),
@@ -43,7 +43,7 @@ MODELS: tuple[PrivacyModel, ...] = (
     sf.PPlusSensitiveKAnonymity(
         p=2, k=3, sensitive=D, categories={value: str(at % 3) for at, value in enumerate(VALUES)}
     ),
-    sf.HPKAnonymity(h=2, p=2, k=4, sensitive=D, levels=LEVELS),
+    sf.HPKAnonymity(h=2, p=2, k=4, sensitive=D, sensitivity_levels=LEVELS),
     sf.AlphaKAnonymity(alpha=0.5, k=3, sensitive=D),
     sf.ConfidenceBounding(bounds={"asthma": 0.5, "stroke": 0.6}, sensitive=D),
     sf.KEAnonymity(k=3, e=500, sensitive="cost"),
@@ -56,14 +56,14 @@ MODELS: tuple[PrivacyModel, ...] = (
 )
 PROXIMATE = sf.EpsilonMAnonymity(epsilon=100, m=2, sensitive="cost")
 PRESENCE = sf.DeltaPresence(delta_min=0, delta_max=0.9)
-SERIES: tuple[tuple[Algorithm, PrivacyModel], ...] = (
+SERIES: tuple[tuple[TableAlgorithm, GroupModel], ...] = (
     (sf.Mondrian(), sf.KAnonymity(k=2)),
-    (sf.Mdav(), sf.KAnonymity(k=2)),
-    (sf.LocalAnatomy(), sf.SeriesExposure(limit=0.5, sensitive=D)),
+    (sf.MDAV(), sf.KAnonymity(k=2)),
+    (sf.LocalAnatomy(), sf.BoundedSeriesDisclosure(limit=0.5, sensitive=D)),
     (sf.MInvariantBuckets(), sf.MInvariance(m=2, sensitive=D)),
     (sf.MInvariantBuckets(), sf.MDistinct(m=2, sensitive=D, stays={"flu": ["gout"], "gout": ["flu"]})),
 )
-MERGING: tuple[Algorithm, ...] = (
+MERGING: tuple[TableAlgorithm, ...] = (
     sf.Mondrian(),
     sf.Mondrian(strict=False, publish="sets"),
     sf.Optimal(),
@@ -77,18 +77,18 @@ MERGING: tuple[Algorithm, ...] = (
     sf.KOptimize(most_checked=100),
     sf.LocalRecoding(),
     sf.FixedLevels(levels={"age": 3, "sex": 1, "height_cm": 2}),
-    sf.NCPTopDown(),
-    sf.Sabre(),
-    sf.Mdav(),
-    sf.Mdav(publish="ranges"),
-    sf.VMdav(),
+    sf.TopDownNCP(),
+    sf.SABRE(),
+    sf.MDAV(),
+    sf.MDAV(publish="ranges"),
+    sf.VMDAV(),
     sf.KMember(publish="ranges"),
     sf.GreedyPKClustering(),
-    sf.MaaSlie(),
+    sf.MAASLIE(),
 )
-BUCKETS: tuple[Algorithm, ...] = (
+BUCKETS: tuple[TableAlgorithm, ...] = (
     sf.Anatomy(),
-    sf.CrossBucket(),
+    sf.CrossBucketGeneralization(),
     sf.LocalAnatomy(),
     sf.LocalAnatomyGeneralization(),
     sf.Slicing(),
@@ -96,7 +96,7 @@ BUCKETS: tuple[Algorithm, ...] = (
 STEPS = (
     [
         sf.masking.AddNoise(columns=["age", "height_cm", "cost"], share=0.1, low=0),
-        sf.masking.Pram(columns=["sex"], keep=0.9),
+        sf.masking.PRAM(columns=["sex"], keep=0.9),
     ],
     [sf.masking.SwapRanks(columns=["age", "cost"], reach=0.05), sf.masking.TopCode(column="cost", at=9000)],
     [
@@ -110,8 +110,8 @@ STEPS = (
 
 def released(
     folder: Path,
-    models: Sequence[PrivacyModel] = (K, L),
-    algorithm: Algorithm | None = None,
+    models: Sequence[GroupModel] = (K, L),
+    algorithm: TableAlgorithm | None = None,
     *,
     schema: sf.Schema = SCHEMA,
     table_format: str = "csv",
@@ -124,11 +124,11 @@ def released(
     found.write(folder, table_format=table_format)
 
 
-def series(folder: Path, *, algorithm: Algorithm, model: PrivacyModel) -> None:
+def series(folder: Path, *, algorithm: TableAlgorithm, model: GroupModel) -> None:
     """Write three releases of a series, in which patients come, and go where the algorithm allows it."""
     folder.mkdir()
-    ledger = sf.Ledger.create(folder.parent / "ledger", key=folder.parent / "key")
-    schema = sf.Schema(identifier=["id"], quasi=["age"], sensitive=[D])
+    ledger = sf.Series.create(folder.parent / "ledger", key=folder.parent / "key")
+    schema = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=[D])
     gone = 8 if algorithm.name == "m-invariant-buckets" else 0
     for number in range(3):
         data = quarter(gone * number, 40 + 12 * number)
@@ -147,8 +147,10 @@ def related(folder: Path) -> None:
 
 def masked_only(folder: Path, steps: Sequence[Any]) -> None:
     """Write a table that masking steps have changed."""
-    schema = sf.Schema(identifier=["name"], quasi=["age", "sex", "height_cm"], insensitive=["cost"], sensitive=[D])
-    sf.anonymize(HOSPITAL, schema, [], sf.AsIs(), masking=steps, seed=1, secret=SECRET).write(folder)
+    schema = sf.Schema(
+        identifiers=["name"], quasi_identifiers=["age", "sex", "height_cm"], insensitive=["cost"], sensitive=[D]
+    )
+    sf.anonymize(HOSPITAL, schema, [], sf.Identity(), masking=steps, seed=1, secret=SECRET).write(folder)
 
 
 def synthetic(folder: Path) -> None:
@@ -163,7 +165,7 @@ def fused(folder: Path) -> None:
         sf.fusing.Party(name=name, data=rows.select(["person", D, column]), id="person", attributes=[column])
         for name, column in (("clinic", "age"), ("agency", "sex"))
     ]
-    asked = [sf.fusing.Requirement(quasi=("age", "sex"), k=5)]
+    asked = [sf.fusing.KAnonymityRequirement(quasi=("age", "sex"), k=5)]
     sf.fusing.fuse(parties, target=D, requirements=asked, scoring="plain").write(folder)
 
 
@@ -193,7 +195,7 @@ def scenarios() -> Iterator[Scenario]:
     yield Scenario("language-zh", partial(released, language="zh"))
     yield Scenario("language-zh-anatomy", partial(in_buckets, algorithm=sf.Anatomy(), language="zh"))
     for number, steps in enumerate(STEPS):
-        yield Scenario(f"masking-{number}", partial(masked_only, steps=steps), (sf.AsIs(), *steps))
+        yield Scenario(f"masking-{number}", partial(masked_only, steps=steps), (sf.Identity(), *steps))
     yield Scenario("masking-mondrian", partial(released, masking=STEPS[1]))
     for algorithm, model in SERIES:
         yield Scenario(

@@ -10,12 +10,12 @@ import pytest
 
 import sfumato as sf
 from party_folders import contents
-from sfumato.catalogue import MEASURES
-from sfumato.fusing.agreement import Agreement
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures import Measured
+from sfumato.catalogue import METRICS
+from sfumato.fusing.agreement import SessionParameters
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.measures import MetricInput
 
-PEOPLE = sf.samples.generate(90, seed=5).to_pandas().assign(person=[f"canary-{row}" for row in range(90)])
+PEOPLE = sf.samples.generate_hospital(90, seed=5).to_pandas().assign(person=[f"canary-{row}" for row in range(90)])
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,9 @@ def fused():
         sf.fusing.Party(name=name, data=PEOPLE[["person", "disease", column]], id="person", attributes=[column])
         for name, column in (("clinic", "age"), ("agency", "sex"))
     ]
-    return sf.fusing.fuse(parties, target="disease", requirements=[sf.fusing.Requirement(quasi=("age", "sex"), k=5)])
+    return sf.fusing.fuse(
+        parties, target="disease", requirements=[sf.fusing.KAnonymityRequirement(quasi=("age", "sex"), k=5)]
+    )
 
 
 def test_frame_is_of_the_kind_that_the_party_gave(fused):
@@ -33,9 +35,9 @@ def test_frame_is_of_the_kind_that_the_party_gave(fused):
 
 
 def test_measures_are_those_that_need_no_original(fused):
-    measured = Measured.of(Evidence(fused.published, fused.schema).table, 0)
-    assert fused.measures == {
-        name: MEASURES[name].compute(measured) for name in ("discernibility", "average-class-size", "suppressed-share")
+    measured = MetricInput.of(AuditContext(fused.published, fused.schema).table, 0)
+    assert fused.metrics == {
+        name: METRICS[name].compute(measured) for name in ("discernibility", "average-class-size", "suppressed-share")
     }
 
 
@@ -48,9 +50,11 @@ def test_recipe_is_the_agreement(fused):
         "requirements": [{"quasi": ["age", "sex"], "k": 5}],
     }
     requirements = tuple(
-        sf.fusing.Requirement(quasi=tuple(each["quasi"]), k=each["k"]) for each in agreed.pop("requirements")
+        sf.fusing.KAnonymityRequirement(quasi=tuple(each["quasi"]), k=each["k"]) for each in agreed.pop("requirements")
     )
-    assert Agreement(**{**agreed, "parties": tuple(agreed["parties"])}, requirements=requirements) == fused.recipe
+    assert (
+        SessionParameters(**{**agreed, "parties": tuple(agreed["parties"])}, requirements=requirements) == fused.recipe
+    )
 
 
 def test_transcript_stays_inside_and_persons_stay_out(fused, tmp_path):

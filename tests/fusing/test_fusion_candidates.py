@@ -6,18 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.coding.codes import code_column
-from sfumato.fusing.candidates import OwnAttribute
+from sfumato.coding.codes import encode_column
+from sfumato.fusing.candidates import LocalAttribute
 from sfumato.hierarchies import Taxonomy
 from sfumato.schema.schema import Schema
 
 JOBS = Taxonomy({"white-collar": ["clerk", "boss"], "blue-collar": ["driver", "miner", "smith"]})
 
 
-def made(values, classes, *, hierarchy=None, weight=1.0, factors=1.0, scoring="sensitive") -> OwnAttribute:
-    schema = Schema(quasi=["it"], hierarchies={} if hierarchy is None else {"it": hierarchy})
-    column = code_column("it", pa.chunked_array([pa.array(values)]), schema)
-    return OwnAttribute(column, np.array(classes), weight=weight, value_factors=factors, scoring=scoring)
+def made(values, classes, *, hierarchy=None, weight=1.0, factors=1.0, scoring="sensitive") -> LocalAttribute:
+    schema = Schema(quasi_identifiers=["it"], hierarchies={} if hierarchy is None else {"it": hierarchy})
+    column = encode_column("it", pa.chunked_array([pa.array(values)]), schema)
+    return LocalAttribute(column, np.array(classes), weight=weight, value_factors=factors, scoring=scoring)
 
 
 def labels(attribute, candidate):

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fusion_oracle as oracle
-from sfumato.fusing.factors import attribute_factors, class_counts, entropy, gain_ratio, information_gain, rounded
+from sfumato.fusing.factors import (
+    attribute_sensitivities,
+    count_classes,
+    entropy,
+    gain_ratio,
+    information_gain,
+    round_score,
+)
 from strategies import group_counts
 
 GAINS = st.dictionaries(st.text(max_size=3), st.floats(0, 1), min_size=1, max_size=8)
@@ -22,20 +29,20 @@ def spread(counts):
 
 
 def test_the_factors_of_the_text_for_two_attributes():
-    assert attribute_factors({"sex": 0.3, "salary": 0.7}) == pytest.approx({"sex": 0.7, "salary": 0.3})
+    assert attribute_sensitivities({"sex": 0.3, "salary": 0.7}) == pytest.approx({"sex": 0.7, "salary": 0.3})
 
 
 def test_the_factors_of_the_experiment_are_of_the_form_that_sums_to_one():
     """0.1, 0.1 and five times 0.16: gains of two attributes are 0.4 of all each, and of five others 0.04."""
     gains = {"education": 0.4, "occupation": 0.4, **{f"other {number}": 0.04 for number in range(5)}}
-    weighed = attribute_factors(gains)
+    weighed = attribute_sensitivities(gains)
     assert weighed["education"] == weighed["occupation"] == pytest.approx(0.1)
     assert [weighed[f"other {number}"] for number in range(5)] == pytest.approx([0.16] * 5)
 
 
 @given(GAINS)
 def test_factors_sum_to_one_and_a_greater_gain_has_a_smaller_factor(gains):
-    weighed = attribute_factors(gains)
+    weighed = attribute_sensitivities(gains)
     assert sum(weighed.values()) == pytest.approx(1)
     assert all(0 <= factor <= 1 for factor in weighed.values())
     for one in gains:
@@ -44,7 +51,7 @@ def test_factors_sum_to_one_and_a_greater_gain_has_a_smaller_factor(gains):
 
 
 def test_attributes_that_tell_nothing_weigh_alike():
-    assert attribute_factors({"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0}) == dict.fromkeys("abcd", 0.25)
+    assert attribute_sensitivities({"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0}) == dict.fromkeys("abcd", 0.25)
 
 
 @given(group_counts())
@@ -74,10 +81,10 @@ def test_entropy_is_in_bits():
 
 
 def test_equal_scores_are_equal_whatever_the_computer_makes_of_them():
-    assert rounded(0.1 * 3 * 0.5) == rounded(0.15)
-    assert rounded(1e-9 / 3) != 0
-    assert rounded(0.15) < rounded(0.15 + 1e-9)
+    assert round_score(0.1 * 3 * 0.5) == round_score(0.15)
+    assert round_score(1e-9 / 3) != 0
+    assert round_score(0.15) < round_score(0.15 + 1e-9)
 
 
 def test_records_are_counted_by_child_and_class():
-    assert class_counts(np.array([0, 2, 2, 0]), np.array([1, 0, 0, 1]), (3, 2)).tolist() == [[0, 2], [0, 0], [2, 0]]
+    assert count_classes(np.array([0, 2, 2, 0]), np.array([1, 0, 0, 1]), (3, 2)).tolist() == [[0, 2], [0, 0], [2, 0]]

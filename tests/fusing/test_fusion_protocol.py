@@ -15,7 +15,7 @@ from drawn_examples import examples
 from fusion_cases import Case, cases
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
-from sfumato.fusing.requirements import Requirement
+from sfumato.fusing.requirements import KAnonymityRequirement
 from sfumato.hierarchies import Taxonomy
 
 
@@ -127,7 +127,7 @@ def clinic_and_agency() -> list[Party]:
 )
 def test_a_sensitive_attribute_comes_later_however_many_values_it_has(scoring, shown, hidden):
     """The sum of 40 factors of 1 is more than that of 2 factors of 5, their mean is less."""
-    required = [Requirement(quasi=("illness", "sex"), k=21)]
+    required = [KAnonymityRequirement(quasi=("illness", "sex"), k=21)]
     fused = fuse(clinic_and_agency(), target="class", requirements=required, scoring=scoring)
     assert [each.attribute for each in fused.transcript] == [shown]
     assert set(fused.published[hidden].to_pylist()) == {"*"}
@@ -143,7 +143,10 @@ def test_the_worked_example_of_two_parties():
     first = Party(name="P1", data=jobs, id="id", attributes=["job"])
     second = Party(name="P2", data=ages, id="id", attributes=["age"], hierarchies={"age": ladder})
     fused = fuse(
-        [first, second], target="class", requirements=[Requirement(quasi=("job", "age"), k=2)], scoring="plain"
+        [first, second],
+        target="class",
+        requirements=[KAnonymityRequirement(quasi=("job", "age"), k=2)],
+        scoring="plain",
     )
     first_round, second_round = fused.transcript
     assert (first_round.winner, first_round.attribute) == ("P1", "job")

@@ -12,19 +12,19 @@ import pytest
 
 from recorded_parties import Sent, record
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ProtocolError, SchemaError
-from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.agreement import SessionParameters
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import take_part
-from sfumato.fusing.requirements import Requirement
+from sfumato.fusing.protocol import run_party
+from sfumato.fusing.requirements import KAnonymityRequirement
 from sfumato.fusing.secure.channel import run_parties
-from sfumato.fusing.secure.messages import pack, unpack
+from sfumato.fusing.secure.messages import pack_message, unpack_message
 from sfumato.hierarchies import Taxonomy
 
 IDS = [f"id {number}" for number in range(12)]
 CLASSES = ["yes"] * 6 + ["no"] * 6
 JOBS = Taxonomy({"office": ["clerk", "boss"], "outdoors": ["farmer", "sailor"]})
-NEEDED = Requirement(quasi=["job", "sex"], k=2)
+NEEDED = KAnonymityRequirement(quasi=["job", "sex"], k=2)
 
 
 def party(name="left", **columns) -> Party:
@@ -44,15 +44,15 @@ def right(**changes) -> Party:
     return replace(made, **changes)
 
 
-def fused(*parties: Party, needed: Requirement = NEEDED):
+def fused(*parties: Party, needed: KAnonymityRequirement = NEEDED):
     return fuse(parties, target="class", requirements=[needed])
 
 
-def run(agreements: dict[str, Agreement], parties: dict[str, Party]):
-    return run_parties({name: lambda c, n=name: take_part(parties[n], agreements[n], c) for name in parties})
+def run(agreements: dict[str, SessionParameters], parties: dict[str, Party]):
+    return run_parties({name: lambda c, n=name: run_party(parties[n], agreements[n], c) for name in parties})
 
 
-AGREED = Agreement(parties=("left", "right"), target="class", requirements=(NEEDED,))
+AGREED = SessionParameters(parties=("left", "right"), target="class", requirements=(NEEDED,))
 
 
 def test_attributes_that_no_requirement_names_are_told_before_and_after():
@@ -60,8 +60,8 @@ def test_attributes_that_no_requirement_names_are_told_before_and_after():
     made = fuse([left(), right()], target="class", requirements=[NEEDED], note=said.append)
     assert said == [made.warning]
     assert "No requirement names age: published as finely as 2 persons share a value of each one alone" in repr(made)
-    assert fused(left(), right(), needed=Requirement(quasi=["age", "job", "sex"], k=2)).warning is None
-    once = fused(left(), right(), needed=Requirement(quasi=["job", "sex"], k=1))
+    assert fused(left(), right(), needed=KAnonymityRequirement(quasi=["age", "job", "sex"], k=2)).warning is None
+    once = fused(left(), right(), needed=KAnonymityRequirement(quasi=["job", "sex"], k=1))
     assert "published as they are" in once.warning
 
 
@@ -72,7 +72,7 @@ def test_it_works_when_nothing_is_wrong():
 @pytest.mark.parametrize(
     ("point", "other"),
     [
-        ("requirements", (Requirement(quasi=["job", "sex"], k=3),)),
+        ("requirements", (KAnonymityRequirement(quasi=["job", "sex"], k=3),)),
         ("scoring", "plain"),
         ("scoring", "sensitive-sum"),
         ("parties", ("right", "left")),
@@ -98,7 +98,7 @@ def test_an_attribute_that_two_parties_bring_is_refused():
 
 def test_a_requirement_on_an_attribute_that_nobody_brings_is_refused():
     with pytest.raises(SchemaError, match="names 'salary', which no party has"):
-        fused(left(), right(), needed=Requirement(quasi=["job", "salary"], k=2))
+        fused(left(), right(), needed=KAnonymityRequirement(quasi=["job", "salary"], k=2))
 
 
 def test_a_class_that_is_also_an_attribute_is_refused():
@@ -122,8 +122,8 @@ def test_parties_without_a_person_in_common_are_told_so():
 
 def test_fewer_persons_in_common_than_required_are_refused():
     with pytest.raises(InfeasibleError, match="3 people in common, but every group requires 4; require fewer"):
-        fused(left(), shifted(9), needed=Requirement(quasi=["job", "sex"], k=4))
-    exact = fused(left(), shifted(8), needed=Requirement(quasi=["job", "sex"], k=4))
+        fused(left(), shifted(9), needed=KAnonymityRequirement(quasi=["job", "sex"], k=4))
+    exact = fused(left(), shifted(8), needed=KAnonymityRequirement(quasi=["job", "sex"], k=4))
     assert exact.published.num_rows == 4
 
 
@@ -191,13 +191,13 @@ def spoiled(change, kind="specialize", sender=None):
             if not found or not left_to_do:
                 return sent.message
             left_to_do.pop()
-        fields = dict(unpack(kind, sent.message).fields)
-        return pack(kind, **{**fields, **change(fields)})
+        fields = dict(unpack_message(kind, sent.message).fields)
+        return pack_message(kind, **{**fields, **change(fields)})
 
     published = []
 
     def take(connected, mine):
-        published.append(take_part(mine, AGREED, connected))
+        published.append(run_party(mine, AGREED, connected))
 
     functions = {
         "left": lambda connected: take(connected, left()),

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 import fusion_oracle as oracle
 from sfumato.exceptions import InvalidParameterError
-from sfumato.fusing.agreement import Agreement, differing
-from sfumato.fusing.requirements import Requirement, without_implied
+from sfumato.fusing.agreement import SessionParameters, differing_fields
+from sfumato.fusing.requirements import KAnonymityRequirement, drop_implied
 
 REQUIREMENTS = st.lists(
     st.builds(
-        Requirement, quasi=st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True), k=st.integers(1, 5)
+        KAnonymityRequirement,
+        quasi=st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True),
+        k=st.integers(1, 5),
     ),
     min_size=1,
     max_size=6,
@@ -24,7 +26,7 @@ REQUIREMENTS = st.lists(
 
 @given(REQUIREMENTS)
 def test_exactly_the_implied_requirements_are_dropped(requirements):
-    kept = without_implied(requirements)
+    kept = drop_implied(requirements)
     wanted = oracle.without_implied([(each.quasi, each.k) for each in requirements])
     assert {(frozenset(each.quasi), each.k) for each in kept} == {(frozenset(quasi), k) for quasi, k in wanted}
     assert len(kept) == len(wanted)
@@ -33,21 +35,23 @@ def test_exactly_the_implied_requirements_are_dropped(requirements):
 @given(REQUIREMENTS, st.randoms())
 def test_the_order_of_requirements_does_not_matter(requirements, random):
     shuffled = random.sample(requirements, len(requirements))
-    assert without_implied(shuffled) == without_implied(requirements)
+    assert drop_implied(shuffled) == drop_implied(requirements)
 
 
 def test_a_subset_with_a_greater_k_stays():
-    both = [Requirement(quasi=["sex", "job"], k=4), Requirement(quasi=["sex"], k=5)]
-    assert set(without_implied(both)) == set(both)
+    both = [KAnonymityRequirement(quasi=["sex", "job"], k=4), KAnonymityRequirement(quasi=["sex"], k=5)]
+    assert set(drop_implied(both)) == set(both)
 
 
 @pytest.mark.parametrize("wrong", [{"quasi": "sex"}, {"quasi": []}, {"quasi": [1]}, {"k": 0}, {"k": 2.5}, {"k": True}])
 def test_a_requirement_that_makes_no_sense_is_refused(wrong):
     with pytest.raises(InvalidParameterError):
-        Requirement(**{"quasi": ["sex"], "k": 2, **wrong})
+        KAnonymityRequirement(**{"quasi": ["sex"], "k": 2, **wrong})
 
 
-AGREED = Agreement(parties=("a", "b"), target="class", requirements=(Requirement(quasi=["sex", "job"], k=4),))
+AGREED = SessionParameters(
+    parties=("a", "b"), target="class", requirements=(KAnonymityRequirement(quasi=["sex", "job"], k=4),)
+)
 
 
 @pytest.mark.parametrize(
@@ -55,20 +59,20 @@ AGREED = Agreement(parties=("a", "b"), target="class", requirements=(Requirement
     [
         ("parties", ("b", "a")),
         ("target", "salary"),
-        ("requirements", (Requirement(quasi=["sex", "job"], k=5),)),
-        ("requirements", (Requirement(quasi=["sex"], k=4),)),
+        ("requirements", (KAnonymityRequirement(quasi=["sex", "job"], k=5),)),
+        ("requirements", (KAnonymityRequirement(quasi=["sex"], k=4),)),
         ("scoring", "plain"),
     ],
 )
 def test_every_point_of_an_agreement_is_compared(point, other):
     another = replace(AGREED, **{point: other})
-    assert differing(AGREED.settings(), another.settings()) == [point]
-    assert differing(AGREED.settings(), replace(AGREED).settings()) == []
+    assert differing_fields(AGREED.settings(), another.settings()) == [point]
+    assert differing_fields(AGREED.settings(), replace(AGREED).settings()) == []
 
 
 def test_implied_requirements_are_no_difference():
-    more = (*AGREED.requirements, Requirement(quasi=["job"], k=2))
-    assert differing(AGREED.settings(), replace(AGREED, requirements=more).settings()) == []
+    more = (*AGREED.requirements, KAnonymityRequirement(quasi=["job"], k=2))
+    assert differing_fields(AGREED.settings(), replace(AGREED, requirements=more).settings()) == []
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from drawn_examples import examples
 from fusion_cases import Case, cases
 from recorded_parties import Sent, record
 from sfumato.fusing import rounds
-from sfumato.fusing.agreement import Agreement
+from sfumato.fusing.agreement import SessionParameters
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import take_part
-from sfumato.fusing.requirements import Requirement
+from sfumato.fusing.protocol import run_party
+from sfumato.fusing.requirements import KAnonymityRequirement
 from sfumato.fusing.secure.channel import NUMBER
-from sfumato.fusing.secure.messages import unpack
+from sfumato.fusing.secure.messages import unpack_message
 from sfumato.hierarchies import Taxonomy
 
 JOBS = Taxonomy(
@@ -35,8 +35,8 @@ JOBS = Taxonomy(
 def recorded(parties: list[Party], requirements, scoring="sensitive"):
     """Fuse over channels that write everything down."""
     names = tuple(party.name for party in parties)
-    agreement = Agreement(parties=names, target="class", requirements=tuple(requirements), scoring=scoring)
-    functions = {party.name: lambda connected, party=party: take_part(party, agreement, connected) for party in parties}
+    agreement = SessionParameters(parties=names, target="class", requirements=tuple(requirements), scoring=scoring)
+    functions = {party.name: lambda connected, party=party: run_party(party, agreement, connected) for party in parties}
     return record(functions)
 
 
@@ -46,7 +46,7 @@ def kind_of(sent: Sent) -> str:
 
 
 def contents(sent: Sent) -> dict[str, object]:
-    return dict(unpack(kind_of(sent), sent.message).fields)
+    return dict(unpack_message(kind_of(sent), sent.message).fields)
 
 
 def as_bytes(sent: Sent) -> bytes:
@@ -108,7 +108,7 @@ def made_up(persons: int = 120, seed: int = 5) -> list[Party]:
     return [party("left", left, job=jobs, city=cities), party("right", right, income=incomes)]
 
 
-NEEDED = [Requirement(quasi=["job", "income"], k=4), Requirement(quasi=["city", "income"], k=5)]
+NEEDED = [KAnonymityRequirement(quasi=["job", "income"], k=4), KAnonymityRequirement(quasi=["city", "income"], k=5)]
 
 
 def secrets_of(party: Party, shown: set[str]) -> list[bytes]:
@@ -126,8 +126,8 @@ def secrets_of(party: Party, shown: set[str]) -> list[bytes]:
 
 def test_no_message_holds_a_raw_value_or_a_score(monkeypatch):
     offered = []
-    bits = rounds._bits
-    monkeypatch.setattr(rounds, "_bits", lambda score: offered.append(score) or bits(score))
+    bits = rounds._score_bits
+    monkeypatch.setattr(rounds, "_score_bits", lambda score: offered.append(score) or bits(score))
     parties = made_up()
     results, log = recorded(parties, NEEDED)
     fused = results["left"]
@@ -188,7 +188,7 @@ def views(gain: float, *, loser: int, parties: int) -> dict[Slot, np.ndarray]:
     for _ in range(RUNS):
         made = worlds(gain, loser=loser, parties=parties)
         quasi = [name for party in made for name in party.attributes]
-        results, log = recorded(made, [Requirement(quasi=quasi, k=12)])
+        results, log = recorded(made, [KAnonymityRequirement(quasi=quasi, k=12)])
         assert results["p0"].rounds == 1
         for sent in log:
             kind = kind_of(sent)
@@ -221,5 +221,5 @@ def test_messages_do_not_depend_on_the_losing_score(loser, parties):
 
 @given(st.floats(min_value=1e-300, max_value=1e300), st.floats(min_value=1e-300, max_value=1e300))
 def test_greater_scores_are_greater_numbers(one, other):
-    assert (rounds._bits(one) < rounds._bits(other)) == (one < other)
-    assert 0 < rounds._bits(one) < 2**64
+    assert (rounds._score_bits(one) < rounds._score_bits(other)) == (one < other)
+    assert 0 < rounds._score_bits(one) < 2**64

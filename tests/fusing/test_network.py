@@ -18,10 +18,10 @@ from parties_over_tls import PAIR, run, scan
 from party_folders import NAMES, Folders
 from sfumato.exceptions import InfeasibleError, ProtocolError, ReadError, SchemaError, SfumatoError, WriteError
 from sfumato.fusing import inbox, meeting, network
-from sfumato.fusing.certificates import Identity, make_identity, read_certificate, tls
-from sfumato.fusing.connections import Address, Waiting
-from sfumato.fusing.fused import Fused
-from sfumato.fusing.network import connected, fuse_with_others
+from sfumato.fusing.certificates import Credentials, create_credentials, read_certificate, tls_context
+from sfumato.fusing.connections import Address, Timeouts
+from sfumato.fusing.fused import FusionResult
+from sfumato.fusing.network import connect_parties, fuse_over_network
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party import Party
 from sfumato.fusing.party_file import PartyFile
@@ -38,7 +38,7 @@ def test_parties_over_tls_fuse_what_one_process_fuses(tmp_path, names, scoring):
     requirements = files[0].agreement.requirements
     together = fuse([file.party for file in files], target="class", requirements=requirements, scoring=scoring)
     for result in run(folders).values():
-        assert isinstance(result, Fused)
+        assert isinstance(result, FusionResult)
         assert result.published.equals(together.published)
         assert result.transcript == together.transcript
 
@@ -48,7 +48,7 @@ def exchange(folders: Folders, talk: Callable[[Parties], object]) -> dict[str, o
 
     def take(name: str) -> object:
         file = PartyFile.read(folders.file(name))
-        with connected(file.connections, file.agreement, retry=True, note=[].append) as parties:
+        with connect_parties(file.connections, file.agreement, retry=True, note=[].append) as parties:
             return talk(parties)
 
     return run(folders, **dict.fromkeys(folders.names, take))
@@ -75,7 +75,7 @@ def test_a_message_that_is_too_large_is_not_sent(pair, monkeypatch):
 
 
 def test_a_party_that_sends_too_much_at_once_is_stopped(pair, monkeypatch):
-    monkeypatch.setattr(inbox, "LONGEST_QUEUE", 100_000)
+    monkeypatch.setattr(inbox, "MAX_QUEUE_LENGTH", 100_000)
 
     def talk(parties):
         if parties.me == "agency":
@@ -199,7 +199,7 @@ def test_a_table_that_its_hierarchy_does_not_cover_is_found_before_anybody_is_as
         (pair.root / name / "job.csv").write_text("nurse;*\n")
     file = PartyFile.read(pair.file("agency"))
     with pytest.raises(SfumatoError, match="job"):
-        fuse_with_others(file.party, file.agreement, file.connections, retry=True)
+        fuse_over_network(file.party, file.agreement, file.connections, retry=True)
 
 
 @pytest.mark.parametrize("why", ["has no column 'cost'", "do not agree on: requirements"])
@@ -228,7 +228,7 @@ def test_a_party_that_is_refused_at_once_tells_those_who_wait(tmp_path, why):
 
 def taking_part(party: Party, file: PartyFile, note: Callable[[str], None] = [].append) -> object:
     try:
-        return fuse_with_others(party, file.agreement, file.connections, note=note)
+        return fuse_over_network(party, file.agreement, file.connections, note=note)
     except SfumatoError as error:
         return error
 
@@ -236,7 +236,7 @@ def taking_part(party: Party, file: PartyFile, note: Callable[[str], None] = [].
 def test_joining_where_nobody_listens_ends_at_once(pair):
     file = PartyFile.read(pair.file("agency"))
     with pytest.raises(ProtocolError, match=r"'hospital' does not answer at 127\.0\.0\.1:"):
-        fuse_with_others(file.party, file.agreement, file.connections, retry=False)
+        fuse_over_network(file.party, file.agreement, file.connections, retry=False)
 
 
 def test_a_port_that_is_taken_is_refused(pair):
@@ -246,7 +246,7 @@ def test_a_port_that_is_taken_is_refused(pair):
         socket.create_server((where.host, where.port)),
         pytest.raises(SchemaError, match=r"cannot listen on 127\.0\.0\.1"),
     ):
-        fuse_with_others(file.party, file.agreement, file.connections)
+        fuse_over_network(file.party, file.agreement, file.connections)
 
 
 @pytest.mark.parametrize(
@@ -260,26 +260,26 @@ def test_a_port_that_is_taken_is_refused(pair):
 def test_connections_that_cannot_work_are_refused(pair, change, match):
     file = PartyFile.read(pair.file("hospital"))
     with pytest.raises(SchemaError, match=match):
-        replace(file.connections, **change).fitting(file.agreement)
+        replace(file.connections, **change).for_session(file.agreement)
 
 
 def test_a_party_that_connects_needs_addresses(pair):
     file = PartyFile.read(pair.file("agency"))
     peers = [replace(peer, address=None) for peer in file.connections.peers]
     with pytest.raises(SchemaError, match="needs the address of that peer"):
-        replace(file.connections, peers=peers).fitting(file.agreement)
+        replace(file.connections, peers=peers).for_session(file.agreement)
 
 
 @pytest.mark.parametrize("text", ["", "host", "host:", ":7", "host:0", "host:70000", "host:-1", "host:x"])
 def test_what_is_no_address_is_refused(text):
     with pytest.raises(SchemaError, match="listen must be host:port"):
-        Address.read(text, "listen")
+        Address.parse(text, "listen")
 
 
 @pytest.mark.parametrize("waiting", [{"others": -1}, {"silence": 1}, {"step": 0}, {"silence": float("nan")}])
 def test_waiting_times_that_cannot_work_are_refused(waiting):
     with pytest.raises(SfumatoError, match="Waiting"):
-        Waiting(**waiting)
+        Timeouts(**waiting)
 
 
 # Certificates.
@@ -287,22 +287,25 @@ def test_waiting_times_that_cannot_work_are_refused(waiting):
 
 def test_whoever_shows_no_peers_certificate_is_turned_away_and_waiting_goes_on(pair, tmp_path):
     notes: list[str] = []
-    stranger = make_identity("agency", tmp_path)
+    stranger = create_credentials("agency", tmp_path)
     known = read_certificate(pair.root / "hospital" / "hospital.crt", "hospital")
     where = PartyFile.read(pair.file("hospital")).connections.listen
     come = threading.Event()
 
     def late(name: str) -> object:
         scan(where).close()
-        with contextlib.suppress(OSError), tls(stranger, [known], server=False).wrap_socket(scan(where)) as line:
+        with (
+            contextlib.suppress(OSError),
+            tls_context(stranger, [known], server=False).wrap_socket(scan(where)) as line,
+        ):
             line.recv(1)
         come.set()
         file = PartyFile.read(pair.file(name))
-        return fuse_with_others(file.party, file.agreement, file.connections)
+        return fuse_over_network(file.party, file.agreement, file.connections)
 
     results = run(pair, notes=notes, agency=late)
     assert come.is_set()
-    assert all(isinstance(result, Fused) for result in results.values())
+    assert all(isinstance(result, FusionResult) for result in results.values())
     assert sum("was turned away: it did not prove to be one of the peers" in said for said in notes) == 2
 
 
@@ -313,8 +316,8 @@ def test_strangers_who_connect_as_the_meeting_ends_leave_no_traceback(pair):
     async def end() -> None:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: complaints.append(context))
-        place = meeting.Meeting(file.connections, file.agreement, retry=True, note=[].append, admit=lambda *_: None)
-        welcome = loop.create_task(place.welcome())
+        place = meeting.Rendezvous(file.connections, file.agreement, retry=True, note=[].append, admit=lambda *_: None)
+        welcome = loop.create_task(place.accept())
         await asyncio.sleep(2 * meeting.LOOKING)
         with socket.create_connection(place.listener.getsockname()):
             loop.call_soon(welcome.cancel)  # in the very round in which the loop learns of the connection
@@ -327,7 +330,7 @@ def test_strangers_who_connect_as_the_meeting_ends_leave_no_traceback(pair):
 
 
 def test_idle_strangers_make_room_for_the_peers(pair, monkeypatch):
-    monkeypatch.setattr(meeting, "MOST_GUESTS", 8)
+    monkeypatch.setattr(meeting, "MAX_GUESTS", 8)
     where = PartyFile.read(pair.file("hospital")).connections.listen
     notes: list[str] = []
     with contextlib.ExitStack() as stack:
@@ -336,10 +339,10 @@ def test_idle_strangers_make_room_for_the_peers(pair, monkeypatch):
             idle = [stack.enter_context(scan(where)) for _ in range(60)]
             dropped = sum(hung_up(each) for each in idle[:40])
             file = PartyFile.read(pair.file(name))
-            return dropped, fuse_with_others(file.party, file.agreement, file.connections)
+            return dropped, fuse_over_network(file.party, file.agreement, file.connections)
 
         results = run(pair, notes=notes, agency=late)
-    assert isinstance(results["hospital"], Fused)
+    assert isinstance(results["hospital"], FusionResult)
     assert results["agency"][0] == 40
     assert sum("turned away" in said for said in notes) <= 21
 
@@ -374,9 +377,9 @@ def test_a_waiting_party_survives_that_no_connection_can_be_accepted(pair):
             for each in idle:
                 each.close()
         file = PartyFile.read(pair.file(name))
-        return fuse_with_others(file.party, file.agreement, file.connections)
+        return fuse_over_network(file.party, file.agreement, file.connections)
 
-    assert all(isinstance(result, Fused) for result in run(pair, agency=late).values())
+    assert all(isinstance(result, FusionResult) for result in run(pair, agency=late).values())
 
 
 def test_nothing_is_put_in_place_before_all_have_written(pair):
@@ -386,7 +389,7 @@ def test_nothing_is_put_in_place_before_all_have_written(pair):
         file = PartyFile.read(pair.file(name))
         folder = pair.root / name / "fused" if name == "hospital" else pair.root / "nowhere" / "fused"
         try:
-            return fuse_with_others(
+            return fuse_over_network(
                 file.party, file.agreement, file.connections, write=lambda fused: fused.write(folder)
             )
         except SfumatoError as error:
@@ -403,7 +406,7 @@ def test_all_put_the_same_table_in_place(pair):
     def take(name: str) -> object:
         file = PartyFile.read(pair.file(name))
         folder = pair.root / name / "fused"
-        return fuse_with_others(file.party, file.agreement, file.connections, write=lambda fused: fused.write(folder))
+        return fuse_over_network(file.party, file.agreement, file.connections, write=lambda fused: fused.write(folder))
 
     run(pair, hospital=take, agency=take)
     written = {(pair.root / name / "fused" / "public" / "table.csv").read_bytes() for name in pair.names}
@@ -411,7 +414,7 @@ def test_all_put_the_same_table_in_place(pair):
 
 
 def test_a_party_whose_certificate_the_other_does_not_know_is_told(pair, tmp_path):
-    other = make_identity("agency", tmp_path)
+    other = create_credentials("agency", tmp_path)
     for made, kept in ((other.key, "agency.key"), (other.certificate, "agency.crt")):
         shutil.copy(made, pair.root / "agency" / kept)
     pair.contents["hospital"]["waiting"]["others"] = 3
@@ -422,7 +425,7 @@ def test_a_party_whose_certificate_the_other_does_not_know_is_told(pair, tmp_pat
 
 
 def test_a_server_with_another_certificate_is_not_talked_to(pair, tmp_path):
-    other = make_identity("hospital", tmp_path)
+    other = create_credentials("hospital", tmp_path)
     shutil.copy(other.certificate, pair.root / "agency" / "hospital.crt")
     pair.contents["hospital"]["waiting"]["others"] = 3
     pair.write()
@@ -440,7 +443,7 @@ def test_files_that_are_no_certificates_or_of_others_are_refused(pair):
     with pytest.raises(ReadError, match="cannot be read"):
         read_certificate(folder / "nothing.crt", "hospital")
     with pytest.raises(ReadError, match="do not belong together"):
-        tls(Identity(key=folder / "hospital.key", certificate=folder / "agency.crt"), [], server=True)
+        tls_context(Credentials(key=folder / "hospital.key", certificate=folder / "agency.crt"), [], server=True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have no such modes")
@@ -448,7 +451,7 @@ def test_a_key_that_others_may_read_is_refused(pair):
     folder = pair.root / "hospital"
     (folder / "hospital.key").chmod(0o640)
     with pytest.raises(ReadError, match=r"Other users may read the key .*chmod 600"):
-        tls(Identity(key=folder / "hospital.key", certificate=folder / "hospital.crt"), [], server=True)
+        tls_context(Credentials(key=folder / "hospital.key", certificate=folder / "hospital.crt"), [], server=True)
 
 
 def test_two_peers_may_not_have_the_same_certificate(tmp_path):
@@ -457,7 +460,7 @@ def test_two_peers_may_not_have_the_same_certificate(tmp_path):
     agency, insurer = file.connections.peers
     twice = replace(file.connections, peers=[agency, replace(insurer, certificate=agency.certificate)])
     with pytest.raises(ReadError, match="not made for party 'insurer'"):
-        network.Network(twice, file.agreement, retry=True, note=[].append)
+        network.PeerNetwork(twice, file.agreement, retry=True, note=[].append)
 
 
 # A hand-written agency, which has the right key but says what it should not.

@@ -16,12 +16,12 @@ from parties_over_tls import run, scan
 from party_folders import Folders
 from sfumato.exceptions import ProtocolError
 from sfumato.fusing import frames, network
-from sfumato.fusing.agreement import Agreement
-from sfumato.fusing.certificates import read_certificate, tls
-from sfumato.fusing.connections import Connections
+from sfumato.fusing.agreement import SessionParameters
+from sfumato.fusing.certificates import read_certificate, tls_context
+from sfumato.fusing.connections import PeerConnections
 from sfumato.fusing.frames import FramePurpose
 from sfumato.fusing.party_file import PartyFile
-from sfumato.fusing.secure.messages import pack, unpack
+from sfumato.fusing.secure.messages import pack_message, unpack_message
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Impostor:
     """The agency's side of a connection, byte by byte."""
 
     line: ssl.SSLSocket
-    agreement: Agreement
+    agreement: SessionParameters
     session: bytes = frames.NO_SESSION
     sent: int = 0
 
@@ -37,12 +37,12 @@ class Impostor:
         """Read the hospital's greeting, and greet it."""
         head = self._read(32)
         body = self._read(struct.unpack(">I", head[-4:])[0])
-        theirs = unpack("hello", body).blob("nonce", length=32)
+        theirs = unpack_message("hello", body).blob("nonce", length=32)
         settings = self.agreement.settings()
         nonce = bytes(32)
         self.frame(
             FramePurpose.HELLO,
-            pack("hello", **{"name": "agency", "nonce": nonce, "settings": json.dumps(settings), **changes}),
+            pack_message("hello", **{"name": "agency", "nonce": nonce, "settings": json.dumps(settings), **changes}),
         )
         digest = sha256(repr(sorted(settings.items())).encode() + theirs + nonce)
         self.session = digest.digest()[:16]
@@ -66,7 +66,7 @@ class Impostor:
 
     def offer(self, number: int = 0) -> bytes:
         """Write a first message with any number."""
-        return pack("offer", **{"number of the message": number, "offer": "{}"})
+        return pack_message("offer", **{"number of the message": number, "offer": "{}"})
 
     def _read(self, many: int) -> bytes:
         read = b""
@@ -121,7 +121,7 @@ ATTACKS = {
     ),
     "'offer' was expected from party 'agency', but another": lambda agency: (
         agency.start(),
-        agency.frame(FramePurpose.MESSAGE, pack("other")),
+        agency.frame(FramePurpose.MESSAGE, pack_message("other")),
     ),
     "ended the session: it gave no known reason": lambda agency: (
         agency.start(),
@@ -144,12 +144,12 @@ def test_what_a_party_should_not_say_ends_the_session_in_one_sentence(pair, said
 def attacked(folders: Folders, attack: Callable[[Impostor], object]) -> object:
     """Let the hospital meet a hand-written agency; give what it raised."""
     file = PartyFile.read(folders.file("agency"))
-    connections: Connections = file.connections
+    connections: PeerConnections = file.connections
     where = connections.peers[0].address
 
     def agency(_: str) -> None:
         known = read_certificate(connections.peers[0].certificate, "hospital")
-        with tls(connections.identity, [known], server=False).wrap_socket(scan(where)) as line:
+        with tls_context(connections.identity, [known], server=False).wrap_socket(scan(where)) as line:
             attack(Impostor(line, file.agreement))
             with contextlib.suppress(OSError):
                 Impostor(line, file.agreement).hear_the_end()

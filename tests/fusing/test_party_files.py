@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from party_folders import NAMES, Folders, contents
 from sfumato.cli import app
 from sfumato.exceptions import ReadError, SchemaError, SfumatoError
-from sfumato.fusing.certificates import fingerprint, read_certificate
-from sfumato.fusing.connections import Address, Waiting
+from sfumato.fusing.certificates import certificate_fingerprint, read_certificate
+from sfumato.fusing.connections import Address, Timeouts
 from sfumato.fusing.one_process import fuse
 from sfumato.fusing.party_file import PartyFile
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
@@ -53,8 +53,8 @@ def test_a_file_says_what_a_party_brings_and_where_the_others_are(folders):
         (("cost", "plan"), 5),
     ]
     assert file.out == folders.out("agency")
-    assert file.connections.waiting == Waiting(others=7, silence=8, step=9)
-    assert file.connections.listen == Address.read(content["party"]["listen"], "listen")
+    assert file.connections.waiting == Timeouts(others=7, silence=8, step=9)
+    assert file.connections.listen == Address.parse(content["party"]["listen"], "listen")
     assert [peer.name for peer in file.connections.peers] == ["hospital", "insurer"]
 
 
@@ -158,7 +158,7 @@ def test_init_makes_a_key_a_certificate_and_a_file(run, tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == ["hospital.crt", "hospital.key", "party.toml"]
     if os.name == "posix":
         assert stat.S_IMODE((folder / "hospital.key").stat().st_mode) == 0o600
-    assert fingerprint(read_certificate(folder / "hospital.crt", "hospital")) in done.output
+    assert certificate_fingerprint(read_certificate(folder / "hospital.crt", "hospital")) in done.output
     assert tomllib.loads((folder / "party.toml").read_text())["party"]["name"] == "hospital"
     assert "PRIVATE" not in done.output
 
@@ -259,4 +259,4 @@ def test_a_peer_twice_is_refused(folders):
     folders.write()
     file = PartyFile.read(folders.file("hospital"))
     with pytest.raises(SchemaError, match="list each of them once"):
-        file.connections.fitting(file.agreement)
+        file.connections.for_session(file.agreement)

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from sfumato.exceptions import ProtocolError
 from sfumato.fusing import shared_groups as module
-from sfumato.fusing.requirements import Requirement
-from sfumato.fusing.shared_groups import SharedGroups
+from sfumato.fusing.requirements import KAnonymityRequirement
+from sfumato.fusing.shared_groups import EquivalenceClasses
 
 OWNERS = {"job": "a", "sex": "b", "note": "b"}
-BOTH = [Requirement(quasi=["job", "sex"], k=2), Requirement(quasi=["sex"], k=3)]
+BOTH = [KAnonymityRequirement(quasi=["job", "sex"], k=2), KAnonymityRequirement(quasi=["sex"], k=3)]
 
 
 @pytest.fixture
-def partition() -> SharedGroups:
-    return SharedGroups(8, OWNERS, BOTH)
+def partition() -> EquivalenceClasses:
+    return EquivalenceClasses(8, OWNERS, BOTH)
 
 
 def halves(*ones: int) -> np.ndarray:

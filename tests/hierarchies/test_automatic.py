@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.hierarchies.outlines import counted
-from sfumato.hierarchies.proposing import automatic, proposed
+from sfumato.hierarchies.outlines import count_values
+from sfumato.hierarchies.proposing import propose_hierarchy, propose_hierarchy_type
 
 DAY = dt.date(2020, 1, 1)
 MORNING = dt.datetime.fromisoformat("2020-01-01T08:00")
@@ -40,13 +40,13 @@ MORNING = dt.datetime.fromisoformat("2020-01-01T08:00")
     ],
 )
 def test_numbers_get_round_widths_that_nest(values, widths):
-    assert automatic(pa.array(values)) == Intervals(*widths)
+    assert propose_hierarchy(pa.array(values)) == Intervals(*widths)
 
 
 @given(st.sets(st.floats(allow_nan=False, allow_infinity=False).map(lambda v: v + 0.0), min_size=1, max_size=10))
 @examples(100)
 def test_any_numbers_get_intervals_that_can_be_built(check_laws, values):
-    builder = automatic(pa.array(sorted(values)))
+    builder = propose_hierarchy(pa.array(sorted(values)))
     tree = builder.build(pa.array(sorted(values)))
     check_laws(tree)
     assert 1 <= len(builder.widths) <= 4
@@ -67,12 +67,12 @@ def test_any_numbers_get_intervals_that_can_be_built(check_laws, values):
     ],
 )
 def test_dates_get_the_units_that_tell_them_apart(values, units):
-    assert automatic(pa.array(values)) == Intervals(*units)
+    assert propose_hierarchy(pa.array(values)) == Intervals(*units)
 
 
 @pytest.mark.parametrize("codes", [["53715", "90210"], ["K1A 0B1", "M5V 3L9"], ["0001", "1999"]])
 def test_codes_of_equal_length_get_prefixes(codes):
-    assert automatic(pa.array(codes)) == Prefixes()
+    assert propose_hierarchy(pa.array(codes)) == Prefixes()
 
 
 @pytest.mark.parametrize(
@@ -80,53 +80,57 @@ def test_codes_of_equal_length_get_prefixes(codes):
     [["flu", "cold"], ["53715", "1234"], ["20-29", "30-39"], ["abc1", "def2"], ["10", "20"], ["1" * 13]],
 )
 def test_other_texts_stay_flat(texts):
-    builder = automatic(pa.array(texts))
+    builder = propose_hierarchy(pa.array(texts))
     assert builder == Taxonomy(sorted(texts))
     assert builder.build(pa.array(texts)).height == 1
 
 
 def test_truth_values_stay_flat():
-    assert automatic(pa.array([True, False])).build(pa.array([True, False])).leaves == ("false", "true")
+    assert propose_hierarchy(pa.array([True, False])).build(pa.array([True, False])).leaves == ("false", "true")
 
 
 @pytest.mark.parametrize("type_", [pa.string(), pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"), pa.bool_()])
 def test_columns_without_values_can_be_built(check_laws, type_):
     values = pa.array([], type_)
-    check_laws(automatic(values).build(values))
+    check_laws(propose_hierarchy(values).build(values))
 
 
 def test_the_order_of_values_does_not_matter():
     words = [f"word {i}" for i in range(30)]
     shuffled = random.Random(5).sample(words, len(words))
-    assert automatic(pa.array(words)) == automatic(pa.array(shuffled))
+    assert propose_hierarchy(pa.array(words)) == propose_hierarchy(pa.array(shuffled))
 
 
 def test_a_kind_that_is_asked_for():
     ages, words = pa.array([17, 43, 90]), pa.array(["b", "a"])
-    assert proposed("intervals", ages) == automatic(ages)
-    assert proposed("prefixes", words) == Prefixes()
-    assert proposed("taxonomy", words) == Taxonomy(["a", "b"])
-    assert proposed("ordered-groups", pa.array([10, 9])) == OrderedGroups(["9", "10"])
+    assert propose_hierarchy_type("intervals", ages) == propose_hierarchy(ages)
+    assert propose_hierarchy_type("prefixes", words) == Prefixes()
+    assert propose_hierarchy_type("taxonomy", words) == Taxonomy(["a", "b"])
+    assert propose_hierarchy_type("ordered-groups", pa.array([10, 9])) == OrderedGroups(["9", "10"])
 
 
 def test_what_a_column_has_opens_as_groups():
     ages = pa.array([17, 43, 90])
-    opened = proposed("taxonomy", ages, Intervals(20, 40))
+    opened = propose_hierarchy_type("taxonomy", ages, Intervals(20, 40))
     assert opened.rows == tuple(Intervals(20, 40).build(ages).rows())
     short = Intervals(cuts=[[0, 18, 65]])
-    assert proposed("ordered-groups", ages, short).uncovered(ages).to_pylist() == []
-    assert proposed("taxonomy", pa.array(["x"]), Taxonomy({"g": ["a"], "h": ["b"]})).rows[2] == ("x", "x", "*")
+    assert propose_hierarchy_type("ordered-groups", ages, short).find_uncovered(ages).to_pylist() == []
+    assert propose_hierarchy_type("taxonomy", pa.array(["x"]), Taxonomy({"g": ["a"], "h": ["b"]})).rows[2] == (
+        "x",
+        "x",
+        "*",
+    )
 
 
 def test_a_hierarchy_that_does_not_fit_is_left_aside():
-    assert proposed("taxonomy", pa.array(["b", "a"]), Intervals(5)) == Taxonomy(["a", "b"])
+    assert propose_hierarchy_type("taxonomy", pa.array(["b", "a"]), Intervals(5)) == Taxonomy(["a", "b"])
 
 
 def test_kinds_that_do_not_fit_are_refused():
     with pytest.raises(HierarchyError, match="Intervals need a column of numbers or dates"):
-        proposed("intervals", pa.array(["a"]))
+        propose_hierarchy_type("intervals", pa.array(["a"]))
     with pytest.raises(HierarchyError, match="2,001 values, more than can be grouped by hand"):
-        proposed("taxonomy", pa.array(range(2001)))
+        propose_hierarchy_type("taxonomy", pa.array(range(2001)))
 
 
 ORDERED = {
@@ -143,32 +147,32 @@ ORDERED = {
 )
 def test_round_intervals_are_proposed_for_any_numbers_and_dates_and_cover_them(drawn):
     kind, cells = drawn
-    values, counts = counted(pa.array(cells, kind))
-    builder = automatic(values, counts)
+    values, counts = count_values(pa.array(cells, kind))
+    builder = propose_hierarchy(values, counts)
     finite = values.filter(pc.is_finite(values)) if kind == pa.float64() else values
     hierarchy = builder.build(finite)
     assert len(hierarchy.leaves) == len(finite)
-    assert builder.uncovered(finite).to_pylist() == []
+    assert builder.find_uncovered(finite).to_pylist() == []
 
 
 @given(st.integers(60, 400), st.integers(0, 99))
 def test_the_narrowest_intervals_hold_five_records_nearly_everywhere(count, seed):
     amounts = pa.array(np.round(np.random.default_rng(seed).lognormal(3, 1, count), 2))
-    values, counts = counted(amounts)
-    level = np.asarray(automatic(values, counts).build(values).levels[1])
+    values, counts = count_values(amounts)
+    level = np.asarray(propose_hierarchy(values, counts).build(values).levels[1])
     held = np.bincount(level, weights=counts)
     assert held[held < 5].sum() <= 0.05 * count
 
 
 @pytest.mark.parametrize(("each", "widths"), [(30, (1, 5, 10, 20, 40)), (3, (2, 10, 20, 40)), (1, (5, 10, 20, 40))])
 def test_the_first_level_is_finer_the_more_records_share_a_value(each, widths):
-    assert automatic(pa.array(range(18, 90)), np.full(72, each)) == Intervals(*widths)
+    assert propose_hierarchy(pa.array(range(18, 90)), np.full(72, each)) == Intervals(*widths)
 
 
 def test_amounts_that_crowd_get_ends_between_quantiles():
     rng = np.random.default_rng(1)
-    fares, counts = counted(pa.array(np.round(rng.lognormal(2.9, 0.95, 891) * 4) / 4))
-    proposed_cuts = automatic(fares, counts)
+    fares, counts = count_values(pa.array(np.round(rng.lognormal(2.9, 0.95, 891) * 4) / 4))
+    proposed_cuts = propose_hierarchy(fares, counts)
     first = proposed_cuts.cuts[0]
     assert 40 < len(first) <= 101
     assert all(len(str(point)) <= 4 for point in first)  # round
@@ -177,5 +181,5 @@ def test_amounts_that_crowd_get_ends_between_quantiles():
 
 def test_days_are_kept_where_many_records_share_one_and_months_where_not():
     days = pa.array([dt.date(2017, 9, 15) + dt.timedelta(days=day) for day in range(40)])
-    assert automatic(days, np.full(40, 50)) == Intervals("day", "month", "quarter")
-    assert automatic(days, np.full(40, 1)) == Intervals("month", "quarter")
+    assert propose_hierarchy(days, np.full(40, 50)) == Intervals("day", "month", "quarter")
+    assert propose_hierarchy(days, np.full(40, 1)) == Intervals("month", "quarter")

@@ -21,9 +21,9 @@ from sfumato.hierarchies import (
     Prefixes,
     Taxonomy,
 )
-from sfumato.hierarchies.proposing import automatic
+from sfumato.hierarchies.proposing import propose_hierarchy
 from sfumato.hierarchies.settings import BUILDERS, builder_from_dict
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 CANARY = "canary-7391"
 
@@ -131,7 +131,7 @@ FAILURES = {
     "too far": lambda: Intervals(1).build(pa.array([7391e290])),
     "long text": lambda: Prefixes().build(pa.array([CANARY * 9])),
     "star": lambda: Prefixes(1).build(pa.array([CANARY, "c" + "*" * (len(CANARY) - 1)])),
-    "automatic star": lambda: automatic(pa.array([CANARY, "*"])),
+    "automatic star": lambda: propose_hierarchy(pa.array([CANARY, "*"])),
     "levels": lambda: Hierarchy.from_levels([CANARY, CANARY], [[CANARY, CANARY]]),
 }
 
@@ -181,7 +181,7 @@ def test_no_value_appears_in_a_repr(builder):
 )
 def test_every_builder_lists_the_values_that_it_misses(builder, values, missed):
     assert builder.uncovered(values).to_pylist() == missed
-    covered = values.filter(pc.invert(pc.is_in(texts(values), value_set=pa.array(missed, pa.string()))))
+    covered = values.filter(pc.invert(pc.is_in(format_values(values), value_set=pa.array(missed, pa.string()))))
     assert builder.uncovered(covered).to_pylist() == []
     builder.build(covered)
     if missed:
@@ -196,4 +196,4 @@ def test_no_values_are_no_missed_values(builder):
 
 def test_intervals_of_numbers_refuse_to_look_for_texts():
     with pytest.raises(HierarchyError, match="need a column of numbers"):
-        Intervals(5).uncovered(pa.array(["a"]))
+        Intervals(5).find_uncovered(pa.array(["a"]))

@@ -7,12 +7,12 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.hierarchies import Hierarchy, Intervals, Prefixes, Taxonomy
-from sfumato.hierarchies.drawing import draw
+from sfumato.hierarchies.drawing import draw_hierarchy
 
 
 def test_a_small_tree():
     tree = Taxonomy({"Europe": {"West": ["France", "Spain"], "East": ["Poland"]}, "Asia": {"South": ["India"]}})
-    assert draw(tree.hierarchy).splitlines() == [
+    assert draw_hierarchy(tree.hierarchy).splitlines() == [
         "* (4)",
         "├── Europe (3)",
         "│   ├── West (2)",
@@ -28,36 +28,36 @@ def test_a_small_tree():
 
 def test_a_leaf_that_repeats_itself_is_drawn_once():
     tree = Taxonomy(["Unknown", {"Europe": {"West": ["France"]}}])
-    assert draw(tree.hierarchy).splitlines()[:2] == ["* (2)", "├── Unknown"]
+    assert draw_hierarchy(tree.hierarchy).splitlines()[:2] == ["* (2)", "├── Unknown"]
 
 
 def test_long_lists_are_counted():
-    lines = draw(Taxonomy([f"leaf {i}" for i in range(40)]).hierarchy, max_children=3).splitlines()
+    lines = draw_hierarchy(Taxonomy([f"leaf {i}" for i in range(40)]).hierarchy, max_children=3).splitlines()
     assert lines == ["* (40)", "├── leaf 0", "├── leaf 1", "├── leaf 2", "└── … 37 more"]
 
 
 def test_nodes_left_out_tell_how_many_leaves_they_hold():
-    lines = draw(Intervals(5).build(pa.array(range(18))), max_children=2).splitlines()
+    lines = draw_hierarchy(Intervals(5).build(pa.array(range(18))), max_children=2).splitlines()
     assert lines[-1] == "└── … 2 more (8)"
 
 
 def test_exactly_as_many_children_as_allowed_are_all_shown():
-    assert "more" not in draw(Taxonomy(["a", "b"]).hierarchy, max_children=2)
+    assert "more" not in draw_hierarchy(Taxonomy(["a", "b"]).hierarchy, max_children=2)
 
 
 def test_letters_that_a_terminal_would_obey_are_replaced():
-    assert draw(Taxonomy(["\x1b[31m\nred"]).hierarchy).splitlines() == ["* (1)", "└── ?[31m?red"]
+    assert draw_hierarchy(Taxonomy(["\x1b[31m\nred"]).hierarchy).splitlines() == ["* (1)", "└── ?[31m?red"]
 
 
 def test_large_hierarchies_are_drawn_without_walking_them():
     tree = Prefixes().build(pa.array([f"{i:04d}" for i in range(10_000)]))
-    assert len(draw(tree, max_children=1).splitlines()) == 1 + 4 * 2
+    assert len(draw_hierarchy(tree, max_children=1).splitlines()) == 1 + 4 * 2
 
 
 def test_no_leaves_leave_the_root():
-    assert draw(Hierarchy.from_levels([], [[]])) == "* (0)"
+    assert draw_hierarchy(Hierarchy.from_levels([], [[]])) == "* (0)"
 
 
 def test_at_least_one_child_is_shown():
     with pytest.raises(InvalidParameterError, match="max_children must be at least 1"):
-        draw(Taxonomy(["a"]).hierarchy, max_children=0)
+        draw_hierarchy(Taxonomy(["a"]).hierarchy, max_children=0)

@@ -10,7 +10,17 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies import OrderedGroups, Taxonomy, add_values, group, merge, move, rename, shift, ungroup
+from sfumato.hierarchies import (
+    OrderedGroups,
+    Taxonomy,
+    add_values,
+    create_group,
+    merge_groups,
+    move_label,
+    rename_group,
+    shift_label,
+    ungroup,
+)
 from sfumato.hierarchies.settings import builder_from_dict
 
 PLACES = Taxonomy({"Europe": {"West": ["France", "Spain"], "East": ["Poland"]}, "Asia": {"South": ["India"]}})
@@ -54,12 +64,12 @@ def change(draw, groups):
     return draw(
         st.sampled_from(
             [
-                lambda: move(groups, label, to=name),
-                lambda: rename(groups, name, new),
-                lambda: merge(groups, [name, other]),
+                lambda: move_label(groups, label, to=name),
+                lambda: rename_group(groups, name, new),
+                lambda: merge_groups(groups, [name, other]),
                 lambda: ungroup(groups, name),
-                lambda: group(groups, several, new),
-                lambda: shift(groups, label, by=by),
+                lambda: create_group(groups, several, new),
+                lambda: shift_label(groups, label, by=by),
             ]
         )
     )
@@ -121,7 +131,7 @@ def test_moving_changes_one_parent_and_nothing_else(kind):
         label = data.draw(st.sampled_from(sorted(labels_of(groups))))
         to = data.draw(st.sampled_from([*sorted(names_of(groups)), "*"]))
         try:
-            made = move(groups, label, to=to)
+            made = move_label(groups, label, to=to)
         except HierarchyError:
             assert any(label in row and row.index(label) >= row.index(to) for row in groups.rows if to in row)
         else:
@@ -138,7 +148,7 @@ def test_splitting_merging_and_grouping_change_only_the_parents_that_they_say(ki
         groups = data.draw(nested(kind))
         leaves, parents, names = groups.hierarchy.labels[0], parents_in(groups), sorted(names_of(groups))
         some = data.draw(st.lists(st.sampled_from(sorted(labels_of(groups))), min_size=1, max_size=3, unique=True))
-        made = group(groups, some, "new")
+        made = create_group(groups, some, "new")
         tops = [label for label in some if not set(some) & set(chain_above(parents, label))]
         shared = set.intersection(*(set(chain_above(parents, label)) for label in tops))
         lowest = next(label for label in chain_above(parents, tops[0]) if label in shared)
@@ -151,7 +161,7 @@ def test_splitting_merging_and_grouping_change_only_the_parents_that_they_say(ki
             first, second = data.draw(st.permutations(names))[:2]
             if first not in chain_above(parents, second) and second not in chain_above(parents, first):
                 expected = {label: first if above == second else above for label, above in parents.items()}
-                assert parents_in(merge(groups, [first, second])) == kept(expected, leaves)
+                assert parents_in(merge_groups(groups, [first, second])) == kept(expected, leaves)
 
     holds()
 
@@ -161,26 +171,32 @@ def chain_above(parents, label):
 
 
 def test_moving_a_value_and_a_group():
-    assert move(PLACES, "Spain", to="East").to_dict()["tree"] == {
+    assert move_label(PLACES, "Spain", to="East").to_dict()["tree"] == {
         "Europe": {"West": ["France"], "East": ["Spain", "Poland"]},
         "Asia": {"South": ["India"]},
     }
-    assert move(PLACES, "Poland", to="Asia").rows[2:] == (
+    assert move_label(PLACES, "Poland", to="Asia").rows[2:] == (
         ("Poland", "Poland", "Asia", "*"),
         ("India", "South", "Asia", "*"),
     )
-    deeper = move(PLACES, "Asia", to="East")
+    deeper = move_label(PLACES, "Asia", to="East")
     assert ("India", "South", "Asia", "East", "Europe", "*") not in deeper.rows  # one group over all is the root
     assert ("India", "South", "Asia", "East", "*") in deeper.rows
 
 
 def test_the_last_value_takes_its_group_along():
-    assert names_of(move(PLACES, "India", to="West")) == {"West", "East"}
+    assert names_of(move_label(PLACES, "India", to="West")) == {"West", "East"}
 
 
 def test_renaming_merging_and_splitting():
-    assert names_of(rename(PLACES, "South", "Southern Asia")) == {"Europe", "West", "East", "Asia", "Southern Asia"}
-    merged = merge(PLACES, ["West", "East"], name="EU")
+    assert names_of(rename_group(PLACES, "South", "Southern Asia")) == {
+        "Europe",
+        "West",
+        "East",
+        "Asia",
+        "Southern Asia",
+    }
+    merged = merge_groups(PLACES, ["West", "East"], name="EU")
     assert merged.to_dict()["tree"] == {"Europe": {"EU": ["France", "Spain", "Poland"]}, "Asia": {"South": ["India"]}}
     assert ungroup(merged, "EU").to_dict()["tree"] == [
         {"Europe": ["France", "Spain", "Poland"]},
@@ -189,11 +205,11 @@ def test_renaming_merging_and_splitting():
 
 
 def test_a_new_group_goes_below_what_its_members_share():
-    made = group(PLACES, ["France", "Poland"], "Weimar")
+    made = create_group(PLACES, ["France", "Poland"], "Weimar")
     assert leaves_below(made, "Weimar") == {"France", "Poland"}
     assert leaves_below(made, "Europe") == {"France", "Poland", "Spain"}
-    assert leaves_below(group(PLACES, ["France", "West"], "new"), "new") == {"France", "Spain"}
-    assert leaves_below(group(PLACES, ["France", "India"], "far"), "Europe") == {"Spain", "Poland"}
+    assert leaves_below(create_group(PLACES, ["France", "West"], "new"), "new") == {"France", "Spain"}
+    assert leaves_below(create_group(PLACES, ["France", "India"], "far"), "Europe") == {"Spain", "Poland"}
 
 
 def test_values_are_added_as_leaves():
@@ -216,37 +232,43 @@ def test_values_are_added_as_leaves():
 
 
 def test_ordered_groups_keep_their_order():
-    assert move(GRADES, "none", to="high").hierarchy.leaves == ("primary", "secondary", "none", "degree", "doctorate")
-    assert move(GRADES, "doctorate", to="low").hierarchy.leaves == (
+    assert move_label(GRADES, "none", to="high").hierarchy.leaves == (
+        "primary",
+        "secondary",
+        "none",
+        "degree",
+        "doctorate",
+    )
+    assert move_label(GRADES, "doctorate", to="low").hierarchy.leaves == (
         "none",
         "primary",
         "doctorate",
         "secondary",
         "degree",
     )
-    assert shift(GRADES, "middle", by=1).hierarchy.labels[1] == ("low", "high", "middle")
-    assert shift(GRADES, "primary", by=-1).hierarchy.leaves[:2] == ("primary", "none")
+    assert shift_label(GRADES, "middle", by=1).hierarchy.labels[1] == ("low", "high", "middle")
+    assert shift_label(GRADES, "primary", by=-1).hierarchy.leaves[:2] == ("primary", "none")
 
 
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda: move(PLACES, "Atlantis"), "no value or group of this name"),
-        (lambda: move(PLACES, "France", to="Spain"), "This is a value, not a group"),
-        (lambda: move(PLACES, "Europe", to="West"), "into itself"),
-        (lambda: rename(PLACES, "West", "East"), "already a value or group of this name"),
-        (lambda: rename(PLACES, "West", " "), "needs a name other than"),
-        (lambda: rename(PLACES, "West", "*"), "needs a name other than"),
-        (lambda: rename(PLACES, "France", "Gaul"), "This is a value, not a group"),
-        (lambda: rename(PLACES, "*", "World"), "The root is always published"),
-        (lambda: merge(PLACES, ["West"]), "at least two groups"),
-        (lambda: merge(PLACES, ["Europe", "West"]), "with a group inside it"),
-        (lambda: merge(PLACES, ["West", "Europe"]), "with a group inside it"),
-        (lambda: group(PLACES, [], "none"), "at least one value"),
+        (lambda: move_label(PLACES, "Atlantis"), "no value or group of this name"),
+        (lambda: move_label(PLACES, "France", to="Spain"), "This is a value, not a group"),
+        (lambda: move_label(PLACES, "Europe", to="West"), "into itself"),
+        (lambda: rename_group(PLACES, "West", "East"), "already a value or group of this name"),
+        (lambda: rename_group(PLACES, "West", " "), "needs a name other than"),
+        (lambda: rename_group(PLACES, "West", "*"), "needs a name other than"),
+        (lambda: rename_group(PLACES, "France", "Gaul"), "This is a value, not a group"),
+        (lambda: rename_group(PLACES, "*", "World"), "The root is always published"),
+        (lambda: merge_groups(PLACES, ["West"]), "at least two groups"),
+        (lambda: merge_groups(PLACES, ["Europe", "West"]), "with a group inside it"),
+        (lambda: merge_groups(PLACES, ["West", "Europe"]), "with a group inside it"),
+        (lambda: create_group(PLACES, [], "none"), "at least one value"),
         (lambda: add_values(PLACES, ["France"]), "repeats 1 of its 5 leaves"),
         (lambda: add_values(PLACES, ["new"], to="France"), "This is a value, not a group"),
-        (lambda: shift(GRADES, "none", by=-1), "no neighbor on this side"),
-        (lambda: shift(GRADES, "primary", by=1), "no neighbor on this side"),
+        (lambda: shift_label(GRADES, "none", by=-1), "no neighbor on this side"),
+        (lambda: shift_label(GRADES, "primary", by=1), "no neighbor on this side"),
         (lambda: ungroup(PLACES, "*"), "The root"),
     ],
 )

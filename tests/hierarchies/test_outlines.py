@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import HierarchyError, InvalidParameterError
-from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy, outline
+from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy, preview_hierarchy
 
 AGES = Intervals(5, 10, 20)
 JOBS = Taxonomy({"office": {"law": ["lawyer", "clerk"]}, "outdoors": ["farmer", "sailor"]})
 
 
 def test_ages_in_intervals_of_5_10_and_20():
-    found = outline(AGES, pa.array([*range(17, 91)]))
+    found = preview_hierarchy(AGES, pa.array([*range(17, 91)]))
     assert [level.labels for level in found.levels] == [74, 16, 9, 5, 1]
     assert found.levels[0].examples == ("17", "18", "19", "90")
     assert found.levels[1].examples == ("[15, 20)", "[20, 25)", "[25, 30)", "[90, 95)")
@@ -34,7 +34,7 @@ def test_ages_in_intervals_of_5_10_and_20():
 
 def test_a_taxonomy_counts_only_what_occurs_and_names_what_it_misses():
     column = pa.chunked_array([["clerk", "clerk", None], ["sailor", "nurse", "nurse", "cook"]])
-    found = outline(JOBS, column)
+    found = preview_hierarchy(JOBS, column)
     assert (found.values, found.records) == (4, 6)
     assert found.uncovered == ("cook", "nurse")
     assert found.uncovered_records == 3
@@ -47,28 +47,28 @@ def test_a_taxonomy_counts_only_what_occurs_and_names_what_it_misses():
 
 
 def test_values_outside_typed_limits_are_missed():
-    found = outline(Intervals(cuts=[[0, 18, 65]]), pa.array([1, 2, 30, 70, 70]))
+    found = preview_hierarchy(Intervals(cuts=[[0, 18, 65]]), pa.array([1, 2, 30, 70, 70]))
     assert found.uncovered == ("70",)
     assert found.uncovered_records == 2
     assert [level.labels for level in found.levels] == [3, 2, 1]
 
 
 def test_long_lists_show_what_is_frequent_and_count_the_rest():
-    found = outline(Taxonomy([f"{n:03}" for n in range(300)]), pa.array(["107", "250", "107"]), most=4)
+    found = preview_hierarchy(Taxonomy([f"{n:03}" for n in range(300)]), pa.array(["107", "250", "107"]), most=4)
     assert [branch.label for branch in found.branches] == ["000", "001", "107", "250"]
     assert found.hidden == 296
 
 
 def test_branches_are_shown_as_deep_as_asked():
-    (office, _), column = outline(JOBS, pa.array(["clerk"]), depth=1).branches, pa.array(["clerk"])
+    (office, _), column = preview_hierarchy(JOBS, pa.array(["clerk"]), depth=1).branches, pa.array(["clerk"])
     assert (office.children, office.hidden) == ((), 1)
-    assert outline(JOBS, column, depth=2).branches[0].children[0].children == ()
-    assert outline(JOBS, column, depth=3) == outline(JOBS, column)
+    assert preview_hierarchy(JOBS, column, depth=2).branches[0].children[0].children == ()
+    assert preview_hierarchy(JOBS, column, depth=3) == preview_hierarchy(JOBS, column)
 
 
 def test_an_empty_column_has_levels_and_no_labels():
     for builder in (Intervals(5), Prefixes(2), JOBS, OrderedGroups(["a", "b"])):
-        found = outline(builder, pa.array([None, None], pa.string()))
+        found = preview_hierarchy(builder, pa.array([None, None], pa.string()))
         assert (found.values, found.records, found.uncovered) == (0, 0, ())
         assert all(level.labels == 0 for level in found.levels)
 
@@ -76,7 +76,7 @@ def test_an_empty_column_has_levels_and_no_labels():
 @given(st.lists(st.sampled_from(["537", "53715", "5", "90210", "902", None])), st.sampled_from([(), (3,), (3, 1)]))
 def test_every_record_is_in_one_branch_and_levels_never_grow(values, lengths):
     builder = Prefixes(*lengths)
-    found = outline(builder, pa.array(values, pa.string()))
+    found = preview_hierarchy(builder, pa.array(values, pa.string()))
     known = Counter(value for value in values if value is not None)
     assert sum(branch.records for branch in found.branches) == known.total() == found.records
     labels = [level.labels for level in found.levels]
@@ -87,13 +87,13 @@ def test_every_record_is_in_one_branch_and_levels_never_grow(values, lengths):
 
 def test_what_cannot_be_is_refused():
     with pytest.raises(HierarchyError, match="need a column of numbers"):
-        outline(AGES, pa.array(["a"]))
+        preview_hierarchy(AGES, pa.array(["a"]))
     with pytest.raises(InvalidParameterError, match="most"):
-        outline(AGES, pa.array([1]), most=0)
+        preview_hierarchy(AGES, pa.array([1]), most=0)
 
 
 def test_its_repr_shows_no_value():
-    found = outline(JOBS, pa.array(["cook", "clerk"]))
+    found = preview_hierarchy(JOBS, pa.array(["cook", "clerk"]))
     assert repr(found) == "Outline(4 levels over 2 values, 1 not covered)"
     assert repr(found.levels[0]) == "LevelOutline(labels=1)"
     assert repr(found.branches[0]) == "Branch(level=2, values=1, records=1, hidden=0)"

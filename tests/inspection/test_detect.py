@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies import Intervals, Prefixes
 from sfumato.inspection import inspect_columns as inspect
-from sfumato.samples.population import generate
+from sfumato.samples.population import generate_hospital
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
-from sfumato.table.frames import canonical
+from sfumato.table.frames import to_canonical
 
 CELLS = {
     pa.string(): st.text(max_size=50)
@@ -46,7 +46,7 @@ def any_tables(draw):
         few = draw(st.lists(CELLS[type_], min_size=1, max_size=25))
         cells = st.lists(st.none() | st.sampled_from(few), min_size=rows, max_size=rows)
         columns[name] = pa.array(draw(cells), type_)
-    return canonical(pa.table(columns))
+    return to_canonical(pa.table(columns))
 
 
 @given(any_tables())
@@ -61,14 +61,14 @@ def test_any_table_is_described_and_the_description_works(table):
         assert 0 <= proposal.separation <= 1
     schema = found.schema()
     assert set(schema.attributes) == set(table.column_names)
-    assert found.risk.quasi == schema.quasi
-    coded = code(table, schema)
+    assert found.risk.quasi == schema.quasi_identifiers
+    coded = encode_table(table, schema)
     scales = {p.name: p.scale for p in found.proposals}
     assert {c.name: c.domain.scale for c in (*coded.quasi, *coded.sensitive)}.items() <= scales.items()
 
 
 def test_the_made_up_population_is_understood():
-    found = inspect(canonical(generate(2000, seed=1)))
+    found = inspect(to_canonical(generate_hospital(2000, seed=1)))
     by_name = {p.name: p for p in found.proposals}
     assert {p.name: p.role.value for p in found.proposals} == {
         "name": "identifier",
@@ -94,12 +94,12 @@ def test_the_made_up_population_is_understood():
 @pytest.mark.shared_data
 def test_the_census_excerpt_is_understood(shared_data):
     options = pyarrow.csv.ParseOptions(delimiter=";")
-    table = canonical(pyarrow.csv.read_csv(shared_data / "adult" / "adult.csv", parse_options=options))
+    table = to_canonical(pyarrow.csv.read_csv(shared_data / "adult" / "adult.csv", parse_options=options))
     found = inspect(table)
     schema = found.schema()
     assert schema.sensitive == ("salary-class",)
-    assert len(schema.quasi) == 8
-    assert (schema.identifier, schema.insensitive) == ((), ())
+    assert len(schema.quasi_identifiers) == 8
+    assert (schema.identifiers, schema.insensitive) == ((), ())
     assert found.risk.unique_records == 14_021
     assert found.risk.unique_without["age"] == 3_760
     education = next(p for p in found.proposals if p.name == "education")
@@ -137,13 +137,13 @@ def test_three_hundred_columns_are_all_described():
 
 
 def test_the_order_of_rows_does_not_matter():
-    table = canonical(generate(300, seed=2))
+    table = to_canonical(generate_hospital(300, seed=2))
     upside_down = table.take(pa.array(range(299, -1, -1)))
     assert inspect(table) == inspect(upside_down)
 
 
 def test_all_kinds_of_dataframes_are_inspected_alike():
-    table = canonical(generate(200, seed=3))
+    table = to_canonical(generate_hospital(200, seed=3))
     assert inspect(table) == inspect(table.to_pandas()) == inspect(pl.from_arrow(table))
 
 
@@ -257,7 +257,7 @@ def test_columns_with_numbers_that_anonymize_refuses_are_not_published(name):
     found = sf.inspect(table)
     assert found.proposals[0].role is Role.IDENTIFIER
     assert any(each.startswith("some numbers are beyond 1e100: not published") for each in found.proposals[0].reasons)
-    release = sf.carry_out(replace(sf.propose_recipe(found, table), count_rows=True), table)
+    release = sf.run_recipe(replace(sf.propose_recipe(found, table), count_rows=True), table)
     assert release.published.column_names == ["sex"]
 
 
@@ -307,4 +307,4 @@ def test_a_recipe_is_proposed_for_any_table_that_anonymize_does_not_refuse(table
     found = sf.inspect(table)
     if any(each.role is not Role.IDENTIFIER for each in found.proposals):
         recipe = dataclasses.replace(sf.propose_recipe(found, table), count_rows=True)  # what only the owner decides
-        assert sf.refusals(recipe, table) == ()
+        assert sf.check(recipe, table) == ()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.inspection.orders import known_order
+from sfumato.inspection.orders import find_known_order
 from sfumato.samples.population import EDUCATION_ORDER
 
 ORDERS = [
@@ -41,7 +41,7 @@ ORDERS = [
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: order[0])
 def test_known_values_are_sorted_however_they_come(order):
     for seed in range(3):
-        assert known_order(random.Random(seed).sample(order, len(order))) == order
+        assert find_known_order(random.Random(seed).sample(order, len(order))) == order
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_known_values_are_sorted_however_they_come(order):
     ],
 )
 def test_other_values_have_no_known_order(words):
-    assert known_order(words) is None
+    assert find_known_order(words) is None
 
 
 def test_two_spellings_of_one_place_stay_side_by_side():
-    assert known_order(["high", "LOW", "low", "medium"]) == ["LOW", "low", "medium", "high"]
+    assert find_known_order(["high", "LOW", "low", "medium"]) == ["LOW", "low", "medium", "high"]
 
 
 @given(st.lists(st.text() | st.sampled_from(["low", "high", "1-2", "<3", "3+"]), unique=True, max_size=6))
 def test_an_order_has_exactly_the_given_words(words):
-    order = known_order(words)
+    order = find_known_order(words)
     assert order is None or sorted(order) == sorted(words)

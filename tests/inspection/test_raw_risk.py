@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.inspection.profile import profile
-from sfumato.inspection.raw_risk import measure_risk
+from sfumato.inspection.profile import profile_column
+from sfumato.inspection.raw_risk import risk_from_profiles
 
 
 def risk_of(columns):
-    profiles = [profile(name, pa.chunked_array([cells], pa.int64())) for name, cells in columns.items()]
-    return measure_risk(profiles, len(next(iter(columns.values()))))
+    profiles = [profile_column(name, pa.chunked_array([cells], pa.int64())) for name, cells in columns.items()]
+    return risk_from_profiles(profiles, len(next(iter(columns.values()))))
 
 
 def unique_records(columns):
@@ -59,7 +59,7 @@ def test_risk_equals_counting_by_hand(columns):
 
 
 def test_without_quasi_identifiers_all_records_are_one_group():
-    risk = measure_risk([], 7)
+    risk = risk_from_profiles([], 7)
     assert (risk.quasi, risk.groups, risk.smallest_group, risk.unique_records) == ((), 1, 7, 0)
     assert (risk.prosecutor_max, risk.average_group, risk.unique_without) == (1 / 7, 7.0, {})
 

@@ -12,24 +12,24 @@ import pytest
 import sfumato
 from sfumato.hierarchies.rounding import NESTED
 from sfumato.inspection.patterns import DATES, PERSONAL
-from sfumato.inspection.profile import CellKind
+from sfumato.inspection.profile import CellType
 from sfumato.inspection.reasons import Reason
-from sfumato.words import words_in
+from sfumato.words import load_messages
 
-KINDS = [kind for kind in words_in("en").under("reasons") if "." not in kind]
+KINDS = [kind for kind in load_messages("en").subset("reasons") if "." not in kind]
 VALUES = {"where": "column name", "word": "zip", "distinct": 1200, "filled": 3400, "percent": 5, "what": "dates"}
 VALUES |= {"other": "diagnosis", "width": 5, "count": 12}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reason_is_its_sentence_and_can_be_copied(kind):
-    fields = set(re.findall(r"{(\w+)", words_in("en").entries[f"reasons.{kind}"]))
+    fields = set(re.findall(r"{(\w+)", load_messages("en").entries[f"reasons.{kind}"]))
     given = {name: VALUES[name] for name in fields}
     reason = Reason(kind, **given)
-    assert reason == words_in("en")(f"reasons.{kind}", **given)
-    assert "{" not in reason + reason.in_words(words_in("zh"))
+    assert reason == load_messages("en")(f"reasons.{kind}", **given)
+    assert "{" not in reason + reason.render(load_messages("zh"))
     for other in (copy.deepcopy(reason), pickle.loads(pickle.dumps(reason))):  # noqa: S301 - made here
-        assert (other, other.kind, dict(other.values)) == (reason, kind, given)
+        assert (other, other.code, dict(other.values)) == (reason, kind, given)
 
 
 def test_every_sentence_is_used():
@@ -39,15 +39,16 @@ def test_every_sentence_is_used():
 
 
 def test_what_values_look_like_has_words_in_every_language():
-    told = {pattern.looks_like for pattern in (*PERSONAL, DATES)} | {kind.value for kind in CellKind}
+    told = {pattern.looks_like for pattern in (*PERSONAL, DATES)} | {kind.value for kind in CellType}
     told |= {f"{unit}s" for unit in NESTED}
-    assert told == set(words_in("zh").under("reasons.what"))
+    assert told == set(load_messages("zh").subset("reasons.what"))
 
 
 def test_a_reason_is_told_in_chinese():
     reason = Reason("looks-like", percent=97, what="e-mail addresses")
-    assert reason.in_words(words_in("zh")) == "97% 的不同取值看起来像电子邮箱地址"
+    assert reason.render(load_messages("zh")) == "97% 的不同取值看起来像电子邮箱地址"
     found = Reason("secret", where="column label", word="salary")
     assert (
-        words_in("zh")(f"reasons.{found.kind}", **found.values) == "列标签含有“salary”：不应让任何人得知某人的这一信息"
+        load_messages("zh")(f"reasons.{found.code}", **found.values)
+        == "列标签含有“salary”：不应让任何人得知某人的这一信息"
     )

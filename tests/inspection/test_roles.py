@@ -7,14 +7,14 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from sfumato.inspection.names import hint
-from sfumato.inspection.profile import profile
+from sfumato.inspection.names import find_name_hint
+from sfumato.inspection.profile import profile_column
 from sfumato.inspection.roles import propose_role
 from sfumato.schema.roles import Role
 
 
 def propose(name, cells, type_=None):
-    return propose_role(profile(name, pa.chunked_array([cells], type_)), hint(name))
+    return propose_role(profile_column(name, pa.chunked_array([cells], type_)), find_name_hint(name))
 
 
 def numbered(prefix, count, each=1):

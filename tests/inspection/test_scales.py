@@ -8,15 +8,15 @@ import pyarrow as pa
 import pytest
 
 from sfumato.hierarchies import Intervals, Prefixes
-from sfumato.inspection.names import hint
-from sfumato.inspection.profile import profile
+from sfumato.inspection.names import find_name_hint
+from sfumato.inspection.profile import profile_column
 from sfumato.inspection.scales import propose_scale
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 
 
 def measure(name, cells, role=Role.QUASI, type_=None):
-    return propose_scale(profile(name, pa.chunked_array([cells], type_)), hint(name), role)
+    return propose_scale(profile_column(name, pa.chunked_array([cells], type_)), find_name_hint(name), role)
 
 
 @pytest.mark.parametrize(

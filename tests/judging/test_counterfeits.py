@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from series_of_versions import SCHEMA, D, Series, stated_by, version
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.evidence import AuditContext
 
 FORMS = ("buckets", "boxes")
 COLUMN = f"_bucket_{D}"
@@ -50,7 +50,7 @@ def test_counterfeits_do_not_make_groups_larger(form, monkeypatch):
 @pytest.mark.parametrize("form", FORMS)
 def test_counterfeits_hide_nobodys_identity_and_have_no_exposure(form, monkeypatch):
     release = with_counterfeits(form, monkeypatch)
-    exposed = sf.exposure(release.frame, SCHEMA, counterfeits=stated_by(release))
+    exposed = sf.attribute_disclosure_risk(release.frame, SCHEMA, counterfeits=stated_by(release))
     assert np.isnan(exposed.identity.by_record).sum() == 2
     assert exposed.identity.maximum == 1.0
     assert np.isnan(exposed.values[D].by_record).sum() == 2
@@ -91,7 +91,7 @@ def test_counterfeits_are_stated_as_whole_numbers(stated, monkeypatch):
     with pytest.raises(sf.InvalidParameterError, match="counterfeits must be a whole number"):
         sf.audit(release.frame, SCHEMA, counterfeits=stated)
     with pytest.raises(sf.InvalidParameterError, match="counterfeits must be a whole number"):
-        sf.exposure(release.frame, SCHEMA, counterfeits=stated)
+        sf.attribute_disclosure_risk(release.frame, SCHEMA, counterfeits=stated)
 
 
 def test_rows_in_buckets_are_not_ignored_as_suppressed(monkeypatch):
@@ -106,7 +106,7 @@ def test_rows_in_buckets_are_not_ignored_as_suppressed(monkeypatch):
 def test_a_series_is_not_acquitted_by_a_false_correspondence(monkeypatch):
     release = Series(2).release(version(dict(zip("abcd", "xyzu", strict=True))), monkeypatch)
     rows = release.correspondence
-    assert sf.audit_series([(release.frame, release.original, rows)], SCHEMA).persons == 4
+    assert sf.audit_series([(release.frame, release.original, rows)], SCHEMA).individuals == 4
     numbers = release.published[COLUMN].to_pylist()
     first, other = 0, next(at for at, number in enumerate(numbers) if number != numbers[0])
     false = rows.copy()
@@ -127,7 +127,7 @@ def test_a_series_is_not_acquitted_by_a_false_correspondence(monkeypatch):
     ],
 )
 def test_of_rows_with_nothing_but_stars_those_are_nobodys_that_are_in_no_other_bucket(ages, buckets, persons):
-    schema = sf.Schema(quasi=["age"], sensitive=[D], flags={D: "hide", "age": "hide_age"})
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=[D], flags={D: "hide", "age": "hide_age"})
     shown = pa.table(
         {
             "age": pa.array([str(age) for age in ages]),
@@ -136,9 +136,9 @@ def test_of_rows_with_nothing_but_stars_those_are_nobodys_that_are_in_no_other_b
             COLUMN: [0, 0, 0],
         }
     )
-    evidence = Evidence(shown, schema, stated={COLUMN: {"0": 1}})
+    evidence = AuditContext(shown, schema, stated={COLUMN: {"0": 1}})
     if persons is None:
         with pytest.raises(sf.SchemaError, match="Nobody can tell which rows"):
-            assert evidence.persons
+            assert evidence.individual_rows
     else:
-        assert evidence.persons.tolist() == persons
+        assert evidence.individual_rows.tolist() == persons

@@ -16,7 +16,7 @@ import sfumato as sf
 from golden_files import GOLDEN
 from sfumato.coding import containment
 
-PAPER = sf.Schema(quasi=["age", "zip"], sensitive=["disease"], scales={"age": "numeric", "zip": "categorical"},
+PAPER = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"], scales={"age": "numeric", "zip": "categorical"},
                   hierarchies={"zip": sf.Prefixes()})  # fmt: skip
 
 
@@ -86,10 +86,10 @@ def original_and_published_with_holes(draw: st.DrawFn) -> tuple[pa.Table, pa.Tab
 @given(tables=original_and_published_with_holes())
 def test_a_missing_cell_that_may_be_anything_matches_everything(pairs, tables):
     original, published = tables
-    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease"], missing="matches-all")
+    schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease"], missing="matches-all")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(containment, "PLAIN_PAIRS", pairs)
-        found = sf.exposure(published, schema, original=original)
+        patch.setattr(containment, "NUMPY_PAIRS", pairs)
+        found = sf.attribute_disclosure_risk(published, schema, original=original)
     for row, person in enumerate(original.to_pylist()):
         match = [
             shown["disease"]
@@ -109,37 +109,43 @@ def test_a_missing_cell_that_may_be_anything_matches_everything(pairs, tables):
 @given(tables=original_and_published())
 def test_exposure_equals_the_definition_pair_by_pair(pairs, tables):
     original, published = tables
-    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease"])
+    schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease"])
     slow = slow_exposure(published.to_pylist(), original.to_pylist(), ["age", "job"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(containment, "PLAIN_PAIRS", pairs)
-        found = sf.exposure(published, schema, original=original)
+        patch.setattr(containment, "NUMPY_PAIRS", pairs)
+        found = sf.attribute_disclosure_risk(published, schema, original=original)
     assert found.identity.by_record == pytest.approx([float(identity) for identity, _ in slow])
     assert found.values["disease"].by_record == pytest.approx([float(value) for _, value in slow])
 
 
 def test_tree_and_plain_agree_on_a_larger_table(monkeypatch):
-    table = sf.samples.generate(2000, seed=3, missing=0.1)
-    schema = sf.Schema(quasi=["age", "sex", "zip", "job"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes()})
+    table = sf.samples.generate_hospital(2000, seed=3, missing=0.1)
+    schema = sf.Schema(
+        quasi_identifiers=["age", "sex", "zip", "job"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes()}
+    )
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=5)])
-    plain = sf.exposure(release.frame, schema, original=table)
-    monkeypatch.setattr(containment, "PLAIN_PAIRS", 0)
-    tree = sf.exposure(release.frame, schema, original=table)
+    plain = sf.attribute_disclosure_risk(release.frame, schema, original=table)
+    monkeypatch.setattr(containment, "NUMPY_PAIRS", 0)
+    tree = sf.attribute_disclosure_risk(release.frame, schema, original=table)
     assert np.array_equal(plain.identity.by_record, tree.identity.by_record)
     assert plain.values["disease"].by_record == pytest.approx(tree.values["disease"].by_record, rel=1e-12)
     assert plain.identity.maximum <= 1 / 5
 
 
 def test_overlapping_groups_of_the_paper_share_the_exposure():
-    found = sf.exposure(golden("maa_slie_3"), PAPER, original=golden("maa_slie_1", zip=pa.string()))
+    found = sf.attribute_disclosure_risk(golden("maa_slie_3"), PAPER, original=golden("maa_slie_1", zip=pa.string()))
     assert found.identity.by_record.tolist() == [1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 4, 1 / 2, 1 / 4, 1 / 2]
     assert found.values["disease"].by_record.tolist() == [1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 4, 1 / 2, 1 / 4, 1 / 2]
     assert found.identity.riskiest(2) == [0, 1]
 
 
 def test_homogeneous_group_of_the_thesis_is_exposed():
-    schema = sf.Schema(quasi=["age", "sex", "zip"], sensitive=["disease"], scales={"age": "numeric", "zip": "numeric"})
-    found = sf.exposure(golden("thesis_3_3").drop_columns(["id", "group"]), schema, original=golden("thesis_3_2"))
+    schema = sf.Schema(
+        quasi_identifiers=["age", "sex", "zip"], sensitive=["disease"], scales={"age": "numeric", "zip": "numeric"}
+    )
+    found = sf.attribute_disclosure_risk(
+        golden("thesis_3_3").drop_columns(["id", "group"]), schema, original=golden("thesis_3_2")
+    )
     assert found.identity.by_record == pytest.approx([1 / 3] * 3 + [1 / 2] * 2 + [1 / 3] * 3)
     assert found.values["disease"].by_record == pytest.approx([1 / 3] * 3 + [1.0] * 2 + [1 / 3] * 3)
     assert found.values["disease"].histogram()["1"] == 2
@@ -152,13 +158,13 @@ def cross_buckets() -> tuple[pa.Table, sf.Schema]:
         .rename_columns(["_group", "_bucket_disease", "age", "sex", "zip", "disease"])
     )
     scales = {"age": "numeric", "zip": "numeric"}
-    return table, sf.Schema(quasi=["age", "sex", "zip"], sensitive=["disease"], scales=scales)
+    return table, sf.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive=["disease"], scales=scales)
 
 
 def test_cross_buckets_of_the_thesis_expose_a_half_and_a_quarter():
     table, schema = cross_buckets()
-    known = sf.exposure(table, schema, original=golden("thesis_3_2"))
-    everybody = sf.exposure(table, schema)
+    known = sf.attribute_disclosure_risk(table, schema, original=golden("thesis_3_2"))
+    everybody = sf.attribute_disclosure_risk(table, schema)
     for found in (known, everybody):
         assert found.identity.by_record.tolist() == [1 / 2] * 8
         assert found.values["disease"].by_record == pytest.approx([1 / 4] * 8)
@@ -179,33 +185,35 @@ def test_values_in_buckets_are_not_linked_to_their_rows():
 
 
 def test_missing_sensitive_values_never_lower_the_exposure():
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"], missing="matches-all")
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], missing="matches-all")
     full = pa.table({"age": [1, 1, 1], "disease": ["x", "y", "y"]})
     lost = pa.table({"age": [1, 1, 1], "disease": ["x", "y", None]})
     for original in (None, full):
-        before, after = (sf.exposure(shown, schema, original=original).values["disease"] for shown in (full, lost))
+        before, after = (
+            sf.attribute_disclosure_risk(shown, schema, original=original).values["disease"] for shown in (full, lost)
+        )
         assert (after.by_record[:2] >= before.by_record[:2]).all()
 
 
 def test_a_suppressed_person_whom_no_group_covers_is_not_exposed():
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     original = pa.table({"age": [1, 1, 9], "disease": ["x", "y", "x"]})
-    found = sf.exposure(original.slice(0, 2), schema, original=original)
+    found = sf.attribute_disclosure_risk(original.slice(0, 2), schema, original=original)
     assert found.identity.by_record.tolist() == [1 / 2, 1 / 2, 0]
 
 
 def test_what_a_promise_bounds_under_matches_all_is_what_is_exposed():
-    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease"], missing="matches-all")
-    table = sf.samples.generate(200, seed=5, missing=0.2)
+    schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease"], missing="matches-all")
+    table = sf.samples.generate_hospital(200, seed=5, missing=0.2)
     table = table.set_column(1, "age", pa.array([None if age % 7 == 0 else age for age in table["age"].to_pylist()]))
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=4)], seed=1)
     assert None in release.frame["age"].to_pylist()
     for original in (None, table):
-        assert sf.exposure(release.frame, schema, original=original).identity.maximum <= 1 / 4
+        assert sf.attribute_disclosure_risk(release.frame, schema, original=original).identity.maximum <= 1 / 4
 
 
 def test_figures_and_looks_tell_no_cell_value():
-    found = sf.exposure(golden("maa_slie_3"), PAPER, original=golden("maa_slie_1", zip=pa.string()))
+    found = sf.attribute_disclosure_risk(golden("maa_slie_3"), PAPER, original=golden("maa_slie_1", zip=pa.string()))
     assert found.to_dict()["identity"]["maximum"] == 1 / 2
     assert found.identity.quantile(0.5) == 1 / 2
     shown = repr(found) + found._repr_html_()
@@ -219,7 +227,7 @@ def test_expected_counts_of_large_unequal_buckets_do_not_overflow():
     common = np.concatenate([np.arange(size) < 0.9 * size for size in sizes])
     table = pa.table({"age": np.zeros(len(bucket), int), "_bucket_disease": bucket,
                       "disease": np.where(common, "x", "y")})  # fmt: skip
-    level = sf.audit(table, sf.Schema(quasi=["age"], sensitive=["disease"])).level("frequency-l-diversity")
+    level = sf.audit(table, sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])).level("frequency-l-diversity")
     assert level == pytest.approx(len(bucket) / np.count_nonzero(common))
     assert level <= len(bucket) / np.count_nonzero(common)
 

@@ -8,7 +8,7 @@ import pytest
 import sfumato as sf
 from flagged_tables import golden
 
-SCHEMA = sf.Schema(quasi=["age", "sex"], flags={"age": "age__sensitive"})
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], flags={"age": "age__sensitive"})
 PUBLISHED = pa.table(
     {
         "age": ["20", "21", "20", "20", "22", "[30, 40]", "*"],
@@ -49,7 +49,7 @@ def test_closeness_compares_with_all_flagged_cells():
 
 
 def test_levels_are_told_of_flagged_attributes_too():
-    told = {(verdict.model.name, verdict.model.attributes) for verdict in sf.audit(PUBLISHED, SCHEMA).levels}
+    told = {(verdict.model.name, verdict.model.sensitive_attributes) for verdict in sf.audit(PUBLISHED, SCHEMA).levels}
     assert ("distinct-l-diversity", ("age",)) in told
     without = sf.audit(PUBLISHED.drop_columns(["_bucket_age"]), SCHEMA)
     assert [verdict.model.name for verdict in without.levels] == ["k-anonymity"]
@@ -113,7 +113,9 @@ def test_the_thesis_tables_keep_what_their_author_says(name, l, attributes):
         for column in printed.column_names
     ]
     quasi = [column for column in printed.column_names if column in {"age", "sex", "zip", "occupation"}]
-    schema = sf.Schema(quasi=quasi, sensitive=["disease"], flags={column: f"{column}__sensitive" for column in names})
+    schema = sf.Schema(
+        quasi_identifiers=quasi, sensitive=["disease"], flags={column: f"{column}__sensitive" for column in names}
+    )
     models = [sf.FrequencyLDiversity(l=l, sensitive=column) for column in names]
     models += [sf.KAnonymity(k=2)] if name == "5_4" else []
     table = printed.rename_columns(renamed)
@@ -157,6 +159,6 @@ def test_flagged_cells_in_no_bucket_are_not_called_unexposed():
     original = pa.table({"age": [20, 21, 30], "sex": ["F", "M", "M"], "age__sensitive": [True, True, False]})
     shown = {"age": ["20", "21", "30"], "_bucket_age": pa.nulls(3, pa.int64()), "sex": ["F", "M", "M"]}
     with pytest.raises(sf.SchemaError, match="At least 2 flagged cells of 'age' are published openly"):
-        sf.exposure(pa.table(shown), SCHEMA, original=original)
+        sf.attribute_disclosure_risk(pa.table(shown), SCHEMA, original=original)
     starred = pa.table({**shown, "age": ["*", "*", "30"]})
-    assert sf.exposure(starred, SCHEMA, original=original).adversary == 1
+    assert sf.attribute_disclosure_risk(starred, SCHEMA, original=original).adversary == 1

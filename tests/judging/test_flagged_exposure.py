@@ -16,7 +16,7 @@ import sfumato as sf
 from drawn_examples import examples
 from flagged_tables import CELLS, flagged_tables, golden
 
-SCHEMA = sf.Schema(quasi=["age", "zip"], flags={"age": "age__sensitive"})
+SCHEMA = sf.Schema(quasi_identifiers=["age", "zip"], flags={"age": "age__sensitive"})
 
 
 JOBS_UNDER = {"office": {"clerk", "lawyer"}, "outdoors": {"farmer", "sailor", "diver"}, "sea": {"sailor", "diver"}}
@@ -82,7 +82,7 @@ def test_exposure_is_that_of_all_tables_that_the_published_one_may_come_from(dra
     if k:
         algorithm, asked = sf.LocalAnatomyGeneralization(mechanism=mechanism), [*models, sf.KAnonymity(k=k)]
     release = sf.anonymize(table, schema, asked, algorithm, seed=1)
-    found = sf.exposure(release.frame, schema, original=table)
+    found = sf.attribute_disclosure_risk(release.frame, schema, original=table)
     published = release.frame.to_pylist()
     for row, person in enumerate(table.to_pylist()):
         identity, values = slow_exposure(person, published, schema.flags)
@@ -102,13 +102,15 @@ def thesis_table_5_4():
     shown = printed.rename_columns([buckets.get(name, name) for name in printed.column_names])
     flags = {name: f"{name}__sensitive" for name in ("age", "sex", "zip", "disease")}
     hierarchies = {"zip": sf.Prefixes()}
-    schema = sf.Schema(quasi=["age", "sex", "zip"], sensitive=["disease"], flags=flags, hierarchies=hierarchies)
+    schema = sf.Schema(
+        quasi_identifiers=["age", "sex", "zip"], sensitive=["disease"], flags=flags, hierarchies=hierarchies
+    )
     return original.drop_columns(["id"]), shown.drop_columns(["id", "group"]), schema
 
 
 def test_a_bucket_that_lacks_a_known_age_hides_nobody():
     original, published, schema = thesis_table_5_4()
-    found = sf.exposure(published, schema, original=original)
+    found = sf.attribute_disclosure_risk(published, schema, original=original)
     person = original.to_pylist()[5]
     assert (person["age"], person["sex"], person["zip"]) == (22, "Male", 21358)
     assert found.identity.by_record[5] == 0.5
@@ -121,7 +123,7 @@ def test_a_value_in_a_large_bucket_hides_a_person_as_little_as_it_is_likely_ther
     published = pa.table(
         {"age": [20, 20, *range(22, 31)], "zip": ["a"] * 11, "_bucket_age": pa.array([None] + [0] * 10)}
     )
-    found = sf.exposure(published, SCHEMA, original=original)
+    found = sf.attribute_disclosure_risk(published, SCHEMA, original=original)
     assert found.identity.by_record[0] == pytest.approx(1 / (1 + 10 * 1 / 10))
 
 
@@ -135,7 +137,10 @@ def test_neither_adversary_passes_what_is_promised_where_every_pattern_or_that_w
     assume(not marks or min(patterns.values()) >= k or patterns[(False,) * len(marks)] >= k)
     algorithm = sf.LocalAnatomyGeneralization(mechanism=mechanism)
     release = sf.anonymize(table, schema, [*models, sf.KAnonymity(k=k)], algorithm, seed=1)
-    for found in (sf.exposure(release.frame, schema, original=table), sf.exposure(release.frame, schema)):
+    for found in (
+        sf.attribute_disclosure_risk(release.frame, schema, original=table),
+        sf.attribute_disclosure_risk(release.frame, schema),
+    ):
         assert found.identity.maximum <= 1 / k + 1e-12
         for model in models:
             assert found.values[model.sensitive].maximum <= 1 / model.l + 1e-12
@@ -144,12 +149,12 @@ def test_neither_adversary_passes_what_is_promised_where_every_pattern_or_that_w
 def test_a_table_without_the_buckets_is_refused_in_a_sentence():
     table = pa.table({"age": [1, 2], "zip": ["a", "b"], "age__sensitive": [True, False]})
     with pytest.raises(sf.SchemaError, match="The published table has no column '_bucket_age'"):
-        sf.exposure(table, SCHEMA, original=table)
+        sf.attribute_disclosure_risk(table, SCHEMA, original=table)
 
 
 def test_centers_of_groups_are_refused_beside_an_original():
-    schema = sf.Schema(quasi=["age"])
+    schema = sf.Schema(quasi_identifiers=["age"])
     original, published = pa.table({"age": [20, 30]}), pa.table({"age": [25, 25]})
     with pytest.raises(sf.SchemaError, match="'age' has 1 numbers that nobody has"):
-        sf.exposure(published, schema, original=original)
-    assert sf.exposure(published, schema).identity.maximum == 0.5
+        sf.attribute_disclosure_risk(published, schema, original=original)
+    assert sf.attribute_disclosure_risk(published, schema).identity.maximum == 0.5

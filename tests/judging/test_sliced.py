@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from sfumato.algorithms.buckets.slicing import Slicing
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.core.published.counting import count_groups
-from sfumato.core.published.table import PublishedTable, bucket_column, bucketed_attributes
+from sfumato.core.published.table import PublishedTable, find_bucket_column, parse_bucket_column
 from sfumato.judging import sliced
-from sfumato.judging.evidence import Evidence
-from sfumato.reporting.public import dictionary_of
+from sfumato.judging.evidence import AuditContext
+from sfumato.reporting.public import make_data_dictionary
 
 D = "disease"
-SCHEMA = sf.Schema(quasi=["age", "sex", "zip"], sensitive=[D])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive=[D])
 TWO = sf.FrequencyLDiversity(l=2, sensitive=D)
 PATIENTS = pa.table(
     {
@@ -79,13 +79,13 @@ def slow_exposure(original, published, slices, linked):
 
 
 def test_the_patients_of_the_paper_have_one_disease_or_the_other():
-    found = sf.exposure(SLICED, SCHEMA, original=PATIENTS)
+    found = sf.attribute_disclosure_risk(SLICED, SCHEMA, original=PATIENTS)
     assert found.adversary == 1
     assert found.values[D].by_record.tolist() == [0.5, 0.5, 0.5, 0.5]
     asked = replaced(PATIENTS, disease=["flu", "dyspepsia", "flu", "bronchitis"])
-    assert sf.exposure(SLICED, SCHEMA, original=asked).values[D].by_record[0] == 0.5
+    assert sf.attribute_disclosure_risk(SLICED, SCHEMA, original=asked).values[D].by_record[0] == 0.5
     nobody = replaced(PATIENTS, disease=["bronchitis", "flu", "flu", "dyspepsia"])
-    assert sf.exposure(SLICED, SCHEMA, original=nobody).values[D].by_record[0] == 0
+    assert sf.attribute_disclosure_risk(SLICED, SCHEMA, original=nobody).values[D].by_record[0] == 0
     assert sf.audit(SLICED, SCHEMA, [TWO], original=PATIENTS).holds
 
 
@@ -120,10 +120,10 @@ def sliced_tables(draw):
 @examples(100)
 def test_exposure_is_its_definition(drawn, at_once):
     original, published, slices = drawn
-    linked = [name for name in SCHEMA.quasi if not any(name in names for names in slices)]
+    linked = [name for name in SCHEMA.quasi_identifiers if not any(name in names for names in slices)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sliced, "CELLS_AT_ONCE", at_once)
-        found = sf.exposure(published, SCHEMA, original=original)
+        found = sf.attribute_disclosure_risk(published, SCHEMA, original=original)
     expected = slow_exposure(original.to_pylist(), published.to_pylist(), slices, linked)
     assert found.identity.by_record.tolist() == pytest.approx([float(identity) for identity, _ in expected])
     assert found.values[D].by_record.tolist() == values_of(expected)
@@ -146,23 +146,23 @@ def test_nobody_is_exposed_by_more_than_one_over_l_to_either_adversary(drawn, sl
     release = sf.anonymize(table, SCHEMA, [TWO], Slicing(slices=slices), seed=seed)
     columns = [name for name in release.frame.column_names if name.startswith("_bucket_")]
     moved = [name.removeprefix("_bucket_").split("+") for name in columns]
-    linked = [name for name in SCHEMA.quasi if not any(name in names for names in moved)]
+    linked = [name for name in SCHEMA.quasi_identifiers if not any(name in names for names in moved)]
     shown = release.frame.to_pylist()
     expected = slow_exposure(table.to_pylist(), shown, moved, linked)
     assert max(value for _, value in expected if value is not None) <= Fraction(1, 2)
-    found = sf.exposure(release.frame, SCHEMA, original=table)
+    found = sf.attribute_disclosure_risk(release.frame, SCHEMA, original=table)
     assert found.values[D].by_record.tolist() == values_of(expected)
     parts = Counter((row[columns[0]], *(row[name] for name in linked)) for row in shown)
     values = Counter((row[columns[0]], *(row[name] for name in linked), row[D]) for row in shown)
     own = {key: count + values[*key[:-1], None] for key, count in values.items() if key[-1] is not None}
     worst = max(Fraction(count, parts[key[:-1]]) for key, count in own.items())
     assert worst <= Fraction(1, 2)
-    assert sf.exposure(release.frame, SCHEMA).values[D].maximum == pytest.approx(float(worst))
+    assert sf.attribute_disclosure_risk(release.frame, SCHEMA).values[D].maximum == pytest.approx(float(worst))
 
 
 def test_a_suppressed_sensitive_cell_may_be_any_value():
     hidden = replaced(SLICED, disease=["dyspepsia", "*", "flu", "bronchitis"])
-    found = sf.exposure(hidden, SCHEMA, original=PATIENTS).values[D].by_record
+    found = sf.attribute_disclosure_risk(hidden, SCHEMA, original=PATIENTS).values[D].by_record
     assert found.tolist() == [1, 0.5, 0.5, 0.5]
 
 
@@ -170,17 +170,22 @@ def test_tables_that_only_look_sliced_are_read_as_boxes():
     other = SLICED.append_column("_bucket_zip", pa.array([1, 2, 1, 2]))
     widened = replaced(SLICED, zip=["4790*"] * 4)
     outside = replaced(SLICED, **{"_bucket_age+sex": [7, 7, 7, None]})
-    coded = code(PATIENTS, SCHEMA)
+    coded = encode_table(PATIENTS, SCHEMA)
     for table in (other, widened, outside, SLICED):
         read = PublishedTable.read(table, SCHEMA, {column.name: column.domain for column in coded.quasi})
-        found = sliced.sliced_chances(read, table, SCHEMA, count_groups(read, table, SCHEMA), coded)
+        found = sliced.sliced_disclosure_risk(read, table, SCHEMA, count_groups(read, table, SCHEMA), coded)
         assert (found is not None) is (table is SLICED)
-    assert sf.exposure(other, SCHEMA, original=PATIENTS).identity.by_record.tolist() == [0.25, 0.25, 0.25, 0.25]
+    assert sf.attribute_disclosure_risk(other, SCHEMA, original=PATIENTS).identity.by_record.tolist() == [
+        0.25,
+        0.25,
+        0.25,
+        0.25,
+    ]
 
 
 def test_equal_sets_of_values_in_two_buckets_are_two_groups():
     table = pa.table({"age": [20, 30, 30, 20], "_bucket_age": [1, 1, 2, 2], D: ["x", "y", "x", "y"]})
-    read = PublishedTable.read(table, sf.Schema(quasi=["age"], sensitive=[D]))
+    read = PublishedTable.read(table, sf.Schema(quasi_identifiers=["age"], sensitive=[D]))
     assert read.columns[0].texts == ("{20, 30}", "{20, 30}")
     assert read.grouped.labels.tolist() == [0, 0, 1, 1]
 
@@ -193,9 +198,9 @@ def test_a_cell_in_a_bucket_is_one_of_its_values():
             D: list("xyxyxyxy"),
         }
     )
-    column = PublishedTable.read(table, sf.Schema(quasi=["age"], sensitive=[D])).columns[0]
+    column = PublishedTable.read(table, sf.Schema(quasi_identifiers=["age"], sensitive=[D])).columns[0]
     assert [column.texts[code] for code in column.codes] == ['{"a, b", c}'] * 2 + ["*", "*", None, "e", "e", "f"]
-    flagged = sf.Schema(quasi=["age"], sensitive=[D], flags={"age": "flag"})
+    flagged = sf.Schema(quasi_identifiers=["age"], sensitive=[D], flags={"age": "flag"})
     column = PublishedTable.read(table, flagged).columns[0]
     assert [column.texts[code] for code in column.codes] == ["*"] * 7 + ["f"]
 
@@ -213,7 +218,7 @@ def test_a_pair_that_nobody_in_the_bucket_has_is_false():
 def test_a_value_from_another_bucket_is_false_if_it_is_known_whose_row_it_is():
     original = pa.table({"age": [1, 2, 3, 4], D: list("xyxy")})
     moved = pa.table({"age": [3, 2, 1, 4], "_bucket_age": [1, 1, 2, 2], D: list("xyxy")})
-    schema = sf.Schema(quasi=["age"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=[D])
     assert not sf.audit(moved, schema, [], original=original, correspondence=[0, 1, 2, 3]).truth.holds
     true = replaced(moved, age=[2, 1, 4, 3])
     assert sf.audit(true, schema, [], original=original, correspondence=[0, 1, 2, 3]).truth.holds
@@ -221,18 +226,18 @@ def test_a_value_from_another_bucket_is_false_if_it_is_known_whose_row_it_is():
 
 def test_bucket_columns_are_found_by_every_attribute_that_they_name():
     columns = ["age", "sex", "zip", "a+b", "_bucket_age+sex", "_bucket_zip", "_bucket_a+b", "_bucket_gone+sex"]
-    assert bucket_column(columns, "sex") == "_bucket_age+sex"
-    assert bucket_column(columns, "zip") == "_bucket_zip"
-    assert bucket_column(columns, "a+b") == "_bucket_a+b"
-    assert bucket_column(columns, "gone") is None
-    assert bucketed_attributes("_bucket_gone+sex", columns) == ()
-    assert bucketed_attributes("age", columns) == ()
+    assert find_bucket_column(columns, "sex") == "_bucket_age+sex"
+    assert find_bucket_column(columns, "zip") == "_bucket_zip"
+    assert find_bucket_column(columns, "a+b") == "_bucket_a+b"
+    assert find_bucket_column(columns, "gone") is None
+    assert parse_bucket_column("_bucket_gone+sex", columns) == ()
+    assert parse_bucket_column("age", columns) == ()
 
 
 def test_risk_and_dictionary_read_slices():
     assert sf.assess_risk(SLICED, SCHEMA).records == 4
     release = sf.anonymize(PATIENTS, SCHEMA, [TWO], Slicing(slices=3), seed=1)
-    described = {each["name"]: each for each in dictionary_of(Evidence(release.frame, SCHEMA))}
+    described = {each["name"]: each for each in make_data_dictionary(AuditContext(release.frame, SCHEMA))}
     bucket = next(name for name in described if name.startswith("_bucket_"))
     assert described[bucket]["forms"] == ["bucket numbers"]
     assert described["age"]["forms"] == ["values of a bucket"]

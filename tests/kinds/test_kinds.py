@@ -11,27 +11,27 @@ from typing import ClassVar
 
 import pytest
 
-from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, RecipeError, UnsupportedModelError
-from sfumato.kinds.audit import KindAudit, audited
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.kinds.recipe import KindRecipe
-from sfumato.kinds.release import KindRelease
-from sfumato.kinds.search import KindRequest, KindSearch
-from sfumato.models.words import ModelWords
+from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError, RecipeError, UnsupportedModelError
+from sfumato.kinds.audit import Audit, evaluate_models
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.kinds.recipe import TypedRecipe
+from sfumato.kinds.release import Release
+from sfumato.kinds.search import Algorithm, Request
+from sfumato.models.words import ModelDescription
 from sfumato.reporting.folders import read_facts, render
 from sfumato.reporting.kind_pages import ReportSection
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Reaching(KindPromise[list[int]]):
+class Reaching(Model[list[int]]):
     """Every number must reach a limit."""
 
     name = "at-least"
     reference = "made up"
     bound = "min"
-    counted = "numbers"
+    unit = "numbers"
     stricter: ClassVar = {"k": "larger"}
-    words = ModelWords(title="At least k", promise="Every number is at least {k}.", level="smallest number")
+    words = ModelDescription(title="At least k", promise="Every number is at least {k}.", level="smallest number")
 
     k: int
 
@@ -40,9 +40,9 @@ class Reaching(KindPromise[list[int]]):
         """The least number."""
         return self.k
 
-    def judge(self, published: list[int]) -> KindVerdict:
+    def evaluate(self, published: list[int]) -> Verdict:
         """Find the smallest number."""
-        return KindVerdict(self, min(published, default=self.k), sum(each < self.k for each in published))
+        return Verdict(self, min(published, default=self.k), sum(each < self.k for each in published))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -53,20 +53,20 @@ class Other(Reaching):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Leave(KindSearch[list[int]]):
+class Leave(Algorithm[list[int]]):
     """Leaves out what is too small."""
 
     name = "leave"
     reference = "made up"
-    serves: ClassVar = (Reaching,)
+    supports: ClassVar = (Reaching,)
 
-    def find(self, request: KindRequest[list[int]]) -> list[int]:
+    def search(self, request: Request[list[int]]) -> list[int]:
         """Keep what is large enough."""
-        return [each for each in request.data if each >= request.only(Reaching).k]
+        return [each for each in request.data if each >= request.model_of_type(Reaching).k]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Numbers(KindRelease[list[int]]):
+class Numbers(Release[list[int]]):
     """Numbers, which a test can spoil on their way into the file."""
 
     title: ClassVar[str] = "numbers"
@@ -78,13 +78,13 @@ class Numbers(KindRelease[list[int]]):
     def _read_files(self, folder: Path) -> list[int]:
         return json.loads((folder / "numbers.csv").read_text().replace("]0", ", 0]").replace("]9", ", 9]"))
 
-    def _judge(self, published: list[int], models: Sequence[Reaching]) -> KindAudit:
-        return audited(models, published, {"numbers": len(published)})
+    def _audit(self, published: list[int], models: Sequence[Reaching]) -> Audit:
+        return evaluate_models(models, published, {"numbers": len(published)})
 
-    def _unchanged(self, read: list[int]) -> bool:
+    def _equals_published(self, read: list[int]) -> bool:
         return read == self.published
 
-    def _files_told(self, folder: Path) -> Mapping[str, str]:
+    def _describe_files(self, folder: Path) -> Mapping[str, str]:
         return {path.name: "numbers" for path in folder.iterdir()}
 
     def _sections(self) -> Sequence[ReportSection]:
@@ -93,12 +93,12 @@ class Numbers(KindRelease[list[int]]):
 
 def released(*, spoiled: str = "", secret: str | None = None) -> Numbers:
     models = (Reaching(k=3),)
-    found = Leave().find(KindRequest(data=[1, 3, 5], models=models))
-    recipe = KindRecipe(kind="numbers", models=models, algorithm=Leave(), secret=secret, source={"numbers": 3})
+    found = Leave().search(Request(data=[1, 3, 5], models=models))
+    recipe = TypedRecipe(data_type="numbers", models=models, algorithm=Leave(), secret=secret, input={"numbers": 3})
     return Numbers(
         published=found,
-        audit=audited(models, found, {"numbers": len(found)}),
-        measures={"lost": 1 / 3},
+        audit=evaluate_models(models, found, {"numbers": len(found)}),
+        metrics={"lost": 1 / 3},
         recipe=recipe,
         spoiled=spoiled,
     )
@@ -127,7 +127,7 @@ def test_files_that_are_not_what_was_judged_are_not_written(tmp_path, spoiled, w
     numbers = released(spoiled=spoiled)
     if spoiled == "x":
         object.__setattr__(numbers, "_read_files", lambda _: (_ for _ in ()).throw(RecipeError("Unreadable.")))
-    with pytest.raises(BrokenPromiseError, match=why):
+    with pytest.raises(GuaranteeViolatedError, match=why):
         numbers.write(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
@@ -136,26 +136,26 @@ def test_a_recipe_makes_the_same_settings_again(tmp_path):
     recipe = released(secret="5f" * 32).recipe
     (tmp_path / "recipe.toml").write_text(recipe.to_toml())
     models, algorithms = {"at-least": Reaching}, {"leave": Leave}
-    assert KindRecipe.read(tmp_path / "recipe.toml", "numbers", models, algorithms) == recipe
+    assert TypedRecipe.load(tmp_path / "recipe.toml", "numbers", models, algorithms) == recipe
     assert tomllib.loads(recipe.to_toml())["models"] == [{"name": "at-least", "k": 3}]
     with pytest.raises(RecipeError, match="not one for letters"):
-        KindRecipe.read(tmp_path / "recipe.toml", "letters", models, algorithms)
+        TypedRecipe.load(tmp_path / "recipe.toml", "letters", models, algorithms)
 
 
 def test_an_audit_names_its_levels_and_what_breaks_a_promise():
-    audit = audited([Reaching(k=3)], [1, 5], {"numbers": 2})
+    audit = evaluate_models([Reaching(k=3)], [1, 5], {"numbers": 2})
     assert not audit.holds
     assert audit.level("at-least") == 1
     assert "1 numbers" in repr(audit)
     with pytest.raises(InvalidParameterError, match="did you mean 'at-least'"):
         audit.level("at-last")
-    both = audited([Reaching(k=3), Reaching(k=1)], [1, 5], {})
+    both = evaluate_models([Reaching(k=3), Reaching(k=1)], [1, 5], {})
     assert both.level("at-least") == 1
 
 
 def test_a_search_refuses_what_it_cannot_keep():
     class Strict(Leave):
-        serves: ClassVar = (Other,)
+        supports: ClassVar = (Other,)
 
     Strict().check([Other(k=2)])
     with pytest.raises(UnsupportedModelError, match="cannot keep at-least; promise other"):

@@ -11,7 +11,7 @@ from series_of_patients import quarter, released
 @pytest.fixture
 def ledger(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return sf.Ledger.create("hospital.ledger")
+    return sf.Series.create("hospital.ledger")
 
 
 @pytest.fixture

@@ -17,7 +17,9 @@ from series_oracle import chances
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
 
 D = "disease"
-SCHEMA = sf.Schema(identifier=["name"], quasi=["age"], sensitive=[D], hierarchies={"age": sf.Intervals(5, 10, 40)})
+SCHEMA = sf.Schema(
+    identifiers=["name"], quasi_identifiers=["age"], sensitive=[D], hierarchies={"age": sf.Intervals(5, 10, 40)}
+)
 DIVERSE = [sf.FrequencyLDiversity(l=2, sensitive=D)]
 ALGORITHMS = [
     sf.Mondrian(),
@@ -28,12 +30,12 @@ ALGORITHMS = [
     sf.Incognito(),
     sf.MinGen(),
     sf.KOptimize(),
-    sf.Sabre(),
+    sf.SABRE(),
     sf.TopDownSpecialization(),
     sf.BottomUpGeneralization(),
     sf.LocalRecoding(),
-    sf.NCPTopDown(),
-    sf.Mdav(publish="ranges"),
+    sf.TopDownNCP(),
+    sf.MDAV(publish="ranges"),
 ]
 
 
@@ -46,9 +48,9 @@ def table(persons: dict[str, tuple[int, str]]) -> pa.Table:
 class Quarters:
     """Releases of one ledger, and who was in which group of each."""
 
-    def __init__(self, place: Path, algorithm: sf.algorithms.Algorithm | None = None, models=DIVERSE) -> None:
+    def __init__(self, place: Path, algorithm: sf.algorithms.TableAlgorithm | None = None, models=DIVERSE) -> None:
         self.place, self.algorithm, self.models = place, algorithm, models
-        self.ledger = sf.Ledger.create(place / "ledger")
+        self.ledger = sf.Series.create(place / "ledger")
         self.releases: list[sf.Release] = []
 
     def publish(self, persons: dict[str, tuple[int, str]], **options) -> sf.Release:
@@ -113,16 +115,16 @@ def test_groups_of_all_releases_are_unions_of_atoms_that_keep_the_promise_alone(
         series.publish(persons)
     value = {name: disease for name, (_, disease) in quarters[-1].items()}
     assert_by_atoms(series, value)
-    models = [sf.SeriesExposure(limit=0.5, sensitive=D), *DIVERSE]
+    models = [sf.BoundedSeriesDisclosure(limit=0.5, sensitive=D), *DIVERSE]
     for audit in (sf.audit_series(series.releases, models=models), sf.audit_series(series.ledger, models=models[:1])):
         assert audit.holds
-        assert audit.exposure().exact
+        assert audit.disclosure_risk().exact
 
 
 def test_the_same_releases_made_without_a_ledger_tell_more():
     quarters = drawn(1, 30, 4)
     alone = [sf.anonymize(table(persons), SCHEMA, DIVERSE) for persons in quarters]
-    assert sf.audit_series(alone).exposure().max() > 0.5
+    assert sf.audit_series(alone).disclosure_risk().max() > 0.5
 
 
 @examples(10)

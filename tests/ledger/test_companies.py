@@ -10,9 +10,9 @@ import pytest
 
 from series_oracle import chances, written
 from sfumato.core.history import GroupedRelease, History
-from sfumato.core.signatures import Companies, Signatures
+from sfumato.core.signatures import CoMembers, Signatures
 from sfumato.ledger import companies
-from sfumato.ledger.companies import ToldCells, shown_cells
+from sfumato.ledger.companies import EarlierDisclosure, release_of_cells
 
 
 def with_shown(history: History) -> History:
@@ -35,14 +35,14 @@ def with_shown(history: History) -> History:
     ],
 )
 def test_companies_are_those_who_were_in_one_group_that_showed_their_values(releases, companies):
-    found = ToldCells(with_shown(written(*releases))).companies
+    found = EarlierDisclosure(with_shown(written(*releases))).co_members
     assert (found == -1).tolist() == [each == -1 for each in companies]
     same = found[:, None] == found[None, :]
     assert np.array_equal(same, np.equal.outer(companies, companies))
 
 
 def test_who_was_in_groups_that_lead_to_a_shown_cell_is_closed():
-    told = ToldCells(with_shown(written("abc:xyz def:xyz ghi:xyz", "abd:xyz c:z")))
+    told = EarlierDisclosure(with_shown(written("abc:xyz def:xyz ghi:xyz", "abd:xyz c:z")))
     assert told.closed(np.zeros(0, dtype=np.int64)).tolist() == [True] * 6 + [False] * 3
     assert told.closed(np.array([6])).all()
 
@@ -57,7 +57,7 @@ def drawn(seed: int) -> tuple[History, np.ndarray]:
         members[order[:, 0]], members[order[:, 1]] = 0, 1
         members[rng.random(8) < 0.2] = -1
         group, codes = np.repeat([0, 1], 4), np.tile(np.arange(4), 2)
-        made.append(GroupedRelease.of_rows(members, group, codes, groups=2, width=4))
+        made.append(GroupedRelease.from_rows(members, group, codes, groups=2, width=4))
     return History("s", 8, tuple(made)), truth
 
 
@@ -68,8 +68,8 @@ def test_cells_may_be_shown_just_if_all_worlds_leave_everybody_within_the_limit(
     there = np.flatnonzero(np.any([each.members >= 0 for each in history.releases], axis=0))
     person = rng.choice(there, 1)
     limit = float(rng.choice([1 / 4, 1 / 3, 0.4, 1 / 2]))
-    (may,) = ToldCells(history).may_show(person, truth[person], limit).tolist()
-    after = replace(history, releases=(*history.releases, shown_cells(history, person, truth[person])))
+    (may,) = EarlierDisclosure(history).may_show(person, truth[person], limit).tolist()
+    after = replace(history, releases=(*history.releases, release_of_cells(history, person, truth[person])))
     hidden = [max(each.values()) for at, each in enumerate(chances(after)) if each and at != person[0]]
     assert may is (max(hidden, default=0) <= limit + 1e-12)
 
@@ -77,26 +77,26 @@ def test_cells_may_be_shown_just_if_all_worlds_leave_everybody_within_the_limit(
 def test_of_several_cells_those_are_shown_that_keep_the_limit_together():
     history = written("abcd:wxyz efgh:wxyz")
     everybody, truth = np.arange(8), np.tile(np.arange(4), 2)
-    assert ToldCells(history).may_show(everybody, truth, 1 / 4).all()  # nobody is left whom it would expose
-    assert ToldCells(history).may_show(everybody[:7], truth[:7], 1 / 3).tolist() == [True] * 5 + [False] * 2
-    assert ToldCells(history).may_show(everybody[:3], truth[:3], 1 / 3).tolist() == [True, False, False]
-    assert ToldCells(history).may_show(everybody[:0], truth[:0], 1 / 3).tolist() == []
+    assert EarlierDisclosure(history).may_show(everybody, truth, 1 / 4).all()  # nobody is left whom it would expose
+    assert EarlierDisclosure(history).may_show(everybody[:7], truth[:7], 1 / 3).tolist() == [True] * 5 + [False] * 2
+    assert EarlierDisclosure(history).may_show(everybody[:3], truth[:3], 1 / 3).tolist() == [True, False, False]
+    assert EarlierDisclosure(history).may_show(everybody[:0], truth[:0], 1 / 3).tolist() == []
 
 
 def test_what_is_not_known_exactly_is_not_shown(monkeypatch):
-    told, person = ToldCells(written("abcd:wxyz", "abef:wxyz")), np.array([2])
+    told, person = EarlierDisclosure(written("abcd:wxyz", "abef:wxyz")), np.array([2])
     assert told.may_show(person, np.array([2]), 1 / 2).all()
-    monkeypatch.setattr(companies, "climb", partial(companies.climb, exact_up_to=0))
+    monkeypatch.setattr(companies, "refine_bounds", partial(companies.refine_bounds, exact_up_to=0))
     assert not told.may_show(person, np.array([2]), 1 / 2).any()
 
 
 def test_what_contradicts_earlier_releases_is_not_shown():
-    told = ToldCells(written("ab:xy cd:xy"))
+    told = EarlierDisclosure(written("ab:xy cd:xy"))
     assert told.may_show(np.array([0, 1, 2]), np.array([0, 0, 0]), 1.0).tolist() == [True, False, True]
 
 
 def test_what_is_known_of_some_cases_is_that_of_these_cases():
-    nobody, told = np.zeros(3, dtype=np.bool_), Companies(np.arange(3), np.arange(3) > 0, np.arange(3) > 1)
+    nobody, told = np.zeros(3, dtype=np.bool_), CoMembers(np.arange(3), np.arange(3) > 0, np.arange(3) > 1)
     known = Signatures((), np.full(3, -1, dtype=np.int32), (), nobody, nobody, companies=told).take(np.array([2, 0]))
     assert known.companies.of_case.tolist() == [2, 0]
     assert known.companies.closed.tolist() == known.companies.may_show.tolist() == [True, False]

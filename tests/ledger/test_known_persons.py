@@ -9,13 +9,13 @@ import pyarrow as pa
 
 import sfumato as sf
 from series_of_patients import MODELS, SCHEMA, changed, quarter, refused, released
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.exceptions import InvalidParameterError, SchemaError
 
 
 def test_a_search_is_told_who_was_published_and_with_which_values(two_quarters):
     table = changed(quarter(10, 20), "disease", ["plague", *quarter(11, 20)["disease"].to_pylist()])
-    coded = code(table, SCHEMA)
+    coded = encode_table(table, SCHEMA)
     version = two_quarters.draft(table, SCHEMA).version
     known = version.known(coded)
     assert known.published.tolist() == [True] * 5 + [False] * 5
@@ -37,7 +37,7 @@ def test_a_search_is_told_who_was_published_and_with_which_values(two_quarters):
 
 def test_a_value_that_nobody_has_any_more_has_a_code_after_the_missing_one(two_quarters):
     table = quarter(0, 12).filter(pa.array([number % 4 != 0 for number in range(12)]))
-    signed = two_quarters.draft(table, SCHEMA).version.known(code(table, SCHEMA)).signatures["disease"]
+    signed = two_quarters.draft(table, SCHEMA).version.known(encode_table(table, SCHEMA)).signatures["disease"]
     assert signed.texts == ("flu", "gout", "measles", None, "angina")
     assert signed.width == 5
     assert any(4 in values for values in signed.sets)
@@ -50,12 +50,12 @@ def test_persons_are_known_however_their_identifiers_are_written(ledger):
 
 
 def test_names_are_compared_in_one_normal_form_and_told_apart_by_their_lengths(ledger):
-    schema = replace(SCHEMA, identifier=["given", "family"])
+    schema = replace(SCHEMA, identifiers=["given", "family"])
     table = quarter(0, 4).append_column("given", pa.array(["Zoe\u0301", "ab", "a", "x"]))
     table = table.append_column("family", pa.array(["K", "c", "bc", "y"]))
     sf.anonymize(table, schema, MODELS, ledger=ledger).write("q1", report=False)
     composed = changed(table, "given", ["Zo\u00e9", "ab", "a", "x"])
-    assert (ledger.draft(composed, replace(schema, identifier=["family", "given"])).version.numbers >= 0).all()
+    assert (ledger.draft(composed, replace(schema, identifiers=["family", "given"])).version.numbers >= 0).all()
     swapped = changed(composed, "family", ["K:", "c", "bc", "y"])
     assert (ledger.draft(swapped, schema).version.numbers >= 0).tolist() == [False, True, True, True]
 
@@ -67,7 +67,7 @@ def test_who_is_left_out_and_was_never_published_waits(ledger):
     for folder in ("q1", "q2"):
         sf.anonymize(table, schema, MODELS, fixed, max_suppressed=0.1, ledger=ledger).write(folder, report=False)
         assert ledger.releases()[-1].waiting == 1
-    known = ledger.draft(table, schema).version.known(code(table, schema))
+    known = ledger.draft(table, schema).version.known(encode_table(table, schema))
     assert known.waited.tolist() == [0] * 11 + [2]
     assert known.published.tolist() == [True] * 11 + [False]
 
@@ -89,7 +89,7 @@ def test_cells_that_are_not_in_buckets_are_shown_and_sign_nobody(ledger):
     schema = replace(SCHEMA, flags={"disease": "hide"})
     model = sf.DistinctLDiversity(l=2, sensitive="disease")
     sf.anonymize(table, schema, [model], sf.LocalAnatomy(), ledger=ledger).write("q1", report=False)
-    signed = ledger.draft(table, schema).version.known(code(table, schema)).signatures["disease"]
+    signed = ledger.draft(table, schema).version.known(encode_table(table, schema)).signatures["disease"]
     assert signed.shown.tolist() == [False] * 8 + [True] * 4
     assert (signed.of_case >= 0).tolist() == [True] * 8 + [False] * 4
     sizes = ledger.history("disease").releases[0].histogram.sizes
@@ -101,7 +101,7 @@ def test_flagged_quasi_identifiers_are_followed_where_they_are_hidden_or_shown_a
     schema = replace(SCHEMA, sensitive=[], insensitive=["disease"], flags={"age": "hide"})
     model = sf.DistinctLDiversity(l=2, sensitive="age")
     sf.anonymize(table, schema, [model], sf.LocalAnatomy(), ledger=ledger).write("q1", report=False)
-    signed = ledger.draft(table, schema).version.known(code(table, schema)).signatures["age"]
+    signed = ledger.draft(table, schema).version.known(encode_table(table, schema)).signatures["age"]
     assert (signed.of_case >= 0).tolist() == [True] * 8 + [False] * 4
     assert signed.shown.tolist() == [False] * 8 + [True] * 4
 
@@ -111,7 +111,7 @@ def test_missing_values_are_values(ledger):
     released(ledger, table).write("q1", report=False)
     assert ledger.values("disease") == ("flu", None)
     assert ledger.history("disease").releases[0].histogram.counts.sum() == 8
-    signed = ledger.draft(table, SCHEMA).version.known(code(table, SCHEMA)).signatures["disease"]
+    signed = ledger.draft(table, SCHEMA).version.known(encode_table(table, SCHEMA)).signatures["disease"]
     assert not signed.changed.any()
 
 
@@ -120,7 +120,7 @@ def test_many_permanent_attributes_hide_their_values_apart(ledger):
     table = quarter(0, 12)
     for name in names:
         table = table.append_column(name, table["disease"])
-    schema = sf.Schema(identifier=["id"], quasi=["age"], sensitive=names)
+    schema = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=names)
     released(ledger, table, schema).write("q1", report=False)
     hidden = ledger.draft(table, schema).version.hidden
     assert len({hashes.tobytes() for hashes in hidden.values()}) == 7
@@ -153,4 +153,4 @@ def test_a_person_who_waits_can_be_forgotten_too(ledger):
     fixed = sf.FixedLevels(levels={"age": 0})
     sf.anonymize(table, schema, MODELS, fixed, max_suppressed=0.1, ledger=ledger).write("q1", report=False)
     assert ledger.forget(11)
-    assert ledger.draft(table, schema).version.known(code(table, schema)).waited.tolist() == [0] * 12
+    assert ledger.draft(table, schema).version.known(encode_table(table, schema)).waited.tolist() == [0] * 12

@@ -22,7 +22,7 @@ def test_nothing_is_recorded_before_a_release_is_written(ledger):
     (first,) = ledger.releases()
     assert (first.number, first.persons, first.newcomers, first.waiting) == (1, 12, 12, 0)
     assert first.folder.name == "q1"
-    assert repr(sf.Ledger("hospital.ledger")) == "Ledger('hospital.ledger', 1 releases)"
+    assert repr(sf.Series("hospital.ledger")) == "Ledger('hospital.ledger', 1 releases)"
 
 
 def test_a_history_tells_who_was_in_which_group(two_quarters):
@@ -56,7 +56,7 @@ def test_a_history_tells_who_was_in_which_group(two_quarters):
         (changed(quarter(0, 4), "id", [1, None, 2, 3]), SCHEMA, r"1 rows have no 'id', which identifies persons"),
         (changed(quarter(0, 4), "id", ["a", "", "b", "c"]), SCHEMA, "1 rows have no 'id'"),
         (changed(quarter(0, 4), "id", [1, 1, 2, 3]), SCHEMA, "1 rows have the identifiers of another row"),
-        (quarter(0, 4), replace(SCHEMA, identifier=[]), "knows persons by their identifiers"),
+        (quarter(0, 4), replace(SCHEMA, identifiers=[]), "knows persons by their identifiers"),
         (quarter(0, 4), replace(SCHEMA, sensitive=[]), "follows sensitive attributes, and the schema has none"),
         (quarter(0, 4), replace(SCHEMA, missing="matches-all"), "cannot follow missing values that match all"),
     ],
@@ -67,7 +67,7 @@ def test_a_table_that_cannot_be_followed_is_refused_in_one_sentence(ledger, tabl
 
 
 def test_a_table_with_other_columns_and_the_ledger_of_another_table_are_refused(two_quarters):
-    other = replace(SCHEMA, quasi=[], insensitive=["age"])
+    other = replace(SCHEMA, quasi_identifiers=[], insensitive=["age"])
     refused(SchemaError, "quasi columns are 'age', and this one has none", two_quarters.draft, quarter(0, 12), other)
     fleeting = replace(SCHEMA, transient=["disease"])
     refused(SchemaError, "permanent columns are 'disease'", two_quarters.draft, quarter(0, 12), fleeting)
@@ -84,14 +84,14 @@ def test_a_permanent_value_that_changed_is_refused_and_a_transient_one_is_not(le
     released(ledger, table).write("q1", report=False)
     refused(SchemaError, "^2 persons changed a permanent value, of 'disease'", released, ledger, ill)
     assert len(ledger.releases()) == 1
-    fleeting, other = replace(SCHEMA, transient=["disease"]), sf.Ledger.create(tmp_path / "other.ledger")
+    fleeting, other = replace(SCHEMA, transient=["disease"]), sf.Series.create(tmp_path / "other.ledger")
     released(other, table, fleeting).write("r1", report=False)
     released(other, ill, fleeting).write("r2", report=False)
     assert len(other.releases()) == 2
 
 
 def test_a_masked_sensitive_attribute_is_refused(ledger):
-    step = sf.masking.Pram(columns=["disease"], keep=0.1)
+    step = sf.masking.PRAM(columns=["disease"], keep=0.1)
     release = sf.anonymize(quarter(0, 40), SCHEMA, MODELS, masking=[step], ledger=ledger)
     refused(SchemaError, "Cells of 'disease' are published masked or suppressed", release.write, "q1", report=False)
     assert not Path("q1").exists()
@@ -109,17 +109,17 @@ def test_a_recipe_of_a_series_is_not_run_without_its_ledger(two_quarters, tmp_pa
     recipe = Recipe.read("q2/internal/recipe.toml")
     head = json.loads(Path("q1/internal/ledger.json").read_text())["head"]
     assert (recipe.ledger, recipe.ledger_head) == (two_quarters.name, head)
-    refused(InvalidParameterError, "give it by ledger=", sf.carry_out, recipe, quarter(3, 15))
-    other = sf.Ledger.create(tmp_path / "other.ledger")
-    refused(InvalidParameterError, "another series", sf.carry_out, recipe, quarter(3, 15), ledger=other)
-    refused(InvalidParameterError, r"ledger must be an sf\.Ledger", sf.carry_out, recipe, quarter(3, 15), ledger="x")
-    sf.carry_out(recipe, quarter(3, 15), ledger=two_quarters).write("q3", report=False)
+    refused(InvalidParameterError, "give it by ledger=", sf.run_recipe, recipe, quarter(3, 15))
+    other = sf.Series.create(tmp_path / "other.ledger")
+    refused(InvalidParameterError, "another series", sf.run_recipe, recipe, quarter(3, 15), ledger=other)
+    refused(InvalidParameterError, r"ledger must be an sf\.Ledger", sf.run_recipe, recipe, quarter(3, 15), ledger="x")
+    sf.run_recipe(recipe, quarter(3, 15), ledger=two_quarters).write("q3", report=False)
     assert len(two_quarters.releases()) == 3
     sf.write(quarter(3, 15), "t.parquet")
     refused(
         InvalidParameterError,
         "made in memory",
-        sf.carry_out,
+        sf.run_recipe,
         recipe,
         "t.parquet",
         ledger=two_quarters,
@@ -143,8 +143,10 @@ def test_later_rows_are_a_release_of_the_series(ledger):
         quarter(0, 12), SCHEMA, MODELS, sf.FixedLevels(levels={"age": 0}), ledger=ledger, max_suppressed=1.0
     )
     release.write("q1", report=False)
-    refused(InvalidParameterError, "safe together only by their ledger", sf.recode, quarter(14, 28), release.recoding)
-    later = sf.recode(quarter(14, 28), release.recoding, ledger=ledger)
+    refused(
+        InvalidParameterError, "safe together only by their ledger", sf.transform, quarter(14, 28), release.recoding
+    )
+    later = sf.transform(quarter(14, 28), release.recoding, ledger=ledger)
     later.write("q2", report=False)
     assert [each.newcomers for each in ledger.releases()] == [release.published.num_rows, later.published.num_rows]
     assert later.recipe.ledger == ledger.name
@@ -152,7 +154,7 @@ def test_later_rows_are_a_release_of_the_series(ledger):
 
 def test_an_attribute_that_is_not_followed_is_refused(two_quarters, tmp_path):
     refused(InvalidParameterError, "does not follow 'diseas'; did you mean 'disease'", two_quarters.history, "diseas")
-    empty = sf.Ledger.create(tmp_path / "empty.ledger")
+    empty = sf.Series.create(tmp_path / "empty.ledger")
     refused(InvalidParameterError, "does not follow 'disease'; write a release first", empty.history, "disease")
 
 

@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.ledger import files
 from sfumato.ledger.files import LedgerFiles
-from sfumato.ledger.recording import writing
+from sfumato.ledger.recording import exclusive_writer
 from sfumato.ledger.store import open_store
 
 
@@ -26,23 +26,23 @@ def _here(tmp_path, monkeypatch):
 
 
 def test_a_ledger_that_cannot_be_made_leaves_no_key_behind(monkeypatch):
-    monkeypatch.setattr(files, "create", fails)
+    monkeypatch.setattr(files, "create_locked", fails)
     with pytest.raises(PermissionError):
-        sf.Ledger.create("hospital.ledger")
+        sf.Series.create("hospital.ledger")
     assert not list(Path().iterdir())
 
 
 def test_who_makes_the_same_ledger_a_moment_later_is_refused_and_leaves_no_key_behind(monkeypatch):
-    monkeypatch.setattr(files, "create", lambda *_: False)
+    monkeypatch.setattr(files, "create_locked", lambda *_: False)
     with pytest.raises(WriteError, match="already exists"):
-        sf.Ledger.create("hospital.ledger")
+        sf.Series.create("hospital.ledger")
     assert not list(Path().iterdir())
 
 
 def test_a_key_that_cannot_be_written_is_told(monkeypatch):
     monkeypatch.setattr(os, "open", fails)
     with pytest.raises(WriteError, match=r"The key file .* cannot be written: Permission denied\."):
-        sf.Ledger.create("hospital.ledger")
+        sf.Series.create("hospital.ledger")
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_key_that_cannot_be_written_is_told(monkeypatch):
     [({"ledger": "another"}, "belongs to another ledger"), ({"format": "another"}, "does not tell the head")],
 )
 def test_the_head_of_something_else_is_refused(changes, sentence):
-    ledger = sf.Ledger.create("hospital.ledger")
+    ledger = sf.Series.create("hospital.ledger")
     head = Path("hospital.ledger.head")
     head.write_text(json.dumps(json.loads(head.read_text("utf-8")) | changes), "utf-8")
     with pytest.raises(ReadError, match=sentence):
@@ -58,7 +58,7 @@ def test_the_head_of_something_else_is_refused(changes, sentence):
 
 
 def test_nobody_writes_without_a_key():
-    with pytest.raises(ReadError, match="There is no key file"), writing(Path("nowhere.key")):
+    with pytest.raises(ReadError, match="There is no key file"), exclusive_writer(Path("nowhere.key")):
         pass
 
 
@@ -73,6 +73,6 @@ def test_a_folder_on_another_drive_is_named_in_full(tmp_path, monkeypatch):
 
 
 def test_values_that_do_not_fit_together_are_those_of_a_damaged_file():
-    path = sf.Ledger.create("hospital.ledger").path
+    path = sf.Series.create("hospital.ledger").path
     with pytest.raises(ReadError, match="not a valid ledger file"), open_store(path):
         raise KeyError

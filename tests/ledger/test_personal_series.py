@@ -17,14 +17,14 @@ from sfumato.table import atomic
 FOUR = "ax+ by+ cz+ dw+"
 
 
-def holds(series: Personal, models: list[sf.models.PrivacyModel] | None = None) -> bool:
+def holds(series: Personal, models: list[sf.models.GroupModel] | None = None) -> bool:
     """Judge a series by its files and by its ledger, which agree."""
-    over = [model for model in models or series.models if model.of_buckets]
+    over = [model for model in models or series.models if model.applies_to_buckets]
     told = sf.audit_series(series.releases, models=models)
     remembered = sf.audit_series(series.ledger, models=over)
-    assert told.exposure(D).max() == remembered.exposure(D).max()
-    assert told.exposure(D).shown == remembered.exposure(D).shown
-    assert told.exposure(D).counterfeits == remembered.exposure(D).counterfeits
+    assert told.disclosure_risk(D).max() == remembered.disclosure_risk(D).max()
+    assert told.disclosure_risk(D).visible == remembered.disclosure_risk(D).visible
+    assert told.disclosure_risk(D).counterfeits == remembered.disclosure_risk(D).counterfeits
     return told.holds and remembered.holds
 
 
@@ -141,7 +141,7 @@ def test_by_all_worlds_nobody_is_exposed_above_the_limit(seed, tmp_path):
 def population(quarters: int, persons: int, flips: float, seed: int = 1):
     """Make up quarters in which patients flag and un-flag their conditions and countries."""
     rng, flags = np.random.default_rng(seed), {}
-    for table in sf.samples.generate_series(persons, quarters, seed=seed, values=12, largest=0.2):
+    for table in sf.samples.generate_hospital_series(persons, quarters, seed=seed, values=12, largest=0.2):
         for name in table["patient"].to_pylist():
             drawn = rng.random(3)
             old = flags.get(name)
@@ -152,15 +152,15 @@ def population(quarters: int, persons: int, flips: float, seed: int = 1):
 
 
 POPULATION = sf.Schema(
-    identifier=["patient"],
-    quasi=["age", "sex", "nationality"],
+    identifiers=["patient"],
+    quasi_identifiers=["age", "sex", "nationality"],
     sensitive=["condition", "illness"],
     flags={"condition": "hc", "nationality": "hn"},
     transient=["illness"],
 )
 PROMISED = [
     sf.FrequencyLDiversity(l=4, sensitive="condition"),
-    sf.SeriesExposure(limit=0.34, sensitive="condition"),
+    sf.BoundedSeriesDisclosure(limit=0.34, sensitive="condition"),
     sf.MInvariance(m=2, sensitive="nationality"),
     sf.FrequencyLDiversity(l=3, sensitive="illness"),
 ]
@@ -172,17 +172,17 @@ PROMISED = [
 def test_several_attributes_are_safe_over_a_series_each_by_itself(algorithm, tmp_path):
     general = isinstance(algorithm, sf.LocalAnatomyGeneralization)
     models = [*PROMISED, *([sf.KAnonymity(k=4)] if general else [])]
-    ledger, releases = sf.Ledger.create(tmp_path / "ledger"), []
+    ledger, releases = sf.Series.create(tmp_path / "ledger"), []
     for table in population(4, 240, 0.1):
         releases.append(sf.anonymize(table, POPULATION, models, algorithm, ledger=ledger, max_suppressed=0.02))
         releases[-1].write(tmp_path / f"r{len(releases)}", report=False)
     series = sf.audit_series(releases, models=models)
     assert series.holds
-    assert series.exposure("condition").max() == pytest.approx(1 / 3)
-    assert series.exposure("nationality").max() == 0.5
+    assert series.disclosure_risk("condition").max() == pytest.approx(1 / 3)
+    assert series.disclosure_risk("nationality").max() == 0.5
     remembered = sf.audit_series(ledger)
     for name in POPULATION.sensitive:
-        assert series.exposure(name).counterfeits == remembered.exposure(name).counterfeits
+        assert series.disclosure_risk(name).counterfeits == remembered.disclosure_risk(name).counterfeits
     last = releases[-1]
     both = {name: last.draft.version.memory.attributes[name] for name in ("condition", "nationality")}
     assert all(each.shown.any() and (each.place >= 0).any() for each in both.values())
@@ -209,13 +209,13 @@ def test_rows_of_nobody_for_one_attribute_show_nothing_of_another(tmp_path):
 
 
 def _stated(release: sf.Release) -> dict[str, dict[str, int]]:
-    from sfumato.reporting.public import counterfeit_facts
+    from sfumato.reporting.public import counterfeit_statement
 
-    return counterfeit_facts(release.evidence)["buckets"]
+    return counterfeit_statement(release.evidence)["buckets"]
 
 
 def test_if_flags_stay_nothing_is_shown_later_and_few_rows_are_nobodys(tmp_path):
-    ledger, found = sf.Ledger.create(tmp_path / "ledger"), []
+    ledger, found = sf.Series.create(tmp_path / "ledger"), []
     models = [sf.MInvariance(m=2, sensitive="condition")]
     schema = replace(POPULATION, sensitive=["condition"], flags={"condition": "hc"}, transient=[])
     for number, table in enumerate(population(4, 2000, 0.0)):
@@ -227,7 +227,7 @@ def test_if_flags_stay_nothing_is_shown_later_and_few_rows_are_nobodys(tmp_path)
     series = sf.audit_series(found)
     assert series.holds
     assert series.level("m-invariance", "condition") == 2
-    assert series.exposure("condition").decided == 0
+    assert series.disclosure_risk("condition").decided == 0
 
 
 def test_a_quarter_in_which_nobody_flags_anything_goes_on(tmp_path):
@@ -276,8 +276,8 @@ def test_what_changes_and_is_promised_nothing_over_a_series_stands_alone_in_ever
     series.release("ax+ by+ cz-", fleeting)
     second = series.release("az- bx+ cy+", fleeting)  # c may flag what she showed, for it was another value
     assert buckets(second) == {("bc", "xy", 0)}
-    exposed = sf.audit_series(series.releases).exposure(D)
-    assert (exposed.max(), exposed.shown) == (0.5, 0)
+    exposed = sf.audit_series(series.releases).disclosure_risk(D)
+    assert (exposed.max(), exposed.visible) == (0.5, 0)
 
 
 def test_a_permanent_value_that_changed_is_refused_and_nothing_is_recorded(tmp_path):
@@ -364,7 +364,7 @@ def test_a_release_that_was_not_put_into_place_leaves_no_trace(tmp_path, monkeyp
         with pytest.raises(Exception, match="No space left"):
             series.release("ax- by+ cz+ dw+")
     assert len(series.ledger.releases()) == 1
-    assert not series.ledger.history(D).open.any()
+    assert not series.ledger.history(D).unflagged.any()
     series.release("ax+ by- cz+ dw+")  # the cell of a was never shown, so b's may be
     assert series.changes() == (1, 0, 0)
     assert holds(series)

@@ -18,7 +18,7 @@ import sfumato as sf
 from series_of_patients import quarter, released, released_by_atoms
 from sfumato.exceptions import ReadError, WriteError
 from sfumato.ledger import draft, files, recording
-from sfumato.ledger.draft import Draft
+from sfumato.ledger.draft import ReleaseDraft
 from sfumato.table import atomic
 
 KILLED_AT = """
@@ -61,7 +61,7 @@ def kill_at(step):
 for step in sys.argv[2:]:
     place = Path(step.replace(" ", "-"))
     place.mkdir()
-    ledger = sf.Ledger.create(place / "hospital.ledger")
+    ledger = sf.Series.create(place / "hospital.ledger")
     released_by_atoms(ledger, quarter(0, 8)).write(place / "q1", report=False)
     child = os.fork()
     if child == 0:
@@ -102,13 +102,13 @@ def test_after_a_kill_at_any_step_a_release_and_its_entry_are_both_there_or_both
     place = tmp_path / "place"
     shutil.copytree(killed / step.replace(" ", "-"), place)
     if by == "repair":
-        sf.Ledger.repair(place / "hospital.ledger")
-    ledger = sf.Ledger(place / "hospital.ledger")
+        sf.Series.repair(place / "hospital.ledger")
+    ledger = sf.Series(place / "hospital.ledger")
     written = (place / "q2").exists()
     assert written is (step in DONE)
     assert len(ledger.releases()) == 1 + written
     assert ledger.verify([place / "q2"] if written else []) == ()
-    assert sf.Ledger.repair(place / "hospital.ledger") == "There is nothing to repair."
+    assert sf.Series.repair(place / "hospital.ledger") == "There is nothing to repair."
     released_by_atoms(ledger, quarter(0, 14)).write(place / "q3", report=False)
     assert [each.newcomers for each in ledger.releases()] == ([8, 4, 2] if written else [8, 6])
     assert not [each for each in place.iterdir() if each.name.startswith(".sfumato-")]
@@ -123,7 +123,7 @@ class Stopped(BaseException):
     [(draft, "pend"), (draft, "folder_digest"), (atomic, "_move_folder"), (atomic, "_sync"), (recording, "insert")],
 )
 def test_a_failure_at_any_step_leaves_neither_folder_nor_entry(tmp_path, monkeypatch, home, name):
-    ledger = sf.Ledger.create(tmp_path / "hospital.ledger")
+    ledger = sf.Series.create(tmp_path / "hospital.ledger")
     release = released(ledger, quarter(0, 8))
     before = ledger.path.read_bytes()
 
@@ -136,14 +136,14 @@ def test_a_failure_at_any_step_leaves_neither_folder_nor_entry(tmp_path, monkeyp
             release.write(tmp_path / "q1", report=False)
     assert not (tmp_path / "q1").exists()
     assert ledger.releases() == ()
-    assert sf.Ledger.repair(ledger.path) == "There is nothing to repair."
+    assert sf.Series.repair(ledger.path) == "There is nothing to repair."
     assert len(before) <= len(ledger.path.read_bytes())
     release.write(tmp_path / "q1", report=False)
     assert len(ledger.releases()) == 1
 
 
 def test_a_stop_after_the_folder_is_in_place_finishes_the_entry(tmp_path, monkeypatch):
-    ledger = sf.Ledger.create(tmp_path / "hospital.ledger")
+    ledger = sf.Series.create(tmp_path / "hospital.ledger")
     release = released(ledger, quarter(0, 8))
 
     synced = atomic._sync_folder
@@ -158,15 +158,15 @@ def test_a_stop_after_the_folder_is_in_place_finishes_the_entry(tmp_path, monkey
         with pytest.raises(Stopped):
             release.write(tmp_path / "q1", report=False)
     assert (tmp_path / "q1").exists()
-    assert len(sf.Ledger(ledger.path).releases()) == 1
+    assert len(sf.Series(ledger.path).releases()) == 1
 
 
 def pending(place):
     """Leave a release pending whose folder is in place."""
-    ledger = sf.Ledger.create(place / "hospital.ledger")
+    ledger = sf.Series.create(place / "hospital.ledger")
     release = released(ledger, quarter(0, 8))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Draft, "_settle", lambda _: None)
+        patch.setattr(ReleaseDraft, "_finish_pending", lambda _: None)
         patch.setattr(files.LedgerFiles, "forward", lambda _: None)
         release.write(place / "q1", report=False)
     return ledger.path
@@ -174,28 +174,28 @@ def pending(place):
 
 def test_repair_says_what_it_did(tmp_path):
     path = pending(tmp_path)
-    assert sf.Ledger.repair(path) == f"Release 1 was written to {tmp_path / 'q1'} and is recorded now."
+    assert sf.Series.repair(path) == f"Release 1 was written to {tmp_path / 'q1'} and is recorded now."
     other = tmp_path / "other"
     other.mkdir()
     path = pending(other)
     (other / "q1").rename(other / "away")
-    assert sf.Ledger.repair(path) == "Release 1 was never put into place; its entry was taken back."
+    assert sf.Series.repair(path) == "Release 1 was never put into place; its entry was taken back."
     with pytest.raises(ReadError, match="is older than the release in"):
-        sf.Ledger(path).verify([other / "away"])
+        sf.Series(path).verify([other / "away"])
 
 
 def test_a_folder_that_was_changed_before_it_was_recorded_must_be_looked_at(tmp_path):
     path = pending(tmp_path)
     (tmp_path / "q1" / "public" / "table.csv").write_text("changed")
-    for use in (sf.Ledger, sf.Ledger.repair):
+    for use in (sf.Series, sf.Series.repair):
         with pytest.raises(ReadError, match=r"was changed while it was recorded .*; move it away and repair that"):
             use(path)
     (tmp_path / "q1").rename(tmp_path / "away")
-    assert "taken back" in sf.Ledger.repair(path)
+    assert "taken back" in sf.Series.repair(path)
 
 
 def _write(path, start, wins):
-    ledger = sf.Ledger(path)
+    ledger = sf.Series(path)
     release = released(ledger, quarter(0, 8))
     start.wait()
     try:
@@ -207,7 +207,7 @@ def _write(path, start, wins):
 
 
 def test_of_two_processes_that_write_at_once_one_records_and_the_other_is_told(tmp_path):
-    path = sf.Ledger.create(tmp_path / "hospital.ledger").path
+    path = sf.Series.create(tmp_path / "hospital.ledger").path
     processes = multiprocessing.get_context("fork")
     start, wins = processes.Barrier(2), processes.Queue()
     writers = [processes.Process(target=_write, args=(path, start, wins)) for _ in range(2)]
@@ -216,16 +216,16 @@ def test_of_two_processes_that_write_at_once_one_records_and_the_other_is_told(t
     for each in writers:
         each.join()
     assert sorted(wins.get() for _ in writers) == [0, 1]
-    assert len(sf.Ledger(path).releases()) == 1
+    assert len(sf.Series(path).releases()) == 1
     assert len(list(tmp_path.glob("by-*"))) == 1
 
 
 def test_whoever_waits_too_long_for_another_writer_is_told(tmp_path, monkeypatch):
-    ledger = sf.Ledger.create(tmp_path / "hospital.ledger")
+    ledger = sf.Series.create(tmp_path / "hospital.ledger")
     release = released(ledger, quarter(0, 8))
     monkeypatch.setattr(recording, "PATIENCE", 0.1)
     with (
-        recording.writing(tmp_path / "hospital.ledger.key"),
+        recording.exclusive_writer(tmp_path / "hospital.ledger.key"),
         pytest.raises(WriteError, match="Another process is writing a release"),
     ):
         release.write(tmp_path / "q1", report=False)
@@ -233,7 +233,7 @@ def test_whoever_waits_too_long_for_another_writer_is_told(tmp_path, monkeypatch
 
 
 def test_there_are_no_side_files_with_data_in_them(tmp_path):
-    ledger = sf.Ledger.create(tmp_path / "hospital.ledger")
+    ledger = sf.Series.create(tmp_path / "hospital.ledger")
     released(ledger, quarter(0, 8)).write(tmp_path / "q1", report=False)
     names = {each.name for each in tmp_path.iterdir()}
     assert names == {"hospital.ledger", "hospital.ledger.key", "hospital.ledger.head", "q1"}
@@ -243,7 +243,7 @@ def test_there_are_no_side_files_with_data_in_them(tmp_path):
 
 
 def test_no_identifier_and_no_value_of_a_person_stands_in_the_ledger(tmp_path):
-    ledger = sf.Ledger.create(tmp_path / "hospital.ledger")
+    ledger = sf.Series.create(tmp_path / "hospital.ledger")
     table = quarter(0, 8)
     names = [f"Adelheid Q. {number}" for number in range(8)]
     table = table.set_column(0, "id", pa.array(names))

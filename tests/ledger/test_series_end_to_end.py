@@ -13,7 +13,7 @@ from series_of_versions import SCHEMA, D, version
 FORMS = ("buckets", "boxes")
 
 
-def released(ledger: sf.Ledger, table, folder, m: int = 2, **options) -> sf.Release:
+def released(ledger: sf.Series, table, folder, m: int = 2, **options) -> sf.Release:
     """Publish a version, and record it."""
     allowed = {name: options.pop(name) for name in ("max_suppressed",) if name in options}
     promised = [sf.MInvariance(m=m, sensitive=D)]
@@ -22,23 +22,23 @@ def released(ledger: sf.Ledger, table, folder, m: int = 2, **options) -> sf.Rele
     return release
 
 
-def assert_safe(ledger: sf.Ledger, releases: list[sf.Release], m: int) -> None:
+def assert_safe(ledger: sf.Series, releases: list[sf.Release], m: int) -> None:
     """Judge a series by its releases, and by what the ledger remembers: both keep m-invariance exactly."""
-    promised = [sf.MInvariance(m=m, sensitive=D), sf.SeriesExposure(limit=1 / m, sensitive=D)]
+    promised = [sf.MInvariance(m=m, sensitive=D), sf.BoundedSeriesDisclosure(limit=1 / m, sensitive=D)]
     told = sf.audit_series(releases, models=promised)
     remembered = sf.audit_series({D: ledger.history(D)}, models=promised)
     for audit in (told, remembered):
         assert audit.holds
-        assert audit.exposure(D).exact
-        assert audit.exposure(D).max() <= 1 / m
-    assert told.exposure(D).counterfeits == remembered.exposure(D).counterfeits
+        assert audit.disclosure_risk(D).exact
+        assert audit.disclosure_risk(D).max() <= 1 / m
+    assert told.disclosure_risk(D).counterfeits == remembered.disclosure_risk(D).counterfeits
     ledger.verify()
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_persons_who_come_leave_and_return_are_safe_over_the_series(form, tmp_path):
     rng = random.Random(form)
-    ledger = sf.Ledger.create(tmp_path / "ledger")
+    ledger = sf.Series.create(tmp_path / "ledger")
     persons = {f"p{at}": "xyz"[at % 3] for at in range(9)}
     gone, releases = {}, []
     for turn in range(4):
@@ -53,7 +53,7 @@ def test_persons_who_come_leave_and_return_are_safe_over_the_series(form, tmp_pa
 
 
 def test_a_release_in_which_most_wait_is_written_with_its_report(tmp_path):
-    ledger = sf.Ledger.create(tmp_path / "ledger")
+    ledger = sf.Series.create(tmp_path / "ledger")
     first = released(ledger, version({"a": "x", "b": "y"}), tmp_path / "r1", form="boxes")
     many = {"a": "x"} | {f"n{at}": "x" for at in range(9)}
     second = released(ledger, version(many), tmp_path / "r2", form="boxes")
@@ -62,7 +62,7 @@ def test_a_release_in_which_most_wait_is_written_with_its_report(tmp_path):
 
 
 def test_a_space_in_an_identifier_makes_nobody_a_newcomer(tmp_path):
-    ledger = sf.Ledger.create(tmp_path / "ledger")
+    ledger = sf.Series.create(tmp_path / "ledger")
     released(ledger, version({"a": "x", "b": "y", "c": "z", "d": "x"}), tmp_path / "r1")
     later = sf.anonymize(
         version({"a ": "x", " b": "y", "c": "z", "d": "x"}),
@@ -77,14 +77,14 @@ def test_a_space_in_an_identifier_makes_nobody_a_newcomer(tmp_path):
 
 
 def test_a_version_without_rows_is_called_so(tmp_path):
-    ledger = sf.Ledger.create(tmp_path / "ledger")
+    ledger = sf.Series.create(tmp_path / "ledger")
     released(ledger, version({"a": "x", "b": "y"}), tmp_path / "r1")
     with pytest.raises(sf.SchemaError, match="no rows"):
         released(ledger, version({}), tmp_path / "r2")
 
 
 def test_a_type_that_cannot_hold_earlier_values_is_refused_without_naming_them(tmp_path):
-    ledger = sf.Ledger.create(tmp_path / "ledger")
+    ledger = sf.Series.create(tmp_path / "ledger")
     released(ledger, _numbers({"a": 1.0, "b": 2.75}), tmp_path / "r1")
     with pytest.raises(sf.SchemaError, match="another type than in earlier releases") as refused:
         released(ledger, _numbers({"a": 1}), tmp_path / "r2")

@@ -9,8 +9,8 @@ import pytest
 import sfumato as sf
 from masked_persons import NUMBERS, SECRET, secret, unrounded
 from sfumato.masking import AddNoise, compare_masked
-from sfumato.masking.add_noise import KINDS, normals
-from sfumato.randomness import Stream
+from sfumato.masking.add_noise import KINDS, draw_normals
+from sfumato.randomness import KeyedRandom
 
 UNROUNDED = unrounded()
 
@@ -91,11 +91,11 @@ def test_whole_numbers_stay_whole_and_bounds_hold():
 
 def test_columns_of_numbers_without_any_stay_so():
     table = pa.table({"x": pa.nulls(5, pa.float64())})
-    assert AddNoise(columns=["x"], share=0.1).apply(table, Stream(SECRET)).equals(table)
+    assert AddNoise(columns=["x"], share=0.1).apply(table, KeyedRandom(SECRET)).equals(table)
 
 
 def test_normals_are_normal():
-    drawn = np.sort(normals(Stream(SECRET), (50_000,)))
+    drawn = np.sort(draw_normals(KeyedRandom(SECRET), (50_000,)))
     assert drawn.mean() == pytest.approx(0, abs=0.02)
     assert drawn.std() == pytest.approx(1, abs=0.02)
     assert (np.abs(drawn) < 1.959964).mean() == pytest.approx(0.95, abs=0.005)
@@ -139,7 +139,7 @@ def test_tables_that_do_not_fit_are_refused(table, sentence):
 
 
 def test_noise_on_the_golden_columns_is_measured():
-    measures = masked("kept").records[0].measures
+    measures = masked("kept").records[0].metrics
     assert set(measures) == {
         "changed-cells",
         "scaled-change",

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.masking import BottomCode, TopCode
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 VALUES = pa.table({"x": [1, 5, 9, 10, 11, 99]})
 
@@ -49,7 +49,7 @@ def test_means_that_show_a_persons_value_are_refused(bound):
 
 def test_a_quantile_of_nothing_codes_nothing():
     table = pa.table({"x": pa.nulls(5, pa.float64())})
-    assert TopCode(column="x", quantile=0.5).apply(table, Stream()).equals(table)
+    assert TopCode(column="x", quantile=0.5).apply(table, KeyedRandom()).equals(table)
 
 
 def test_few_coded_cells_and_none_are_told():
@@ -57,7 +57,7 @@ def test_few_coded_cells_and_none_are_told():
     assert "Only 2 cells" in few.warnings[0]
     assert "changed no cell" in none.warnings[0]
     assert not many.warnings
-    assert many.measures["coded-cells"] == 5
+    assert many.metrics["coded-cells"] == 5
 
 
 def test_a_limit_that_is_none_is_refused():

@@ -12,7 +12,7 @@ import sfumato as sf
 from drawn_examples import examples
 from masked_persons import NUMBERS, persons
 from sfumato.masking import compare_masked
-from sfumato.masking.comparing import link_rate
+from sfumato.masking.comparing import distance_linkage_rate
 
 X = pa.table({"a": [10, 20, 30, 40, 50], "b": [1, 3, 2, 5, 4], "t": list("uvwxy")})
 Y = pa.table({"a": [12, 19, 30, 44, 47], "b": [1, 2, 3, 5, 5], "t": list("uvwxy")})
@@ -52,7 +52,7 @@ def test_link_rate_is_that_of_the_definition(rows):
         gaps = np.linalg.norm((x[row] - y) / sds, axis=1)
         nearest = gaps <= gaps.min() + 1e-9
         total += nearest[row] / nearest.sum()
-    assert link_rate(x, y) == pytest.approx(total / len(x))
+    assert distance_linkage_rate(x, y) == pytest.approx(total / len(x))
 
 
 def test_a_correspondence_says_which_rows_belong_together():

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from masked_persons import SECRET, secret
-from sfumato.masking import Pram
+from sfumato.masking import PRAM
 from sfumato.masking.pram import draw_values, invariant_matrix, total_variation
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
-PLAIN = Pram(columns=["x"], keep=0.8)
+PLAIN = PRAM(columns=["x"], keep=0.8)
 MANY = pa.table({"x": ["a"] * 30_000 + ["b"] * 18_000 + ["c"] * 12_000})
 
 
@@ -35,7 +35,7 @@ def test_golden_estimate():
 
 def test_golden_epsilon():
     assert PLAIN.epsilon("abc") == pytest.approx(log(8))
-    sure = Pram(columns=["x"], matrix=[[1, 0], [0.5, 0.5]], labels=["a", "b"])
+    sure = PRAM(columns=["x"], matrix=[[1, 0], [0.5, 0.5]], labels=["a", "b"])
     assert sure.epsilon("ab") == inf
 
 
@@ -45,7 +45,7 @@ def test_invariant_matrices_keep_counts(counts, keep, alpha):
     counts = np.array(counts)
     if (counts > 0).sum() < 2:
         return
-    chances = invariant_matrix(Pram(columns=["x"], keep=keep).plain_matrix([""] * len(counts)), counts, alpha)
+    chances = invariant_matrix(PRAM(columns=["x"], keep=keep).plain_matrix([""] * len(counts)), counts, alpha)
     assert counts @ chances == pytest.approx(counts)
     assert chances.sum(axis=1) == pytest.approx(1)
     assert (chances >= 0).all()
@@ -54,7 +54,7 @@ def test_invariant_matrices_keep_counts(counts, keep, alpha):
 def test_values_are_drawn_with_the_chances_of_the_matrix():
     chances = np.array([[0.6, 0.4, 0.0], [0.1, 0.2, 0.7], [0.0, 0.0, 1.0]])
     codes = np.repeat([0, 1, 2], 20_000)
-    drawn = draw_values(chances, codes, Stream(SECRET))
+    drawn = draw_values(chances, codes, KeyedRandom(SECRET))
     for code in range(3):
         shares = np.bincount(drawn[codes == code], minlength=3) / 20_000
         assert shares == pytest.approx(chances[code], abs=0.015)
@@ -75,24 +75,24 @@ def test_estimates_are_unbiased_and_spread_as_their_covariance_says():
 
 
 def test_invariant_counts_are_unbiased_as_they_are():
-    step = Pram(columns=["x"], keep=0.5, invariant=True)
+    step = PRAM(columns=["x"], keep=0.5, invariant=True)
     shown = sf.masking.mask(MANY, [step], secret=SECRET)
-    assert shown.records[0].measures["total-variation"] < 0.01
-    assert shown.records[0].measures["changed-cells"] > 0.3
+    assert shown.records[0].metrics["total-variation"] < 0.01
+    assert shown.records[0].metrics["changed-cells"] > 0.3
     assert (
-        sf.masking.mask(MANY, [Pram(columns=["x"], keep=0.5)], secret=SECRET).records[0].measures["total-variation"]
+        sf.masking.mask(MANY, [PRAM(columns=["x"], keep=0.5)], secret=SECRET).records[0].metrics["total-variation"]
         > 0.05
     )
 
 
 def test_receivers_learn_no_invariant_matrix():
-    step = Pram(columns=["x"], matrix=[[0.8, 0.2], [0.3, 0.7]], labels=["a", "b"], invariant=True, alpha=0.5)
+    step = PRAM(columns=["x"], matrix=[[0.8, 0.2], [0.3, 0.7]], labels=["a", "b"], invariant=True, alpha=0.5)
     assert step.public_parameters() == {"columns": ("x",), "invariant": True}
     assert PLAIN.public_parameters()["keep"] == 0.8
 
 
 def test_counts_of_an_invariant_matrix_are_their_own_estimate():
-    found = Pram(columns=["x"], keep=0.5, invariant=True).estimate({"a": 3, "b": 4})
+    found = PRAM(columns=["x"], keep=0.5, invariant=True).estimate({"a": 3, "b": 4})
     assert found.counts.tolist() == [3, 4]
     assert np.isnan(found.covariance).all()
 
@@ -104,7 +104,7 @@ def test_a_column_without_values_stays_so():
 
 def test_booleans_stay_booleans():
     table = pa.table({"x": [True, False] * 50})
-    shown = sf.masking.mask(table, [Pram(columns=["x"], keep=0.5)], secret=SECRET).table
+    shown = sf.masking.mask(table, [PRAM(columns=["x"], keep=0.5)], secret=SECRET).table
     assert shown["x"].type == pa.bool_()
     assert not shown.equals(table)
 
@@ -129,7 +129,7 @@ def test_total_variation_is_that_of_the_definition():
 )
 def test_bad_parameters_are_refused(parameters, sentence):
     with pytest.raises(sf.InvalidParameterError, match=sentence):
-        Pram(columns=["x"], **parameters)
+        PRAM(columns=["x"], **parameters)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_bad_parameters_are_refused(parameters, sentence):
         (pa.table({"x": ["a", "a"]}), PLAIN, "only one value"),
         (
             pa.table({"x": ["a", "secret"]}),
-            Pram(columns=["x"], matrix=[[1, 0], [0, 1]], labels=["a", "b"]),
+            PRAM(columns=["x"], matrix=[[1, 0], [0, 1]], labels=["a", "b"]),
             "lacks 1 values",
         ),
     ],
@@ -152,10 +152,10 @@ def test_tables_that_do_not_fit_are_refused_without_showing_values(table, step, 
 
 def test_a_matrix_that_cannot_be_inverted_estimates_nothing():
     with pytest.raises(sf.SchemaError, match="inverted"):
-        Pram(columns=["x"], matrix=[[0.5, 0.5], [0.5, 0.5]], labels=["a", "b"]).estimate({"a": 3, "b": 4})
+        PRAM(columns=["x"], matrix=[[0.5, 0.5], [0.5, 0.5]], labels=["a", "b"]).estimate({"a": 3, "b": 4})
 
 
 def test_a_value_that_only_becomes_absent_ones_cannot_be_made_invariant():
-    step = Pram(columns=["c"], matrix=[[0, 0, 1], [0, 1, 0], [0, 0, 1]], labels=["a", "b", "c"], invariant=True)
+    step = PRAM(columns=["c"], matrix=[[0, 0, 1], [0, 1, 0], [0, 0, 1]], labels=["a", "b", "c"], invariant=True)
     with pytest.raises(sf.SchemaError, match="cannot be made invariant"):
         sf.masking.mask(pa.table({"c": ["a", "b"]}), [step])

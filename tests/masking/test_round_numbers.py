@@ -63,8 +63,8 @@ def test_whole_numbers_stay_whole_where_the_base_is():
 def test_the_largest_change_is_measured_in_bases():
     table = pa.table({"x": [0, 2, 4, 10]})
     record = sf.masking.mask(table, [RoundNumbers(columns=["x"], base=5)]).records[0]
-    assert record.measures["largest-change"] == pytest.approx(0.4)
-    assert record.measures["changed-cells"] == 0.5
+    assert record.metrics["largest-change"] == pytest.approx(0.4)
+    assert record.metrics["changed-cells"] == 0.5
 
 
 @pytest.mark.parametrize(("base", "how"), [(0, "nearest"), (-5, "nearest"), (float("nan"), "nearest"), (5, "up")])

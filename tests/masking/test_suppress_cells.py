@@ -14,7 +14,7 @@ import sfumato as sf
 from drawn_examples import examples
 from masked_persons import KEYS, keys
 from sfumato.masking import SuppressCells
-from sfumato.masking.walking import DistinctRows, exposed_persons, hide_for_groups
+from sfumato.masking.walking import DistinctRows, count_unprotected_individuals, suppress_for_groups
 
 TOY = pa.table({"a": [1, 1, 1, 2, 2, 3], "b": list("xxyyyz"), "c": list("pqppqq")})
 TOYS = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=4, max_size=9)
@@ -76,8 +76,8 @@ def test_the_toy_table_costs_what_the_program_finds(weights, k, rows, groups, wa
     costs = dict(zip("abc", weights, strict=True))
     assert cheapest(rows_of(TOY), k, weights, "rows") == pytest.approx(rows)
     assert cheapest(rows_of(TOY), k, weights, "groups") == pytest.approx(groups)
-    assert masked(TOY, k=k, weights=costs, protect="rows").records[0].measures["cost"] == rows
-    assert masked(TOY, k=k, weights=costs).records[0].measures["cost"] == walk
+    assert masked(TOY, k=k, weights=costs, protect="rows").records[0].metrics["cost"] == rows
+    assert masked(TOY, k=k, weights=costs).records[0].metrics["cost"] == walk
 
 
 @examples(20)
@@ -90,7 +90,7 @@ def test_rows_are_hidden_as_cheaply_as_can_be(rows, weights, k):
     except sf.InfeasibleError:
         assert best == pytest.approx(len(rows) * sum(weights))
     else:
-        assert found.records[0].measures["cost"] == pytest.approx(best)
+        assert found.records[0].metrics["cost"] == pytest.approx(best)
 
 
 @examples(100)
@@ -112,14 +112,14 @@ def test_groups_are_k_anonymous_and_nothing_shown_is_changed(rows, k):
 @pytest.mark.parametrize(("k", "rows", "walk", "left"), [(2, 860, 919, 1), (3, 1477, 1604, 0), (5, 2081, 2242, 4)])
 def test_the_golden_table_loses_as_many_cells_as_it_should(k, rows, walk, left):
     table = keys()
-    assert masked(table, k=k, protect="rows").records[0].measures["hidden-cells"] == rows
+    assert masked(table, k=k, protect="rows").records[0].metrics["hidden-cells"] == rows
     step = SuppressCells(columns=KEYS, k=k)
     found = step._combinations(table)
-    hide, group = hide_for_groups(found, step.costs, k)
+    hide, group = suppress_for_groups(found, step.costs, k)
     taken = group[found.of_row] >= 0
     assert hide[found.of_row][taken].sum() == walk
     assert (~taken).sum() == left
-    assert masked(table, k=k).records[0].measures["exposed-persons"] == 0
+    assert masked(table, k=k).records[0].metrics["exposed-persons"] == 0
 
 
 def test_rows_of_the_golden_table_lose_cells_of_the_last_column_first():
@@ -139,7 +139,7 @@ def test_exposed_persons_are_those_whose_values_fit_too_few_rows(rows, bits, k):
     codes = np.array(rows)
     found = DistinctRows(codes, (3, 3, 3), np.ones(len(rows), dtype=np.int64), np.arange(len(rows)))
     fits = [sum((hide[h] | (codes[h] == codes[i])).all() for h in range(len(rows))) for i in range(len(rows))]
-    assert exposed_persons(found, hide, k) == sum(fit < k for fit in fits)
+    assert count_unprotected_individuals(found, hide, k) == sum(fit < k for fit in fits)
 
 
 def test_rows_that_no_group_takes_join_the_cheapest_others():
@@ -154,9 +154,9 @@ def test_columns_in_which_the_last_group_agrees_are_shown():
 
 
 def test_the_walk_over_masks_is_by_cost_then_number_then_the_last_column():
-    from sfumato.masking.walking import masks_by_cost
+    from sfumato.masking.walking import column_sets_by_cost
 
-    found = [hidden for hidden, _ in masks_by_cost((1, 2, 1))]
+    found = [hidden for hidden, _ in column_sets_by_cost((1, 2, 1))]
     costs = [sum((1, 2, 1)[at] for at in hidden) for hidden in found]
     assert costs == sorted(costs)
     assert found[:4] == [(), (2,), (0,), (1,)]

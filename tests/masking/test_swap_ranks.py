@@ -13,7 +13,7 @@ from drawn_examples import examples
 from masked_persons import NUMBERS, SECRET, persons, secret
 from sfumato.coding.swapping import draw_partners
 from sfumato.masking import SwapRanks, compare_masked
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 
 def slow_partners(rows: int, reach: int, words: list[int]) -> list[int]:
@@ -30,8 +30,8 @@ def slow_partners(rows: int, reach: int, words: list[int]) -> list[int]:
 @examples(50)
 @given(st.integers(1, 60), st.integers(1, 70), st.integers(0, 10**6))
 def test_partners_are_those_of_the_definition(rows, reach, number):
-    words = Stream(secret(number)).words(rows).tolist()
-    assert draw_partners(rows, reach, Stream(secret(number))).tolist() == slow_partners(rows, reach, words)
+    words = KeyedRandom(secret(number)).random_uint64(rows).tolist()
+    assert draw_partners(rows, reach, KeyedRandom(secret(number))).tolist() == slow_partners(rows, reach, words)
 
 
 @examples(50)
@@ -67,15 +67,15 @@ def test_the_golden_table_is_changed_as_sdcmicro_changes_it(reach, figures):
     assert np.mean([each.link_rate for each in found]) == pytest.approx(figures["link"], rel=0.1)
     if "risk" in figures:
         assert np.mean([each.interval_risk[0.05] for each in found]) == pytest.approx(figures["risk"], rel=0.25)
-    assert runs[0].records[0].measures["candidates"] == pytest.approx(figures["candidates"], rel=0.05)
-    assert runs[0].records[0].measures["intersection-hit"] == pytest.approx(figures["hit"], rel=0.05)
+    assert runs[0].records[0].metrics["candidates"] == pytest.approx(figures["candidates"], rel=0.05)
+    assert runs[0].records[0].metrics["intersection-hit"] == pytest.approx(figures["hit"], rel=0.05)
 
 
 @pytest.mark.parametrize(("reach", "shift"), [(0.05, 0.0276), (0.15, 0.0794)])
 def test_incomes_of_the_golden_table_move_as_far_as_they_should(reach, shift):
     before = persons().select(["income"])
     step = SwapRanks(columns=["income"], reach=reach)
-    runs = [sf.masking.mask(before, [step], secret=secret(run)).records[0].measures["rank-shift"] for run in range(20)]
+    runs = [sf.masking.mask(before, [step], secret=secret(run)).records[0].metrics["rank-shift"] for run in range(20)]
     assert np.mean(runs) == pytest.approx(shift, rel=0.03)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from masked_persons import SECRET, secret
-from sfumato.coding.swapping import pair_places
+from sfumato.coding.swapping import pair_units_across_places
 from sfumato.masking import SwapRecords
 
 
@@ -44,7 +44,7 @@ def test_partners_are_those_of_the_definition(units, profiles, places, seed):
     keys, need = generator.random(units), generator.integers(-1, 5, places)
     seekers = generator.permutation(units)[: generator.integers(0, units + 1)]
     partner = np.full(units, -1)
-    pair_places(seekers, keys=keys, profile=profile, place=place, need=need.copy(), partner=partner)
+    pair_units_across_places(seekers, keys=keys, profile=profile, place=place, need=need.copy(), partner=partner)
     assert partner.tolist() == slow_pairs(seekers, keys, profile, place, need)
 
 
@@ -123,12 +123,12 @@ def test_who_stands_out_in_a_region_leaves_it_or_nobody_similar_was_left(swapped
                 was["size"][other] == was["size"][house] and was["region"][other] != was["region"][house]
                 for other in np.flatnonzero(was["town"] == now["town"])
             )
-    assert masked.records[0].measures["stuck-units"] == 0
+    assert masked.records[0].metrics["stuck-units"] == 0
 
 
 def test_measures_are_those_of_the_definition(swapped):
     before, masked = swapped
-    after, measures = masked.table, masked.records[0].measures
+    after, measures = masked.table, masked.records[0].metrics
     was, now = per_unit(before)["town"], per_unit(after)["town"]
     assert measures["moved-units"] == pytest.approx((was != now).mean())
     shown = list(zip(*(after[name].to_pylist() for name in ("town", "age", "job")), strict=True))

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError
-from sfumato.mining.patterns import PatternThresholds, Rule, maximal, mine_item_sets, mine_rules, minimal
+from sfumato.mining.patterns import (
+    MiningThresholds,
+    Rule,
+    maximal_itemsets,
+    mine_frequent_itemsets,
+    mine_rules,
+    minimal_itemsets,
+)
 
 WORKED = [list(each) for each in ["abc", "abc", "bad", "acd", "bcd", "abcd", "ab", "cd"]]
 databases = st.lists(st.lists(st.sampled_from("abcde"), max_size=5), min_size=1, max_size=8).filter(any)
@@ -29,7 +36,7 @@ def all_sets(lists):
 @examples(40)
 @given(databases, st.integers(1, 5))
 def test_frequent_sets_are_those_that_counting_finds(lists, least):
-    assert mine_item_sets(lists, support=least) == {
+    assert mine_frequent_itemsets(lists, support=least) == {
         items: held(lists, items) for items in all_sets(lists) if held(lists, items) >= least
     }
 
@@ -64,22 +71,22 @@ def test_a_confidence_is_compared_as_it_is_written():
 
 
 def test_a_share_of_transactions_is_rounded_up():
-    assert PatternThresholds(support=0.3).least(8) == 3
-    assert PatternThresholds(support=0.3).least(10) == 3
-    assert PatternThresholds(support=1.0).least(8) == 8
-    assert PatternThresholds(support=1).least(8) == 1
+    assert MiningThresholds(support=0.3).min_count(8) == 3
+    assert MiningThresholds(support=0.3).min_count(10) == 3
+    assert MiningThresholds(support=1.0).min_count(8) == 8
+    assert MiningThresholds(support=1).min_count(8) == 1
 
 
 def test_borders_of_sets():
     sets = [frozenset(each) for each in ("a", "b", "ab", "c", "bc")]
-    assert maximal(sets) == [frozenset("ab"), frozenset("bc")]
-    assert minimal(sets) == [frozenset("a"), frozenset("b"), frozenset("c")]
+    assert maximal_itemsets(sets) == [frozenset("ab"), frozenset("bc")]
+    assert minimal_itemsets(sets) == [frozenset("a"), frozenset("b"), frozenset("c")]
 
 
 @pytest.mark.parametrize("support", [0, -1, 0.0, 1.5, True, float("nan"), "3"])
 def test_a_support_outside_its_range_is_refused(support):
     with pytest.raises(InvalidParameterError, match="support"):
-        mine_item_sets(WORKED, support=support)
+        mine_frequent_itemsets(WORKED, support=support)
 
 
 @pytest.mark.parametrize("confidence", [0, 1.1, -0.5])
@@ -89,7 +96,7 @@ def test_a_confidence_outside_its_range_is_refused(confidence):
 
 
 def test_more_support_than_transactions_finds_nothing():
-    assert mine_item_sets(WORKED, support=9) == {}
+    assert mine_frequent_itemsets(WORKED, support=9) == {}
 
 
 def test_rules_are_read_from_text_and_do_not_print_items():
@@ -107,10 +114,10 @@ def test_the_library_is_asked_for_where_it_is_missing(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "mlxtend.frequent_patterns", None)
     with pytest.raises(InvalidParameterError, match=r"sfumato\[rules\]"):
-        mine_item_sets(WORKED, support=2)
+        mine_frequent_itemsets(WORKED, support=2)
 
 
 @pytest.mark.parametrize(("least", "transactions"), [(7, 25), (14, 25), (15, 29), (29, 35)])
 def test_no_set_is_lost_to_rounding(least, transactions):
     lists = [["a"]] * least + [["b"]] * (transactions - least)
-    assert mine_item_sets(lists, support=least)[frozenset("a")] == least
+    assert mine_frequent_itemsets(lists, support=least)[frozenset("a")] == least

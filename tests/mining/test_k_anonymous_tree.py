@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.mining.growing import KAnonymousTree, round_cuts
+from sfumato.mining.growing import KAnonymousTree, round_thresholds
 from sfumato.mining.spans import audit_tree
-from sfumato.mining.trees import Fork, Leaf, PublishedTree, TreeQuestion
-from sfumato.randomness import generator
+from sfumato.mining.trees import InnerNode, Leaf, PublishedTree, TreeTest
+from sfumato.randomness import seeded_generator
 
-SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["ill"], insensitive=["cost"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["ill"], insensitive=["cost"])
 
 
 def people(seed, rows=120):
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     age, sex, cost = rng.integers(18, 90, rows), rng.integers(0, 2, rows), rng.integers(0, 100, rows)
     ill = (age > 55) ^ (rng.random(rows) < 0.1) ^ ((cost > 70) & (sex == 1))
     return pa.table(
@@ -85,7 +85,7 @@ def test_larger_k_asks_fewer_public_questions_and_learning_still_pays():
 
 def test_private_columns_do_not_narrow_spans():
     data = people(2)
-    schema = sf.Schema(quasi=[], sensitive=["ill"], insensitive=["age", "sex", "cost"])
+    schema = sf.Schema(quasi_identifiers=[], sensitive=["ill"], insensitive=["age", "sex", "cost"])
     tree = KAnonymousTree(k=120, target="ill").fit(data, schema)
     assert sum(1 for _ in tree.leaves()) > 1
     assert audit_tree(tree, data).sizes.tolist() == [120]
@@ -102,11 +102,11 @@ def test_leaves_have_the_classes_that_are_asked_for():
 def test_a_tree_that_singles_out_is_seen():
     data = people(4)
     youngest = float(np.sort(data["age"].to_numpy())[1])
-    question = TreeQuestion("age", public=True, cut=youngest + 0.5)
-    yes = question.answers(data)
+    question = TreeTest("age", public=True, cut=youngest + 0.5)
+    yes = question.evaluate(data)
     ill = np.array(data["ill"].to_pylist())
     counts = [tuple(int((ill[part] == name).sum()) for name in ("no", "yes")) for part in (yes, ~yes)]
-    tree = PublishedTree("ill", ("no", "yes"), Fork(question, Leaf(counts[0]), Leaf(counts[1])), 10, 10)
+    tree = PublishedTree("ill", ("no", "yes"), InnerNode(question, Leaf(counts[0]), Leaf(counts[1])), 10, 10)
     audit = audit_tree(tree, data)
     assert not audit.holds
     assert "DOES NOT HOLD" in repr(audit)
@@ -115,7 +115,7 @@ def test_a_tree_that_singles_out_is_seen():
 def test_a_leaf_with_wrong_counts_is_seen():
     data = people(5)
     tree = KAnonymousTree(k=10, target="ill", max_depth=1).fit(data, SCHEMA)
-    assert isinstance(tree.root, Fork)
+    assert isinstance(tree.root, InnerNode)
     false = replace(tree, root=replace(tree.root, yes=Leaf((1, 1))))
     audit = audit_tree(false, data)
     assert (audit.false_leaves, audit.holds) == (1, False)
@@ -139,9 +139,9 @@ def test_private_texts_of_fewer_than_k_records_are_not_asked_for():
 
 
 def test_round_cuts_lie_inside():
-    assert round_cuts(np.array([0.0, 1.0])) == [pytest.approx(0.05 * i) for i in range(1, 21)]
-    assert round_cuts(np.array([3.0, 3.0])) == []
-    assert round_cuts(np.array([-7.0, 7.0]))[0] == -6
+    assert round_thresholds(np.array([0.0, 1.0])) == [pytest.approx(0.05 * i) for i in range(1, 21)]
+    assert round_thresholds(np.array([3.0, 3.0])) == []
+    assert round_thresholds(np.array([-7.0, 7.0]))[0] == -6
 
 
 def test_what_is_published_is_plain_and_printing_shows_no_value():

@@ -13,8 +13,8 @@ from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.mining import program
 from sfumato.mining.hiding import hide_patterns
-from sfumato.mining.patterns import PatternThresholds, Rule, mine_item_sets, mine_rules, rules_of
-from sfumato.mining.transactions import Transactions
+from sfumato.mining.patterns import MiningThresholds, Rule, mine_frequent_itemsets, mine_rules, rules_from_itemsets
+from sfumato.mining.transactions import TransactionMatrix
 
 WORKED = [list(each) for each in ["abc", "abc", "bad", "acd", "bcd", "abcd", "ab", "cd"]]
 RULE_METHODS = ("1.a", "1.b", "2.a", "blocking", "border", "exact")
@@ -40,7 +40,7 @@ def test_the_border_takes_the_cells_of_the_worked_example():
 
 def test_other_frequent_sets_of_the_worked_database_are_kept():
     hidden = hide_patterns(WORKED, [{"a", "b"}], support=3, method="exact")
-    kept = mine_item_sets(hidden.transactions, support=3)
+    kept = mine_frequent_itemsets(hidden.transactions, support=3)
     assert set(kept) == {frozenset(each) for each in ("a", "b", "c", "d", "ac", "ad", "bc", "bd", "cd")}
 
 
@@ -81,14 +81,14 @@ def test_blocking_hides_what_is_sure_and_leaves_it_possible():
     assert hidden.blocked == int(hidden.transactions.unknown.sum()) > 0
     assert Rule("a", "b") not in mine_rules(hidden.transactions, support=3, confidence=0.6)
     assert hidden.transactions.support({"a", "b"}, perhaps=True) >= 5
-    before = Transactions.of(WORKED).matrix[hidden.transactions.unknown]
+    before = TransactionMatrix.from_data(WORKED).matrix[hidden.transactions.unknown]
     assert before.any(), "ones are blocked"
     assert not before.all(), "zeros are blocked, too, so that a blocked cell does not tell what it was"
 
 
 @pytest.mark.parametrize("method", RULE_METHODS)
 def test_the_original_is_not_changed(method):
-    data = Transactions.of(WORKED)
+    data = TransactionMatrix.from_data(WORKED)
     before = data.matrix.copy()
     hide_patterns(data, [Rule("a", "b")], support=3, confidence=0.6, method=method)
     assert np.array_equal(before, data.matrix)
@@ -127,7 +127,7 @@ def test_exact_hiding_of_rules_is_never_worse_than_deleting_by_other_methods(lis
 @examples(25)
 @given(databases, st.data())
 def test_exact_hiding_of_sets_is_never_worse_than_by_the_border(lists, data):
-    before = [items for items in mine_item_sets(lists, support=2) if len(items) > 1]
+    before = [items for items in mine_frequent_itemsets(lists, support=2) if len(items) > 1]
     assume(before)
     sensitive = data.draw(st.lists(st.sampled_from(before), min_size=1, max_size=2, unique=True))
     border, exact = (hide_patterns(lists, sensitive, support=2, method=method) for method in ("border", "exact"))
@@ -137,11 +137,11 @@ def test_exact_hiding_of_sets_is_never_worse_than_by_the_border(lists, data):
 
 def best_by_trying(lists, rules, sets, least, confidence):
     """Try all deletions of any items anywhere: the fewest side effects, then the fewest deletions."""
-    given_ = Transactions.of(lists)
-    asked = PatternThresholds(support=least, confidence=confidence)
+    given_ = TransactionMatrix.from_data(lists)
+    asked = MiningThresholds(support=least, confidence=confidence)
     ones = np.argwhere(given_.matrix)
-    before = mine_item_sets(given_, support=least)
-    known = set(rules_of(given_, before, asked.fraction))
+    before = mine_frequent_itemsets(given_, support=least)
+    known = set(rules_from_itemsets(given_, before, asked.fraction))
     best = None
     for pattern in product([True, False], repeat=len(ones)):
         matrix = given_.matrix.copy()
@@ -153,7 +153,7 @@ def best_by_trying(lists, rules, sets, least, confidence):
             effects = sum(items not in after and not any(s <= items for s in sets) for items in before)
             fails = any(s in after for s in sets)
         else:
-            left = set(rules_of(given_.with_cells(matrix), after, asked.fraction))
+            left = set(rules_from_itemsets(given_.with_cells(matrix), after, asked.fraction))
             effects, fails = len((known - set(rules)) ^ (left - set(rules))), bool(left & set(rules))
         if not fails:
             found = (effects, pattern.count(False))
@@ -164,7 +164,7 @@ def best_by_trying(lists, rules, sets, least, confidence):
 @examples(15)
 @given(st.lists(st.sets(st.sampled_from("abc"), min_size=1), min_size=2, max_size=4), st.data())
 def test_exact_hiding_of_sets_is_as_good_as_trying_everything(lists, data):
-    before = [items for items in mine_item_sets(lists, support=2) if len(items) > 1]
+    before = [items for items in mine_frequent_itemsets(lists, support=2) if len(items) > 1]
     assume(before)
     sensitive = [data.draw(st.sampled_from(before))]
     hidden = hide_patterns(lists, sensitive, support=2, method="exact")
@@ -228,7 +228,7 @@ def test_blocked_transactions_are_not_hidden_in_again():
 
 
 def test_a_program_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(program, "MOST_VARIABLES", 10)
+    monkeypatch.setattr(program, "MAX_VARIABLES", 10)
     with pytest.raises(InfeasibleError, match="'border'"):
         hide_patterns(WORKED, [{"a", "b"}], support=3, method="exact")
 
@@ -241,21 +241,21 @@ def test_the_solver_prints_nothing(capfd):
 
 
 def test_a_wrong_answer_of_the_solver_is_not_taken():
-    transactions = Transactions.of([["a", "b"]] * 3)
-    made = program.Program(transactions, transactions.matrix)
+    transactions = TransactionMatrix.from_data([["a", "b"]] * 3)
+    made = program.IntegerProgram(transactions, transactions.matrix)
     made.at_most(made.support(frozenset("ab")), 1)
-    right = made.solve(program.total(made.cells.values(), -1))
+    right = made.solve(program.sum_variables(made.cells.values(), -1))
     assert right is not None
-    assert made._kept_by(right)
-    assert not made._kept_by(np.ones_like(right))
+    assert made._verify_solution(right)
+    assert not made._verify_solution(np.ones_like(right))
 
 
 def test_a_program_without_a_solution_says_so():
-    transactions = Transactions.of([["a", "b"]] * 3)
-    made = program.Program(transactions, transactions.matrix)
+    transactions = TransactionMatrix.from_data([["a", "b"]] * 3)
+    made = program.IntegerProgram(transactions, transactions.matrix)
     made.at_most(made.support(frozenset("ab")), 1)
     made.at_least(made.support(frozenset("ab")), 2)
-    assert made.solve(program.total(made.cells.values(), -1)) is None
+    assert made.solve(program.sum_variables(made.cells.values(), -1)) is None
 
 
 @examples(60)

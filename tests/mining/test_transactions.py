@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.exceptions import SchemaError
-from sfumato.mining.transactions import Transactions
+from sfumato.mining.transactions import TransactionMatrix
 
 LISTS = [["milk", "bread"], ["bread"], ["butter", "milk", "milk"]]
 FLAGS = {"bread": [True, True, False], "butter": [False, False, True], "milk": [True, False, True]}
@@ -20,7 +20,7 @@ PAIRS = {"basket": [7, 7, 8, 9, 9], "what": ["milk", "bread", "bread", "butter",
     "data", [LISTS, pd.DataFrame(FLAGS), pl.DataFrame(FLAGS), pd.DataFrame(PAIRS), pa.table(PAIRS)], ids=type
 )
 def test_all_forms_give_the_same_transactions(data):
-    made = Transactions.of(data)
+    made = TransactionMatrix.from_data(data)
     assert made.items == ("bread", "butter", "milk")
     assert made.to_lists() == [["bread", "milk"], ["bread"], ["butter", "milk"]]
     assert made.support({"bread"}) == 2
@@ -28,17 +28,23 @@ def test_all_forms_give_the_same_transactions(data):
 
 
 def test_each_form_comes_back():
-    made = Transactions.of(LISTS)
+    made = TransactionMatrix.from_data(LISTS)
     for form in (made.to_lists(), made.to_frame(), made.to_pairs()):
-        assert np.array_equal(Transactions.of(form).matrix, made.matrix)
+        assert np.array_equal(TransactionMatrix.from_data(form).matrix, made.matrix)
 
 
 def test_names_of_transactions_come_back():
-    assert Transactions.of(pa.table(PAIRS)).to_pairs()["transaction"].to_pylist() == ["7", "7", "8", "9", "9"]
+    assert TransactionMatrix.from_data(pa.table(PAIRS)).to_pairs()["transaction"].to_pylist() == [
+        "7",
+        "7",
+        "8",
+        "9",
+        "9",
+    ]
 
 
 def test_missing_flags_are_unknown_cells():
-    made = Transactions.of(pa.table({"a": [True, None, False], "b": [True, True, True]}))
+    made = TransactionMatrix.from_data(pa.table({"a": [True, None, False], "b": [True, True, True]}))
     assert made.support({"a", "b"}) == 1
     assert made.support({"a", "b"}, perhaps=True) == 2
     assert made.to_frame()["a"].to_pylist() == [True, None, False]
@@ -50,15 +56,15 @@ def test_missing_flags_are_unknown_cells():
 )
 def test_what_is_no_transactions_is_refused_in_a_sentence(data):
     with pytest.raises(SchemaError) as refused:
-        Transactions.of(data)
+        TransactionMatrix.from_data(data)
     assert str(refused.value).endswith(".")
 
 
 def test_unknown_items_are_refused_without_naming_them():
     with pytest.raises(SchemaError, match=r"1 of 2 items of a pattern") as refused:
-        Transactions.of(LISTS).support({"bread", "caviar"})
+        TransactionMatrix.from_data(LISTS).support({"bread", "caviar"})
     assert "caviar" not in str(refused.value)
 
 
 def test_nothing_of_the_data_is_printed():
-    assert repr(Transactions.of(LISTS)) == "<Transactions: 3 transactions, 3 items>"
+    assert repr(TransactionMatrix.from_data(LISTS)) == "<Transactions: 3 transactions, 3 items>"

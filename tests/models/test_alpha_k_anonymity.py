@@ -18,27 +18,27 @@ def model(**changed: object) -> AlphaKAnonymity:
 
 def test_no_value_holds_more_than_alpha():
     groups = Groups.from_counts(s=[[2, 1, 1], [3, 1, 1], [1, 1, 0]])
-    assert model().kept_by(groups).tolist() == [True, False, False]
-    assert model().level(groups).tolist() == [1, 0.5 / 0.6, 2 / 3]
+    assert model().satisfied_by(groups).tolist() == [True, False, False]
+    assert model().levels(groups).tolist() == [1, 0.5 / 0.6, 2 / 3]
 
 
 def test_only_given_values_are_protected():
     groups = named([[1, 3, 0], [2, 1, 0], [0, 4, 0]], VALUES)
-    assert model(values=["HIV"]).kept_by(groups).tolist() == [True, False, True]
+    assert model(values=["HIV"]).satisfied_by(groups).tolist() == [True, False, True]
     assert model(values="HIV") == model(values=("HIV",))
-    assert model(values=["HIV", "cold"]).kept_by(groups).tolist() == [False, False, False]
-    assert model().kept_by(groups).tolist() == [False, False, False]
+    assert model(values=["HIV", "cold"]).satisfied_by(groups).tolist() == [False, False, False]
+    assert model().satisfied_by(groups).tolist() == [False, False, False]
 
 
 def test_a_record_can_spoil_a_group():
     groups = Groups.from_counts(s=[[2, 2], [1, 0]])
-    assert model().kept_by(groups).tolist() == [True, False]
-    assert model().kept_by(groups.merged(groups.sizes * 0)).tolist() == [False]
+    assert model().satisfied_by(groups).tolist() == [True, False]
+    assert model().satisfied_by(groups.merge_groups(groups.sizes * 0)).tolist() == [False]
 
 
 def test_missing_values_that_may_be_anything_are_a_protected_value():
     groups = named([[1, 3, 2], [0, 3, 3]], VALUES, missing={"s": [2, 5]})
-    assert [part.level(groups).tolist() for part in model(values=["HIV"]).parts] == [[8, 11], [0.75, 10 / 11]]
+    assert [part.levels(groups).tolist() for part in model(values=["HIV"]).parts] == [[8, 11], [0.75, 10 / 11]]
 
 
 def test_a_model_does_not_tell_its_values():

@@ -20,54 +20,54 @@ def bounded(bounds: object) -> ConfidenceBounding:
 
 def test_a_share_of_exactly_the_bound_is_good():
     groups = Groups.from_counts(s=[[3, 3, 4], [5, 3, 2], [2, 2, 2]])
-    assert bounded(0.4).level(groups).tolist() == [0.4, 0.5, 1 / 3]
-    assert bounded(0.4).kept_by(groups).tolist() == [True, False, True]
-    assert bounded(1 / 3).kept_by(groups).tolist() == [False, False, True]
+    assert bounded(0.4).levels(groups).tolist() == [0.4, 0.5, 1 / 3]
+    assert bounded(0.4).satisfied_by(groups).tolist() == [True, False, True]
+    assert bounded(1 / 3).satisfied_by(groups).tolist() == [False, False, True]
 
 
 def test_every_value_has_its_own_bound():
     groups = named([[1, 2, 7], [2, 0, 8], [1, 9, 0], [0, 0, 5]], VALUES)
     model = bounded({"HIV": 0.1, "cold": 0.5})
-    assert model.level(groups).tolist() == pytest.approx([1, 2, 1.8, 0])
-    assert model.kept_by(groups).tolist() == [True, False, False, True]
+    assert model.levels(groups).tolist() == pytest.approx([1, 2, 1.8, 0])
+    assert model.satisfied_by(groups).tolist() == [True, False, False, True]
 
 
 @given(group_counts())
 def test_one_number_for_all_is_frequency_diversity_of_its_inverse(matrix):
     groups = Groups.from_counts(s=matrix)
-    diverse = FrequencyLDiversity(l=4, sensitive="s").kept_by(groups)
+    diverse = FrequencyLDiversity(l=4, sensitive="s").satisfied_by(groups)
     values = [f"v{i}" for i in range(len(matrix[0]))]
-    assert bounded(0.25).kept_by(groups).tolist() == diverse.tolist()
-    assert bounded(dict.fromkeys(values, 0.25)).kept_by(named(matrix, values)).tolist() == diverse.tolist()
+    assert bounded(0.25).satisfied_by(groups).tolist() == diverse.tolist()
+    assert bounded(dict.fromkeys(values, 0.25)).satisfied_by(named(matrix, values)).tolist() == diverse.tolist()
 
 
 def test_missing_values_that_may_be_anything_are_the_worst_value():
     """The worst is a frequent value, or one with a small bound that nobody is known to have."""
     groups = named([[1, 2, 5], [0, 2, 6], [0, 0, 0]], VALUES, missing={"s": [2, 2, 2]})
-    assert bounded({"HIV": 0.5, "flu": 1}).level(groups).tolist() == [0.7, 0.8, 2]
-    assert bounded({"HIV": 0.1, "flu": 1}).level(groups).tolist() == pytest.approx([3, 2, 10])
-    assert bounded(0.5).level(groups).tolist() == [0.7, 0.8, 1]
+    assert bounded({"HIV": 0.5, "flu": 1}).levels(groups).tolist() == [0.7, 0.8, 2]
+    assert bounded({"HIV": 0.1, "flu": 1}).levels(groups).tolist() == pytest.approx([3, 2, 10])
+    assert bounded(0.5).levels(groups).tolist() == [0.7, 0.8, 1]
 
 
 def test_a_missing_value_of_its_own_has_no_bound_of_its_own():
     groups = named([[1, 1, 0, 8]], VALUES)
-    assert bounded({"HIV": 0.1}).level(groups).tolist() == [1]
-    assert bounded(0.5).level(groups).tolist() == [0.8]
+    assert bounded({"HIV": 0.1}).levels(groups).tolist() == [1]
+    assert bounded(0.5).levels(groups).tolist() == [0.8]
 
 
 def test_bounds_of_values_that_the_table_lacks_bind_nobody():
-    assert bounded({"plague": 0.1}).level(named([[1, 1, 1]], VALUES)).tolist() == [0]
+    assert bounded({"plague": 0.1}).levels(named([[1, 1, 1]], VALUES)).tolist() == [0]
 
 
 def test_a_union_is_good_but_a_record_can_spoil_a_group():
     groups = Groups.from_counts(s=[[1, 1], [1, 0]])
-    assert bounded(0.5).kept_by(groups).tolist() == [True, False]
-    assert bounded(0.5).kept_by(groups.merged(groups.sizes * 0)).tolist() == [False]
+    assert bounded(0.5).satisfied_by(groups).tolist() == [True, False]
+    assert bounded(0.5).satisfied_by(groups.merge_groups(groups.sizes * 0)).tolist() == [False]
 
 
 @pytest.mark.parametrize(("bounds", "smallest"), [(0.5, 2), (0.3, 4), (1 / 49, 49), (1, 1), ({"HIV": 0.1}, 1)])
 def test_the_smallest_group_follows_from_one_bound_for_all(bounds, smallest):
-    assert bounded(bounds).smallest_group == smallest
+    assert bounded(bounds).min_group_size == smallest
 
 
 @pytest.mark.parametrize("bounds", [0, -0.1, 1.1, True, "0.5", None, float("nan")])
@@ -87,7 +87,7 @@ def test_every_bound_is_above_0_and_at_most_1(bounds):
 
 def test_bounds_per_value_need_the_values():
     with pytest.raises(SchemaError, match="ConfidenceBounding needs the values of column 's'"):
-        bounded({"HIV": 0.1}).level(Groups.from_counts(s=[[1, 1]]))
+        bounded({"HIV": 0.1}).levels(Groups.from_counts(s=[[1, 1]]))
 
 
 def test_a_model_does_not_tell_its_values():

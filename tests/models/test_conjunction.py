@@ -41,32 +41,32 @@ class Together(Conjunction):
 def test_the_level_is_the_least_share_of_a_limit():
     groups = Groups.from_counts(s=[[4, 0], [2, 2], [1, 1]])
     model = Together(models=(KAnonymity(k=4), DistinctLDiversity(l=2, sensitive="s")))
-    assert model.level(groups).tolist() == [0.5, 1, 0.5]
-    assert model.kept_by(groups).tolist() == [False, True, False]
+    assert model.levels(groups).tolist() == [0.5, 1, 0.5]
+    assert model.satisfied_by(groups).tolist() == [False, True, False]
 
 
 def test_a_part_that_is_bounded_above_counts_as_limit_over_level():
     groups = Groups.from_counts(s=[[2, 0], [3, 1], [2, 4]])
     closeness = TCloseness(t=0.25, sensitive="s")
-    assert Together(models=(closeness,)).level(groups).tolist() == (0.25 / closeness.level(groups)).tolist()
+    assert Together(models=(closeness,)).levels(groups).tolist() == (0.25 / closeness.levels(groups)).tolist()
 
 
 def test_a_level_of_0_that_may_not_be_passed_is_infinitely_good():
     groups = Groups.from_counts(s=[[1, 1], [2, 2]])
     for t in (0, 0.5):
-        assert Together(models=(TCloseness(t=t, sensitive="s"),)).level(groups).tolist() == [math.inf, math.inf]
+        assert Together(models=(TCloseness(t=t, sensitive="s"),)).levels(groups).tolist() == [math.inf, math.inf]
 
 
 def test_a_limit_of_0_that_is_passed_is_a_level_of_0():
     groups = Groups.from_counts(s=[[1, 0], [0, 1]])
-    assert Together(models=(TCloseness(t=0, sensitive="s"),)).level(groups).tolist() == [0, 0]
+    assert Together(models=(TCloseness(t=0, sensitive="s"),)).levels(groups).tolist() == [0, 0]
 
 
 def test_equality_breaks_a_strict_part():
     groups = Groups.from_counts(s=[[4, 2, 1, 1], [3, 2, 1, 1]])
     model = Together(models=(RecursiveLDiversity(c=2, l=3, sensitive="s"), KAnonymity(k=1)))
-    assert model.kept_by(groups).tolist() == [False, True]
-    assert (model.level(groups) >= 1).tolist() == [False, True]
+    assert model.satisfied_by(groups).tolist() == [False, True]
+    assert (model.levels(groups) >= 1).tolist() == [False, True]
 
 
 @given(group_counts())
@@ -80,7 +80,7 @@ def test_a_group_is_good_exactly_where_its_level_is_at_least_1(matrix):
     )
     for i in range(len(parts)):
         model = Together(models=parts[i:])
-        assert model.kept_by(groups).tolist() == (model.level(groups) >= model.limit).tolist()
+        assert model.satisfied_by(groups).tolist() == (model.levels(groups) >= model.limit).tolist()
 
 
 def test_attributes_are_listed_once_and_the_largest_size_counts():
@@ -92,8 +92,8 @@ def test_attributes_are_listed_once_and_the_largest_size_counts():
             FrequencyLDiversity(l=2, sensitive="s"),
         )
     )
-    assert model.attributes == ("s", "u")
-    assert model.smallest_group == 5
+    assert model.sensitive_attributes == ("s", "u")
+    assert model.min_group_size == 5
 
 
 @pytest.mark.parametrize("field", ["monotone", "extendable"])

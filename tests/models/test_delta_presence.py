@@ -20,25 +20,25 @@ def model(**changed: object) -> DeltaPresence:
 
 def test_presence_is_records_over_persons_and_bounded_on_both_sides():
     least, highest = model().parts
-    assert least.level(GROUPS).tolist() == highest.level(GROUPS).tolist() == [0.1, 0.5, 0.75, 1]
-    assert model().kept_by(GROUPS).tolist() == [False, True, True, False]
-    assert model().level(GROUPS).tolist() == [0.5, 1.5, 1, 0.75]
+    assert least.levels(GROUPS).tolist() == highest.levels(GROUPS).tolist() == [0.1, 0.5, 0.75, 1]
+    assert model().satisfied_by(GROUPS).tolist() == [False, True, True, False]
+    assert model().levels(GROUPS).tolist() == [0.5, 1.5, 1, 0.75]
 
 
 def test_whom_no_group_covers_is_surely_absent():
     absent = replace(GROUPS, uncovered=1)
-    assert not model().kept_by(absent).any()
-    assert model(delta_min=0).kept_by(absent).tolist() == [True, True, True, False]
+    assert not model().satisfied_by(absent).any()
+    assert model(delta_min=0).satisfied_by(absent).tolist() == [True, True, True, False]
 
 
 def test_bounds_of_0_and_1_ask_for_nothing():
-    assert model(delta_min=0, delta_max=1).kept_by(replace(GROUPS, uncovered=5)).all()
+    assert model(delta_min=0, delta_max=1).satisfied_by(replace(GROUPS, uncovered=5)).all()
 
 
 def test_without_a_population_there_is_nothing_to_judge_by():
     assert model().needs_population
     with pytest.raises(SchemaError, match="DeltaPresence needs a population; give the audit a population table"):
-        model().level(Groups(np.array([3])))
+        model().levels(Groups(np.array([3])))
 
 
 def test_parts_say_what_they_bound():

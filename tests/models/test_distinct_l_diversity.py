@@ -11,12 +11,12 @@ from sfumato.models import DistinctLDiversity
 
 def test_a_group_of_l_values_is_good_and_one_fewer_is_not():
     groups = Groups.from_counts(s=[[5, 5, 0], [1, 1, 1], [9, 0, 1]])
-    assert DistinctLDiversity(l=3, sensitive="s").kept_by(groups).tolist() == [False, True, False]
+    assert DistinctLDiversity(l=3, sensitive="s").satisfied_by(groups).tolist() == [False, True, False]
 
 
 def test_missing_values_that_may_be_anything_are_no_values():
     groups = Groups.from_counts(s=[[2, 1, 0], [0, 0, 0]], missing={"s": [7, 7]})
-    assert DistinctLDiversity(l=2, sensitive="s").level(groups).tolist() == [2, 1]
+    assert DistinctLDiversity(l=2, sensitive="s").levels(groups).tolist() == [2, 1]
 
 
 @pytest.mark.parametrize("l", [0, -1, 2.5, True, "3", float("nan")])

@@ -17,25 +17,25 @@ from strategies import group_counts
 def test_equal_counts_reach_their_number_exactly(values, times):
     groups = Groups.from_counts(s=[[times] * values])
     model = EntropyLDiversity(l=values, sensitive="s")
-    assert model.level(groups).tolist() == [values]
-    assert model.kept_by(groups).all()
-    assert not EntropyLDiversity(l=values + 1e-12 * values, sensitive="s").kept_by(groups).any()
+    assert model.levels(groups).tolist() == [values]
+    assert model.satisfied_by(groups).all()
+    assert not EntropyLDiversity(l=values + 1e-12 * values, sensitive="s").satisfied_by(groups).any()
 
 
 @pytest.mark.parametrize("times", [1, 3, 10**5])
 def test_equality_of_unequal_counts_is_found(times):
     """Shares 1/2 and four times 1/8 have an entropy of exactly two bits."""
     groups = Groups.from_counts(s=[[4 * times, times, times, times, times]])
-    assert EntropyLDiversity(l=4, sensitive="s").kept_by(groups).all()
-    assert not EntropyLDiversity(l=np.nextafter(4, 5).item(), sensitive="s").kept_by(groups).any()
+    assert EntropyLDiversity(l=4, sensitive="s").satisfied_by(groups).all()
+    assert not EntropyLDiversity(l=np.nextafter(4, 5).item(), sensitive="s").satisfied_by(groups).any()
 
 
 def test_one_record_more_or_less_is_decided_where_floats_cannot():
     even = 10**9
     groups = Groups.from_counts(s=[[even, even, even], [even, even, even - 1], [even + 1, even, even]])
     model = EntropyLDiversity(l=3, sensitive="s")
-    assert model.kept_by(groups).tolist() == [True, False, False]
-    assert (model.level(groups)[1:] < 3).all()
+    assert model.satisfied_by(groups).tolist() == [True, False, False]
+    assert (model.levels(groups)[1:] < 3).all()
 
 
 def test_long_numbers_are_decided_in_digits_and_doubt_refuses(monkeypatch):
@@ -46,8 +46,8 @@ def test_long_numbers_are_decided_in_digits_and_doubt_refuses(monkeypatch):
     near = Groups.from_counts(
         s=[[4 * 10**12, 10**12 + 1, 10**12, 10**12, 10**12], [4 * 10**12, 10**12 - 1] + [10**12] * 3]
     )
-    assert model.kept_by(groups).tolist() == [False, True, False]
-    assert model.kept_by(near).tolist() == [True, False]
+    assert model.satisfied_by(groups).tolist() == [False, True, False]
+    assert model.satisfied_by(near).tolist() == [True, False]
     entropy_l_diversity._reaches.cache_clear()
 
 
@@ -55,17 +55,17 @@ def test_long_numbers_are_decided_in_digits_and_doubt_refuses(monkeypatch):
 def test_all_three_ways_to_decide_agree(matrix, l):
     groups, level = (
         Groups.from_counts(s=matrix),
-        EntropyLDiversity(l=l, sensitive="s").level(Groups.from_counts(s=matrix)),
+        EntropyLDiversity(l=l, sensitive="s").levels(Groups.from_counts(s=matrix)),
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entropy_l_diversity, "NEAR", 1.0)
-        assert np.array_equal(EntropyLDiversity(l=l, sensitive="s").kept_by(groups), level >= l)
-        assert np.allclose(EntropyLDiversity(l=l, sensitive="s").level(groups), level, rtol=1e-12)
+        assert np.array_equal(EntropyLDiversity(l=l, sensitive="s").satisfied_by(groups), level >= l)
+        assert np.allclose(EntropyLDiversity(l=l, sensitive="s").levels(groups), level, rtol=1e-12)
 
 
 def test_missing_values_that_may_be_anything_are_the_most_frequent_value():
     groups = Groups.from_counts(s=[[3, 1, 1, 1, 1], [0, 0, 0, 0, 0]], missing={"s": [1, 3]})
-    assert EntropyLDiversity(l=2, sensitive="s").level(groups) == pytest.approx([4, 1])
+    assert EntropyLDiversity(l=2, sensitive="s").levels(groups) == pytest.approx([4, 1])
 
 
 @pytest.mark.parametrize("l", [0, 0.999, -1, True, "3", float("nan"), float("inf")])

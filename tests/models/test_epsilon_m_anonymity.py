@@ -24,31 +24,31 @@ def model(**changed: object) -> EpsilonMAnonymity:
 def test_the_example_of_the_paper():
     """Three of four salaries lie within 20 of 1000."""
     groups = numeric([[1, 1, 1, 1]], [1000, 1010, 1020, 5000])
-    assert model(epsilon=20).level(groups).tolist() == [4 / 3]
-    assert not model(epsilon=20).kept_by(groups).any()
-    assert model(epsilon=5, m=4).kept_by(groups).all()
+    assert model(epsilon=20).levels(groups).tolist() == [4 / 3]
+    assert not model(epsilon=20).satisfied_by(groups).any()
+    assert model(epsilon=5, m=4).satisfied_by(groups).all()
 
 
 def test_close_is_up_to_epsilon_and_no_more():
     groups = numeric([[1, 1]], [0, 10])
-    assert model(epsilon=10).level(groups).tolist() == [1]
-    assert model(epsilon=9.99).level(groups).tolist() == [2]
+    assert model(epsilon=10).levels(groups).tolist() == [1]
+    assert model(epsilon=9.99).levels(groups).tolist() == [2]
 
 
 def test_decimals_at_a_distance_of_epsilon_are_close():
     groups = numeric([[1, 1, 0], [0, 1, 1], [1, 0, 1]], [0.1, 0.3, 0.5])
-    assert model(epsilon=0.2).level(groups).tolist() == [1, 1, 2]
-    assert model(epsilon=0.1).level(numeric([[1, 1]], [0.7, 0.8])).tolist() == [1]
+    assert model(epsilon=0.2).levels(groups).tolist() == [1, 1, 2]
+    assert model(epsilon=0.1).levels(numeric([[1, 1]], [0.7, 0.8])).tolist() == [1]
 
 
 def test_relative_intervals_grow_with_the_number():
     groups = numeric([[1, 1, 0, 0], [0, 0, 1, 1]], [10, 12, 1000, 1002])
-    assert model(epsilon=0.1, relative=True).level(groups).tolist() == [2, 1]
+    assert model(epsilon=0.1, relative=True).levels(groups).tolist() == [2, 1]
 
 
 def test_relative_intervals_of_negative_numbers_reach_both_ways():
     groups = numeric([[1, 1, 0], [0, 1, 1]], [-110, -100, 0])
-    assert model(epsilon=0.1, relative=True).level(groups).tolist() == [1, 2]
+    assert model(epsilon=0.1, relative=True).levels(groups).tolist() == [1, 2]
 
 
 @given(
@@ -60,21 +60,21 @@ def test_relative_intervals_of_negative_numbers_reach_both_ways():
 def test_levels_are_the_definition_rounded_once(matrix, drawn, epsilon, relative):
     numbers = sorted(drawn[: len(matrix[0])])
     expected = [float(inverse_proximity(row, numbers, epsilon, relative=relative)) for row in matrix]
-    assert model(epsilon=epsilon, relative=relative).level(numeric(matrix, numbers)).tolist() == expected
+    assert model(epsilon=epsilon, relative=relative).levels(numeric(matrix, numbers)).tolist() == expected
 
 
 def test_the_union_of_two_good_groups_is_bad():
     """0 of the one group is close to -10 and 10 of the other, which are not close to each other."""
     groups = numeric([[0, 1, 0, 1], [1, 0, 1, 0]], [-10, 0, 10, 100])
-    assert model().kept_by(groups).tolist() == [True, True]
-    assert model().level(groups.merged(groups.sizes * 0)).tolist() == [4 / 3]
+    assert model().satisfied_by(groups).tolist() == [True, True]
+    assert model().levels(groups.merge_groups(groups.sizes * 0)).tolist() == [4 / 3]
     assert not EpsilonMAnonymity.monotone
 
 
 def test_a_record_can_spoil_a_group():
     groups = numeric([[1, 1], [0, 1]], [0, 100])
-    assert model().kept_by(groups).tolist() == [True, False]
-    assert not model().kept_by(groups.merged(groups.sizes * 0)).any()
+    assert model().satisfied_by(groups).tolist() == [True, False]
+    assert not model().satisfied_by(groups.merge_groups(groups.sizes * 0)).any()
     assert not EpsilonMAnonymity.extendable
 
 
@@ -92,38 +92,38 @@ def test_missing_values_that_may_be_anything_are_the_worst_value_of_the_domain(m
         for j in range(len(numbers))
     )
     groups = numeric(matrix, numbers, missing={"s": [lost]})
-    assert model(epsilon=epsilon, relative=relative).level(groups).tolist() == [float(worst)]
+    assert model(epsilon=epsilon, relative=relative).levels(groups).tolist() == [float(worst)]
 
 
 def test_where_nothing_is_known_all_may_be_one_number():
-    assert model().level(numeric([[0, 0]], [1, 2], missing={"s": [3]})).tolist() == [1]
+    assert model().levels(numeric([[0, 0]], [1, 2], missing={"s": [3]})).tolist() == [1]
 
 
 def test_a_missing_value_of_its_own_is_close_to_missing_ones_only():
     groups = numeric([[1, 1, 2], [2, 2, 1]], [0, 1])
-    assert model(epsilon=5).level(groups).tolist() == [2, 5 / 4]
+    assert model(epsilon=5).levels(groups).tolist() == [2, 5 / 4]
 
 
 def test_large_numbers_that_floats_cannot_tell_apart_are_close():
     groups = numeric([[1, 1]], [2**60, 2**60 + 1])
-    assert model(epsilon=0).level(groups).tolist() == [1]
+    assert model(epsilon=0).levels(groups).tolist() == [1]
 
 
 def test_dates_have_distances_in_days_but_no_relative_ones():
     groups = numeric([[1, 1]], [date(1984, 2, 28), date(1984, 3, 1)])
-    assert model(epsilon=1).level(groups).tolist() == [2]
-    assert model(epsilon=2).level(groups).tolist() == [1]
+    assert model(epsilon=1).levels(groups).tolist() == [2]
+    assert model(epsilon=2).levels(groups).tolist() == [1]
     with pytest.raises(SchemaError, match="Column 's' contains dates, which have no relative distance"):
-        model(relative=True).level(groups)
+        model(relative=True).levels(groups)
 
 
 def test_numbers_are_needed():
     with pytest.raises(
         SchemaError, match="Column 's' is nominal, but EpsilonMAnonymity needs numbers; make it numeric"
     ):
-        model().level(named([[1, 1]], ["a", "b"]))
+        model().levels(named([[1, 1]], ["a", "b"]))
     with pytest.raises(SchemaError, match="EpsilonMAnonymity needs the values of column 's'"):
-        model().level(Groups.from_counts(s=[[1, 1]]))
+        model().levels(Groups.from_counts(s=[[1, 1]]))
 
 
 @pytest.mark.parametrize(
@@ -144,5 +144,5 @@ def test_bad_parameters_are_refused(changed, message):
 
 
 def test_the_smallest_group_has_m_records():
-    assert model(m=3).smallest_group == 3
+    assert model(m=3).min_group_size == 3
     assert Fraction(model(m=3).limit) == 3

@@ -19,27 +19,27 @@ def model(**changed: object) -> HPKAnonymity:
 def test_records_values_and_levels_are_counted():
     groups = named([[2, 2, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1], [0, 0, 0, 9]], VALUES)
     strict = model(h=2, p=3, k=4)
-    assert [part.level(groups).tolist() for part in strict.parts] == [[4, 4, 2, 9], [2, 4, 2, 1], [1, 3, 2, 1]]
-    assert strict.kept_by(groups).tolist() == [False, True, False, False]
-    assert strict.level(groups).tolist() == [1 / 2, 1, 1 / 2, 1 / 3]
+    assert [part.levels(groups).tolist() for part in strict.parts] == [[4, 4, 2, 9], [2, 4, 2, 1], [1, 3, 2, 1]]
+    assert strict.satisfied_by(groups).tolist() == [False, True, False, False]
+    assert strict.levels(groups).tolist() == [1 / 2, 1, 1 / 2, 1 / 3]
 
 
 def test_with_one_level_it_is_p_sensitive_and_with_one_value_k_anonymous():
     groups = named([[2, 2, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1], [0, 0, 0, 9], [1, 0, 0, 0]], VALUES)
     sensitive = PSensitiveKAnonymity(p=2, k=3, sensitive="s")
-    assert model(h=1, p=2, k=3).level(groups).tolist() == sensitive.level(groups).tolist()
-    assert model(h=1, p=1, k=3).kept_by(groups).tolist() == KAnonymity(k=3).kept_by(groups).tolist()
+    assert model(h=1, p=2, k=3).levels(groups).tolist() == sensitive.levels(groups).tolist()
+    assert model(h=1, p=1, k=3).satisfied_by(groups).tolist() == KAnonymity(k=3).satisfied_by(groups).tolist()
 
 
 def test_levels_may_be_texts_or_whole_numbers():
     texts = {value: f"level {level}" for value, level in LEVELS.items()}
     groups = named([[2, 2, 0, 0], [1, 0, 0, 1]], VALUES)
-    assert model(levels=texts).kept_by(groups).tolist() == model().kept_by(groups).tolist() == [False, True]
+    assert model(levels=texts).satisfied_by(groups).tolist() == model().satisfied_by(groups).tolist() == [False, True]
 
 
 def test_values_without_a_level_are_counted_not_named():
     with pytest.raises(SchemaError, match="Column 's' has 1 distinct values to which the model assigns no category or"):
-        model(levels={"HIV": 3, "flu": 1, "cancer": 3}).kept_by(named([[1, 1, 1, 1]], VALUES))
+        model(levels={"HIV": 3, "flu": 1, "cancer": 3}).satisfied_by(named([[1, 1, 1, 1]], VALUES))
 
 
 @pytest.mark.parametrize(

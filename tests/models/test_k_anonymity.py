@@ -11,7 +11,7 @@ from sfumato.models import KAnonymity
 
 
 def test_a_group_of_k_is_good_and_one_fewer_is_not():
-    assert KAnonymity(k=3).kept_by(Groups(np.array([2, 3, 4]))).tolist() == [False, True, True]
+    assert KAnonymity(k=3).satisfied_by(Groups(np.array([2, 3, 4]))).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, "3", None])

@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.risk.estimators import poisson_least_size
+from sfumato.judging.risk.estimators import min_sample_group_size
 from sfumato.models import KAnonymity, KMap
 
 
@@ -17,13 +17,13 @@ def model(**changed: object) -> KMap:
 
 def test_persons_of_the_population_are_counted_and_not_records():
     groups = Groups(np.array([1, 4]), population=np.array([7, 4]))
-    assert model().level(groups).tolist() == [7, 4]
-    assert model().kept_by(groups).tolist() == [True, False]
+    assert model().levels(groups).tolist() == [7, 4]
+    assert model().satisfied_by(groups).tolist() == [True, False]
 
 
 def test_a_population_is_preferred_to_an_estimate():
     groups = Groups(np.array([1, 4]), population=np.array([7, 4]))
-    assert model(fraction=0.01).level(groups).tolist() == [7, 4]
+    assert model(fraction=0.01).levels(groups).tolist() == [7, 4]
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 11, 30])
@@ -31,19 +31,19 @@ def test_a_population_is_preferred_to_an_estimate():
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 def test_the_estimate_agrees_with_the_least_size_of_the_poisson_test(k, fraction, alpha):
     sizes = np.arange(1, 40)
-    kept = model(k=k, fraction=fraction, alpha=alpha).kept_by(Groups(sizes))
-    assert kept.tolist() == (sizes >= poisson_least_size(k, fraction, alpha=alpha)).tolist()
+    kept = model(k=k, fraction=fraction, alpha=alpha).satisfied_by(Groups(sizes))
+    assert kept.tolist() == (sizes >= min_sample_group_size(k, fraction, alpha=alpha)).tolist()
 
 
 def test_whoever_is_k_anonymous_stands_for_k_persons():
     groups = Groups(np.array([4, 5, 6]))
-    assert model(fraction=1).kept_by(groups).tolist() == KAnonymity(k=5).kept_by(groups).tolist()
+    assert model(fraction=1).satisfied_by(groups).tolist() == KAnonymity(k=5).satisfied_by(groups).tolist()
 
 
 def test_a_larger_fraction_or_a_smaller_error_asks_for_more():
     groups = Groups(np.arange(3, 9))
-    usual, larger = model(fraction=0.1).level(groups), model(fraction=0.2).level(groups)
-    surer = model(fraction=0.1, alpha=0.01).level(groups)
+    usual, larger = model(fraction=0.1).levels(groups), model(fraction=0.2).levels(groups)
+    surer = model(fraction=0.1, alpha=0.01).levels(groups)
     assert (larger < usual).all()
     assert (surer < usual).all()
 
@@ -52,7 +52,7 @@ def test_without_population_and_fraction_there_is_nothing_to_judge_by():
     assert model().needs_population
     assert not model(fraction=0.1).needs_population
     with pytest.raises(SchemaError, match="KMap needs a population; give the audit a population table, or the model a"):
-        model().level(Groups(np.array([3])))
+        model().levels(Groups(np.array([3])))
 
 
 def test_what_is_left_open_is_no_parameter():

@@ -17,9 +17,9 @@ def model(**changed: object) -> KLAnonymity:
 
 def test_identity_and_values_are_bounded_apart():
     groups = Groups.from_counts(s=[[2, 2], [3, 1], [1, 1]])
-    assert [part.level(groups).tolist() for part in model().parts] == [[4, 4, 2], [2, 4 / 3, 2]]
-    assert model().kept_by(groups).tolist() == [True, False, False]
-    assert model().level(groups).tolist() == [1, 2 / 3, 2 / 3]
+    assert [part.levels(groups).tolist() for part in model().parts] == [[4, 4, 2], [2, 4 / 3, 2]]
+    assert model().satisfied_by(groups).tolist() == [True, False, False]
+    assert model().levels(groups).tolist() == [1, 2 / 3, 2 / 3]
 
 
 def test_a_group_may_be_smaller_than_l_where_buckets_hold_more_values():
@@ -28,15 +28,15 @@ def test_a_group_may_be_smaller_than_l_where_buckets_hold_more_values():
         "s": ["a", "b", "c", "d"],
         "_bucket_s": [1, 1, 1, 1],
     })  # fmt: skip
-    schema = sf.Schema(quasi=["age"], sensitive=["s"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["s"])
     assert sf.audit(shown, schema, [model(k=2, l=4)]).holds
     assert not sf.audit(shown.drop_columns(["_bucket_s"]), schema, [model(k=2, l=4)]).holds
-    assert model(k=2, l=4).smallest_group == 2
+    assert model(k=2, l=4).min_group_size == 2
 
 
 def test_missing_values_that_may_be_anything_are_the_most_frequent_value():
     groups = Groups.from_counts(s=[[2, 1]], missing={"s": [1]})
-    assert model(k=1).level(groups).tolist() == [(4 / 3) / 2]
+    assert model(k=1).levels(groups).tolist() == [(4 / 3) / 2]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from sfumato.exceptions import InvalidParameterError, RecipeError
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
+    BoundedSeriesDisclosure,
     ConfidenceBounding,
     DeltaDisclosure,
     EpsilonMAnonymity,
@@ -23,7 +24,6 @@ from sfumato.models import (
     NTCloseness,
     PPlusSensitiveKAnonymity,
     PSensitiveKAnonymity,
-    SeriesExposure,
     TCloseness,
 )
 from sfumato.recipe import Recipe
@@ -34,8 +34,8 @@ COSTS = [[0, 1, 0.5], [1, 0, 2], [0.5, 2, 0]]
 EXAMPLES = [
     PSensitiveKAnonymity(p=2, k=3, **S),
     PPlusSensitiveKAnonymity(p=2, k=3, categories={"flu": "mild", "HIV": "severe", 'a "quoted" = one': "mild"}, **S),
-    HPKAnonymity(h=1, p=2, k=3, levels={"flu": "low", "HIV": "high"}, **S),
-    HPKAnonymity(h=1, p=2, k=3, levels={"flu": 1, "HIV": 3}, **S),
+    HPKAnonymity(h=1, p=2, k=3, sensitivity_levels={"flu": "low", "HIV": "high"}, **S),
+    HPKAnonymity(h=1, p=2, k=3, sensitivity_levels={"flu": 1, "HIV": 3}, **S),
     AlphaKAnonymity(alpha=0.5, k=3, **S),
     AlphaKAnonymity(alpha=0.5, k=3, values=["HIV", "flu"], **S),
     ConfidenceBounding(bounds=0.3, **S),
@@ -49,14 +49,17 @@ EXAMPLES = [
     TCloseness(t=2, distance="matrix", costs=COSTS, **S),
     TCloseness(t=2, distance="kl", **S),
     MInvariance(m=3, **S),
-    SeriesExposure(limit=0.25, **S),
+    BoundedSeriesDisclosure(limit=0.25, **S),
     MDistinct(m=2, stays={"flu": ["cold"], "cold": []}, **S),
 ]
 
 
 def recipe_of(model) -> Recipe:
     return Recipe(
-        schema=Schema(quasi=["age"], sensitive=["disease"]), models=(model,), algorithm=Mondrian(), max_suppressed=0.0
+        schema=Schema(quasi_identifiers=["age"], sensitive=["disease"]),
+        models=(model,),
+        algorithm=Mondrian(),
+        max_suppressed=0.0,
     )
 
 
@@ -116,7 +119,7 @@ def test_a_matrix_that_is_no_distance_is_refused_in_a_recipe_too():
 
 
 def test_a_recipe_tells_which_values_change():
-    schema = Schema(quasi=["age"], sensitive=["disease"], transient=["disease"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"], transient=["disease"])
     recipe = Recipe(schema=schema, models=(MInvariance(m=2, **S),), algorithm=Mondrian(), max_suppressed=0.0)
     assert "transient = true" in recipe.to_toml()
     assert Recipe.from_toml(recipe.to_toml()).schema == schema

@@ -19,32 +19,32 @@ def model(**changed: object) -> PPlusSensitiveKAnonymity:
 
 def test_categories_are_counted_instead_of_values():
     groups = named([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 2, 2], [0, 1, 0, 0]], VALUES)
-    assert model().level(groups).tolist() == [0.5, 1, 0.5, 0.5]
-    assert model().kept_by(groups).tolist() == [False, True, False, False]
+    assert model().levels(groups).tolist() == [0.5, 1, 0.5, 0.5]
+    assert model().satisfied_by(groups).tolist() == [False, True, False, False]
 
 
 def test_a_missing_value_belongs_to_no_category():
     own = named([[1, 1, 0, 0, 3], [1, 0, 1, 0, 1], [0, 0, 0, 0, 4]], VALUES)
     anything = named([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]], VALUES, missing={"s": [3, 1, 4]})
     for groups in (own, anything):
-        assert [part.level(groups).tolist() for part in model().parts] == [[5, 3, 4], [1, 2, 1]]
+        assert [part.levels(groups).tolist() for part in model().parts] == [[5, 3, 4], [1, 2, 1]]
 
 
 def test_values_without_a_category_are_counted_not_named():
     groups = named([[1, 1, 1, 1]], VALUES)
     with pytest.raises(SchemaError, match="has 2 distinct values to which the model assigns no category") as refusal:
-        model(categories={"HIV": "severe", "cancer": "severe", "plague": "severe"}).kept_by(groups)
+        model(categories={"HIV": "severe", "cancer": "severe", "plague": "severe"}).satisfied_by(groups)
     assert not any(value in str(refusal.value) for value in VALUES)
 
 
 def test_values_that_do_not_occur_need_no_category():
     groups = named([[1, 0, 1, 0]], VALUES)
-    assert model(categories={"HIV": "severe", "cold": "mild"}).kept_by(groups).all()
+    assert model(categories={"HIV": "severe", "cold": "mild"}).satisfied_by(groups).all()
 
 
 def test_the_values_must_be_known():
     with pytest.raises(SchemaError, match="needs the values of column 's'; count it with its domain"):
-        model().kept_by(Groups.from_counts(s=[[1, 1]]))
+        model().satisfied_by(Groups.from_counts(s=[[1, 1]]))
 
 
 @pytest.mark.parametrize("categories", [{}, None, ["severe"], {"HIV": 3}, {1: "severe"}, "severe"])

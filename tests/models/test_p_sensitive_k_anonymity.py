@@ -12,13 +12,13 @@ from sfumato.models import PSensitiveKAnonymity
 def test_both_numbers_are_asked_for():
     groups = Groups.from_counts(s=[[2, 1, 0], [1, 1, 0], [3, 0, 0], [1, 1, 1]])
     model = PSensitiveKAnonymity(p=2, k=3, sensitive="s")
-    assert model.kept_by(groups).tolist() == [True, False, False, True]
-    assert model.level(groups).tolist() == [1, 2 / 3, 0.5, 1]
+    assert model.satisfied_by(groups).tolist() == [True, False, False, True]
+    assert model.levels(groups).tolist() == [1, 2 / 3, 0.5, 1]
 
 
 def test_missing_values_that_may_be_anything_are_records_but_no_values():
     groups = Groups.from_counts(s=[[1, 1], [2, 0]], missing={"s": [1, 1]})
-    assert PSensitiveKAnonymity(p=2, k=3, sensitive="s").kept_by(groups).tolist() == [True, False]
+    assert PSensitiveKAnonymity(p=2, k=3, sensitive="s").satisfied_by(groups).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("p", [0, 4, 2.0, True, "2"])

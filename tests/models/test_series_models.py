@@ -17,7 +17,7 @@ from sfumato.core.history import GroupedRelease, History
 from sfumato.models import SeriesModel
 
 TWO = sf.MInvariance(m=2, sensitive="s")
-HALF = sf.SeriesExposure(limit=0.5, sensitive="s")
+HALF = sf.BoundedSeriesDisclosure(limit=0.5, sensitive="s")
 COLDS = {"x": ["y"], "y": ["x"]}
 
 
@@ -38,14 +38,14 @@ def texts(history: History, *values: str) -> History:
     ],
 )
 def test_m_invariance_wants_the_same_values_each_equally_often(series, answer, level, persons):
-    found = TWO.kept_over(written(*series))
-    assert (found.answer, found.level, found.persons) == (answer, level, persons)
+    found = TWO.evaluate_series(written(*series))
+    assert (found.answer, found.level, found.individuals) == (answer, level, persons)
 
 
 def test_rows_that_can_be_recognized_break_m_invariance_and_leave_exposure_open():
     history = written(*GOLDEN["equivalence"])
-    assert TWO.kept_over(history, linked=1).answer == "broken"
-    assert HALF.kept_over(history, linked=1).answer == "not shown"
+    assert TWO.evaluate_series(history, linked=1).answer == "broken"
+    assert HALF.evaluate_series(history, linked=1).answer == "not shown"
 
 
 @examples(60)
@@ -63,31 +63,31 @@ def test_everybody_in_an_m_invariant_series_has_one_over_m(seed, fakes):
             members[mine] = np.arange(len(mine))
         gone = rng.random(persons) < 0.3 if fakes else np.zeros(persons, dtype=np.bool_)
         names, group = np.unique(members, return_inverse=True)
-        shown = GroupedRelease.of_rows(np.where(gone, -1, members), group, truth, groups=len(names), width=m)
+        shown = GroupedRelease.from_rows(np.where(gone, -1, members), group, truth, groups=len(names), width=m)
         releases.append(shown)
     history = History("s", persons, tuple(releases))
-    assert sf.MInvariance(m=m, sensitive="s").kept_over(history).answer == "holds"
-    found = sf.SeriesExposure(limit=1 / m, sensitive="s").kept_over(history)
+    assert sf.MInvariance(m=m, sensitive="s").evaluate_series(history).answer == "holds"
+    found = sf.BoundedSeriesDisclosure(limit=1 / m, sensitive="s").evaluate_series(history)
     assert (found.answer, found.level) == ("holds", pytest.approx(1 / m)) or found.level == 0.0
     for share in chances(history):
         assert set(share.values()) <= {Fraction(1, m)}
 
 
 def test_exposure_has_three_verdicts():
-    assert HALF.kept_over(written(*GOLDEN["equivalence"])).answer == "holds"
-    broken = HALF.kept_over(written(*GOLDEN["intersection"]))
-    assert (broken.answer, broken.level, broken.persons) == ("broken", 1.0, 2)
+    assert HALF.evaluate_series(written(*GOLDEN["equivalence"])).answer == "holds"
+    broken = HALF.evaluate_series(written(*GOLDEN["intersection"]))
+    assert (broken.answer, broken.level, broken.individuals) == ("broken", 1.0, 2)
 
 
 def test_an_outer_result_convicts_and_never_acquits(monkeypatch):
-    monkeypatch.setattr("sfumato.models.worlds.ladder._Climb.solve", lambda *_: None)
-    assert HALF.kept_over(written(*GOLDEN["far"])).answer == "not shown"
-    assert HALF.kept_over(written(*GOLDEN["intersection"], "g:x")).answer == "broken"
+    monkeypatch.setattr("sfumato.models.worlds.ladder._Refinement.solve", lambda *_: None)
+    assert HALF.evaluate_series(written(*GOLDEN["far"])).answer == "not shown"
+    assert HALF.evaluate_series(written(*GOLDEN["intersection"], "g:x")).answer == "broken"
 
 
 def test_a_transient_attribute_is_exposed_by_each_release_alone():
     history = written(*GOLDEN["intersection"])
-    found = sf.SeriesExposure(limit=1 / 3, sensitive="s").kept_over(replace(history, transient=True))
+    found = sf.BoundedSeriesDisclosure(limit=1 / 3, sensitive="s").evaluate_series(replace(history, transient=True))
     assert (found.answer, found.level) == ("holds", pytest.approx(1 / 3))
 
 
@@ -96,7 +96,7 @@ def test_a_transient_attribute_is_exposed_by_each_release_alone():
 def test_exposure_says_what_all_worlds_say(seed):
     history = drawn_history(seed)
     most = max((max(share.values()) for share in chances(history) if share), default=0)
-    assert HALF.kept_over(history).answer == ("holds" if most <= 0.5 else "broken")
+    assert HALF.evaluate_series(history).answer == ("holds" if most <= 0.5 else "broken")
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_m_distinct_looks_at_classes_of_values(series, stays, answer):
     history = written(*series)
     names = tuple(sorted({value for release in series for group in release.split() for value in group.split(":")[1]}))
     model = sf.MDistinct(m=2, sensitive="s", stays=stays)
-    assert model.kept_over(texts(history, *names)).answer == answer
+    assert model.evaluate_series(texts(history, *names)).answer == answer
 
 
 def test_m_distinct_needs_the_texts_of_values():
     with pytest.raises(sf.InvalidParameterError, match="needs the texts"):
-        sf.MDistinct(m=2, sensitive="s", stays=COLDS).kept_over(written("abc:xyz"))
+        sf.MDistinct(m=2, sensitive="s", stays=COLDS).evaluate_series(written("abc:xyz"))
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_m_distinct_needs_the_texts_of_values():
     [
         (lambda: sf.MInvariance(m=0, sensitive="s"), "MInvariance.m must be a whole number of at least 1"),
         (lambda: sf.MInvariance(m=2, sensitive=1), "MInvariance.sensitive must be the name of an attribute"),
-        (lambda: sf.SeriesExposure(limit=0, sensitive="s"), "SeriesExposure.limit must be a number above 0"),
-        (lambda: sf.SeriesExposure(limit=0.5, sensitive=1), "SeriesExposure.sensitive must be"),
+        (lambda: sf.BoundedSeriesDisclosure(limit=0, sensitive="s"), "SeriesExposure.limit must be a number above 0"),
+        (lambda: sf.BoundedSeriesDisclosure(limit=0.5, sensitive=1), "SeriesExposure.sensitive must be"),
         (lambda: sf.MDistinct(m=0, sensitive="s", stays={}), "MDistinct.m must be"),
         (lambda: sf.MDistinct(m=1, sensitive=1, stays={}), "MDistinct.sensitive must be"),
         (lambda: sf.MDistinct(m=1, sensitive="s", stays={"x": "y"}), "MDistinct.stays must be a mapping"),
@@ -142,11 +142,11 @@ def test_bad_parameters_are_refused(make, message):
 
 def test_a_limit_has_to_be_given():
     with pytest.raises(TypeError, match="limit"):
-        sf.SeriesExposure(sensitive="s")
+        sf.BoundedSeriesDisclosure(sensitive="s")
 
 
 def test_promises_of_series_are_a_kind_of_their_own():
-    assert all(issubclass(each, SeriesModel) for each in (sf.MInvariance, sf.SeriesExposure, sf.MDistinct))
+    assert all(issubclass(each, SeriesModel) for each in (sf.MInvariance, sf.BoundedSeriesDisclosure, sf.MDistinct))
 
 
 def opened(*releases: str) -> History:
@@ -171,22 +171,24 @@ def test_cells_that_nobody_flagged_are_no_groups_and_those_who_were_with_them_ar
     series, m, answer, level
 ):
     history = opened(*series)
-    found = sf.MInvariance(m=m, sensitive="s").kept_over(history)
+    found = sf.MInvariance(m=m, sensitive="s").evaluate_series(history)
     assert (found.answer, found.level) == (answer, level)
-    exposed = sf.SeriesExposure(limit=1 / m, sensitive="s").kept_over(history)
+    exposed = sf.BoundedSeriesDisclosure(limit=1 / m, sensitive="s").evaluate_series(history)
     assert exposed.answer == answer
-    tops = [max(each.values()) for each, free in zip(chances(history), history.open, strict=True) if each and not free]
+    tops = [
+        max(each.values()) for each, free in zip(chances(history), history.unflagged, strict=True) if each and not free
+    ]
     assert exposed.level == pytest.approx(float(max(tops, default=0)))
 
 
 def test_a_transient_cell_that_is_shown_says_nothing_about_other_releases():
     history = replace(opened("ab:xy", "a:x b:y"), transient=True)
-    assert HALF.kept_over(history).answer == TWO.kept_over(history).answer == "holds"
+    assert HALF.evaluate_series(history).answer == TWO.evaluate_series(history).answer == "holds"
     classes = sf.MDistinct(m=2, sensitive="s", stays={})
-    assert classes.kept_over(texts(history, "x", "y")).answer == "not shown"
+    assert classes.evaluate_series(texts(history, "x", "y")).answer == "not shown"
 
 
 @pytest.mark.parametrize("limit", [1.0, 0.5, 0.34, 1 / 3, 1 / 7, 0.3])
 def test_a_group_within_a_limit_has_as_many_records_as_the_model_says(limit):
-    model = sf.SeriesExposure(limit=limit, sensitive="s")
-    assert 1 / model.smallest_group <= limit < 1 / max(model.smallest_group - 1, 0.5)
+    model = sf.BoundedSeriesDisclosure(limit=limit, sensitive="s")
+    assert 1 / model.min_group_size <= limit < 1 / max(model.min_group_size - 1, 0.5)

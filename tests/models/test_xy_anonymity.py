@@ -16,22 +16,22 @@ def model(**changed: object) -> XYAnonymity:
 
 def test_persons_count_once_however_many_records_they_have():
     groups = Groups.from_counts(person=[[5, 0, 0], [1, 1, 0], [4, 1, 1]])
-    assert model().kept_by(groups).tolist() == [False, True, True]
-    assert model(k=3).level(groups).tolist() == [1 / 3, 2 / 3, 1]
+    assert model().satisfied_by(groups).tolist() == [False, True, True]
+    assert model(k=3).levels(groups).tolist() == [1 / 3, 2 / 3, 1]
 
 
 def test_privacy_bounds_the_share_of_every_person_too():
     groups = Groups.from_counts(person=[[2, 2], [3, 1], [4, 0]])
-    assert model(h=0.5).kept_by(groups).tolist() == [True, False, False]
-    assert model(h=0.75).kept_by(groups).tolist() == [True, True, False]
+    assert model(h=0.5).satisfied_by(groups).tolist() == [True, False, False]
+    assert model(h=0.75).satisfied_by(groups).tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize("largest", range(1, 60))
 def test_a_share_that_equals_the_bound_is_kept_whatever_its_decimals(largest):
     groups = Groups.from_counts(person=[[largest, 100 - largest], [largest + 1, 99 - largest]])
     most = max(largest, 100 - largest)
-    assert model(h=most / 100).kept_by(groups)[0]
-    assert not model(h=(most - 1) / 100).kept_by(groups)[0]
+    assert model(h=most / 100).satisfied_by(groups)[0]
+    assert not model(h=(most - 1) / 100).satisfied_by(groups)[0]
 
 
 def test_only_a_bound_on_shares_can_be_spoiled():
@@ -44,7 +44,7 @@ def test_only_a_bound_on_shares_can_be_spoiled():
 def test_x_is_where_groups_are_formed():
     assert model(x=["age"]).scope == ("age",)
     assert model().scope == ()
-    assert model(x=["age"]).attributes == ("person",)
+    assert model(x=["age"]).sensitive_attributes == ("person",)
 
 
 def test_what_is_left_open_is_no_parameter():
@@ -54,9 +54,9 @@ def test_what_is_left_open_is_no_parameter():
 
 
 def test_a_y_that_is_not_sensitive_is_refused():
-    table = sf.samples.generate(20, seed=1)
+    table = sf.samples.generate_hospital(20, seed=1)
     with pytest.raises(sf.SchemaError, match="XYAnonymity names 'sex', but its role is not sensitive"):
-        sf.audit(table.select(["age", "sex"]), sf.Schema(quasi=["age", "sex"]), [model(y="sex", x=["age"])])
+        sf.audit(table.select(["age", "sex"]), sf.Schema(quasi_identifiers=["age", "sex"]), [model(y="sex", x=["age"])])
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of, same_neighborhoods
-from sfumato.coding.kernels.alike_neighborhoods import _toggle, measure_all
+from sfumato.coding.kernels.alike_neighborhoods import _toggle_edge, measure_neighborhoods
 from sfumato.coding.kernels.growing_neighborhoods import ALONE, grow_neighborhoods
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.networks.algorithms.free_edges import with_free_edges
-from sfumato.randomness import Stream
+from sfumato.networks.algorithms.free_edges import restore_free_edges
+from sfumato.randomness import KeyedRandom
 
 S = sf.networks
 SECRET = "5f" * 32
@@ -35,8 +35,8 @@ def test_everybody_has_a_neighborhood_like_others(graph, k):
     if k > len(graph):
         return
     release = published(network_of(graph), k, turns=200)
-    assert min(same_neighborhoods(release.network.to_networkx())) >= k
-    changed = release.measures["edges-added"] + release.measures["edges-removed"]
+    assert min(same_neighborhoods(release.graph.to_networkx())) >= k
+    changed = release.metrics["edges-added"] + release.metrics["edges-removed"]
     assert changed <= graph.size()  # nobody is alone where nobody has neighbors
     if min(same_neighborhoods(graph)) >= k:
         assert changed == 0
@@ -44,7 +44,7 @@ def test_everybody_has_a_neighborhood_like_others(graph, k):
 
 @pytest.mark.parametrize(("k", "most"), [(2, 28), (5, 40)])  # 16 and 26 were reached in 3,000 turns
 def test_few_edges_of_karate_change(k, most):
-    measures = published(KARATE, k).measures
+    measures = published(KARATE, k).metrics
     assert 0 < measures["edges-added"] + measures["edges-removed"] <= most
 
 
@@ -61,14 +61,14 @@ def test_changes_are_measured_as_the_whole(graph, k, drawn):
         return rows, np.zeros(size, dtype=np.uint64), apart, np.zeros(size, dtype=np.int64)
 
     kept = state()
-    measure_all(related, k, *kept)
+    measure_neighborhoods(related, k, *kept)
     for step in range(6):
         one, other = (drawn >> 3 * step) % size, (drawn >> 5 * step) % size
         if one != other:
             before = kept[3].sum()
-            assert _toggle(related, one, other, k, *kept) == kept[3].sum() - before
+            assert _toggle_edge(related, one, other, k, *kept) == kept[3].sum() - before
             whole = state()
-            measure_all(related, k, *whole)
+            measure_neighborhoods(related, k, *whole)
             assert all(np.array_equal(one, other) for one, other in zip(kept, whole, strict=True))
 
 
@@ -79,9 +79,9 @@ def test_rows_and_free_edges_serve_where_annealing_finds_nothing(monkeypatch, tu
     monkeypatch.setattr(module, "LARGEST", 33)
     for k in (2, 5):
         release = published(KARATE, k, turns)
-        assert min(same_neighborhoods(release.network.to_networkx())) >= k
-        assert len(release.network) == len(KARATE)
-        assert release.measures["edges-added"] + release.measures["edges-removed"] <= 45  # of 78; 17 and 31 with luck
+        assert min(same_neighborhoods(release.graph.to_networkx())) >= k
+        assert len(release.graph) == len(KARATE)
+        assert release.metrics["edges-added"] + release.metrics["edges-removed"] <= 45  # of 78; 17 and 31 with luck
 
 
 @examples(15)
@@ -90,7 +90,7 @@ def test_free_edges_are_in_no_triangle(graph, k):
     if k > len(graph):
         return
     network = network_of(graph)
-    edges = with_free_edges(network, network.with_edges(network.edges[:0]), k, Stream(SECRET))
+    edges = restore_free_edges(network, network.with_edges(network.edges[:0]), k, KeyedRandom(SECRET))
     found = network.with_edges(edges).to_networkx()
     assert sum(nx.triangles(found).values()) == 0
     assert min(same_neighborhoods(found)) >= k
@@ -99,7 +99,7 @@ def test_free_edges_are_in_no_triangle(graph, k):
 @pytest.mark.shared_data
 @pytest.mark.parametrize(("k", "most"), [(5, 38_500), (10, 39_500)])  # 34,924 and 37,969 are reached in 1,000 turns
 def test_the_real_network_is_served(shared_data, k, most):
-    measures = published(S.read(shared_data / "networks" / "facebook.txt"), k, turns=20).measures
+    measures = published(S.read(shared_data / "networks" / "facebook.txt"), k, turns=20).metrics
     assert measures["edges-added"] + measures["edges-removed"] <= most
 
 
@@ -119,10 +119,10 @@ def test_edges_are_only_added(graph, k):
     if k > len(graph):
         return
     release = published(network_of(graph), k, edges="add")
-    assert min(same_neighborhoods(release.network.to_networkx())) >= k
-    assert release.measures["edges-removed"] == 0
+    assert min(same_neighborhoods(release.graph.to_networkx())) >= k
+    assert release.metrics["edges-removed"] == 0
     if min(same_neighborhoods(graph)) >= k:
-        assert release.measures["edges-added"] == 0
+        assert release.metrics["edges-added"] == 0
 
 
 def test_whoever_sees_an_edge_in_her_neighborhood_is_unfinished_again():
@@ -140,7 +140,7 @@ def test_few_more_edges_are_added_than_the_least(graph):
     for least in range(len(pairs) + 1):
         if any(_kept(graph, more) for more in combinations(pairs, least)):
             break
-    added = published(network_of(graph), 2, edges="add").measures["edges-added"]
+    added = published(network_of(graph), 2, edges="add").metrics["edges-added"]
     assert least <= added <= 2 * least + 1
 
 
@@ -153,13 +153,13 @@ def _kept(graph, more):
 def test_karate_gets_more_edges_than_it_has_but_not_all():
     release = published(KARATE, 2, edges="add")
     assert release.audit.holds
-    assert release.network.size < 34 * 33 // 2
+    assert release.graph.size < 34 * 33 // 2
 
 
 def test_large_networks_are_not_only_added_to(monkeypatch):
     import sfumato.networks.algorithms.alike_neighborhoods as module
 
-    monkeypatch.setattr(module, "MOST", 33)
+    monkeypatch.setattr(module, "MAX_ANNEALED", 33)
     with pytest.raises(
         InfeasibleError, match=r"up to 33 persons, and this one has 34; choose edges='change', or search by KMatch\.$"
     ):

@@ -19,23 +19,23 @@ from sfumato.coding.kernels.planted_search import find_planted
 from sfumato.coding.kernels.seed_matching import row_distances
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.networks import attacking
-from sfumato.networks.attacks.attributes import guess_attribute
+from sfumato.networks.attacks.attributes import attribute_inference_attack
 from sfumato.networks.attacks.matching import match_structure
-from sfumato.networks.attacks.planting import GROUP, VICTIMS, find_planted_groups, plant, search
-from sfumato.networks.attacks.relations import SCORES, _matrix, _two_steps_apart, guess_relations
-from sfumato.networks.attacks.setting import NetworkSetting, who_is_who
-from sfumato.samples import generate_network
+from sfumato.networks.attacks.planting import GROUP_SIZE, VICTIMS, find_group, find_planted_groups, plant_groups
+from sfumato.networks.attacks.relations import SCORES, _matrix, _two_steps_apart, link_prediction_attack
+from sfumato.networks.attacks.setting import GraphAttackSetting, true_matching
+from sfumato.samples import generate_friendship_graph
 
 S = sf.networks
 KARATE = network_of(nx.karate_club_graph())
-FRIENDS = generate_network(300, seed=3)
+FRIENDS = generate_friendship_graph(300, seed=3)
 RING = network_of(nx.cycle_graph(40))
 
 
 def setting(original, published=None, who=None, targets=1000):
     who = np.arange(len(original)) if who is None else who
     rng = np.random.default_rng(1)
-    return NetworkSetting(published=published or original, original=original, who=who, targets=targets, rng=rng)
+    return GraphAttackSetting(published=published or original, original=original, who=who, targets=targets, rng=rng)
 
 
 def shuffled(network, seed=2):
@@ -152,11 +152,11 @@ def test_scores_of_pairs_are_those_of_the_definitions(name, graph):
 
 
 def test_hidden_relations_are_found_by_communities_and_not_in_a_random_network():
-    for found in guess_relations(setting(FRIENDS, targets=150)):
+    for found in link_prediction_attack(setting(FRIENDS, targets=150)):
         assert found.gains
         assert found.details["against two steps apart"] < found.rate
     noise = network_of(nx.gnm_random_graph(300, 1500, seed=1))
-    assert not any(found.gains for found in guess_relations(setting(noise)))
+    assert not any(found.gains for found in link_prediction_attack(setting(noise)))
 
 
 def test_pairs_two_steps_apart_are_all_as_likely():
@@ -171,7 +171,7 @@ def test_pairs_two_steps_apart_are_all_as_likely():
 def test_a_hidden_relation_is_not_seen():
     """Removing hidden edges removes what gives them away: here they are all that is known of a pair."""
     pairs = network_of(nx.from_edgelist([(2 * each, 2 * each + 1) for each in range(300)]))
-    for found in guess_relations(setting(pairs)):
+    for found in link_prediction_attack(setting(pairs)):
         assert not found.gains
 
 
@@ -186,24 +186,24 @@ def test_what_neighbors_share_is_guessed():
     plain = nx.empty_graph(105)
     plain.add_edges_from(blocks.edges)
     alike = with_values(network_of(plain), home)
-    for found in guess_attribute(setting(alike), "disease"):
+    for found in attribute_inference_attack(setting(alike), "disease"):
         assert found.rate > 0.9
         assert found.targets == 10  # of 100 with a value
     drawn = with_values(alike, np.random.default_rng(1).permutation(home[:100]).tolist() + [None] * 5)
-    assert not any(found.gains for found in guess_attribute(setting(drawn), "disease"))
+    assert not any(found.gains for found in attribute_inference_attack(setting(drawn), "disease"))
 
 
 def test_naive_bayes_sees_that_opposites_attract():
     couples = nx.complete_bipartite_graph(30, 30)
     persons = with_values(network_of(couples), ["a"] * 30 + ["b"] * 30)
-    rates = {found.attack: found.rate for found in guess_attribute(setting(persons), "disease")}
+    rates = {found.attack: found.rate for found in attribute_inference_attack(setting(persons), "disease")}
     assert rates["attribute by naive Bayes"] == 1
     assert rates["attribute by majority"] == 0
 
 
 def test_too_many_values_are_not_guessed():
     network = with_values(network_of(nx.path_graph(150)), list(range(150)))
-    assert "150 different values" in guess_attribute(setting(network), "disease")
+    assert "150 different values" in attribute_inference_attack(setting(network), "disease")
 
 
 def test_planted_groups_are_found_where_nothing_changed():
@@ -211,13 +211,13 @@ def test_planted_groups_are_found_where_nothing_changed():
     found = find_planted_groups(FRIENDS, shuffled, plantings=6, rng=rng)
     assert found.successes >= 5
     assert found.control_successes == 0
-    planted, plans = plant(FRIENDS, 1, rng)
-    assert len(planted) == 300 + GROUP
-    assert np.array_equal(search(planted, plans[0])[GROUP:], plans[0].victims)
+    planted, plans = plant_groups(FRIENDS, 1, rng)
+    assert len(planted) == 300 + GROUP_SIZE
+    assert np.array_equal(find_group(planted, plans[0])[GROUP_SIZE:], plans[0].victims)
     assert len(plans[0].victims) == VICTIMS
-    assert planted.persons.num_rows == len(planted)
+    assert planted.vertices.num_rows == len(planted)
     spoiled = planted.with_edges(planted.edges[planted.edges[:, 1] != 300])
-    assert search(spoiled, plans[0]) is None
+    assert find_group(spoiled, plans[0]) is None
 
 
 @examples(25)
@@ -258,17 +258,17 @@ def test_all_attacks_run_before_and_after(release):
 
 def test_who_is_who_is_what_the_release_did():
     release = S.anonymize(KARATE, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence(edges="add"))
-    who = who_is_who(release)
+    who = true_matching(release)
     kept = {tuple(sorted(pair)) for pair in who[KARATE.edges].tolist()}
-    assert kept <= {tuple(pair) for pair in release.network.edges.tolist()}
-    recognized = setting(KARATE, release.network, who).recognized
+    assert kept <= {tuple(pair) for pair in release.graph.edges.tolist()}
+    recognized = setting(KARATE, release.graph, who).recognized
     assert {tuple(pair) for pair in KARATE.edges.tolist()} <= {tuple(pair) for pair in recognized.edges.tolist()}
 
 
 def test_persons_who_were_added_come_last():
     path = network_of(nx.path_graph(5))
     release = S.anonymize(path, models=[S.KAutomorphism(k=2)], algorithm=S.KMatch())
-    recognized = setting(path, release.network, who_is_who(release)).recognized
+    recognized = setting(path, release.graph, true_matching(release)).recognized
     assert len(recognized) == 6
     assert {tuple(pair) for pair in path.edges.tolist()} <= {tuple(pair) for pair in recognized.edges.tolist()}
 
@@ -283,7 +283,7 @@ def test_releases_that_cannot_be_made_with_planted_persons_leave_this_attack_out
     def refuse(_):
         raise SchemaError("There are too few pairs.")
 
-    found = attacking._planted(FRIENDS, refuse, 1, np.random.default_rng(1))
+    found = attacking._active_attack(FRIENDS, refuse, 1, np.random.default_rng(1))
     assert found.skipped == {
         "planted persons": "the release cannot be made with the planted persons. There are too few pairs."
     }
@@ -325,5 +325,5 @@ def test_planted_groups_of_the_real_network_are_found(shared_data, group, right)
 @pytest.mark.shared_data
 def test_hidden_relations_of_the_real_network(shared_data):
     network = S.read(shared_data / "networks" / "facebook.txt")
-    for found in guess_relations(setting(network, targets=5000)):
+    for found in link_prediction_attack(setting(network, targets=5000)):
         assert found.rate == pytest.approx(0.993, abs=0.005)

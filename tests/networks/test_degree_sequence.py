@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import fewest_changes, graphs, least_changes, least_raises, network_of
-from sfumato.coding.kernels.degree_groups import NEVER, deficit, leveled, raised
+from sfumato.coding.kernels.degree_groups import NEVER, degree_deficit, level_degrees, raise_degrees
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.kinds.search import KindRequest
-from sfumato.networks.algorithms.added_edges import alike_degrees
-from sfumato.randomness import Stream
+from sfumato.kinds.search import Request
+from sfumato.networks.algorithms.added_edges import regular_graph
+from sfumato.randomness import KeyedRandom
 
 S = sf.networks
 SECRET = "5f" * 32
@@ -33,7 +33,7 @@ def descending(degrees):
 @given(st.lists(st.integers(0, 8), min_size=4, max_size=9), st.integers(1, 4))
 def test_the_sums_are_the_least_of_all_groupings(degrees, k):
     given_ = descending([min(each, len(degrees) - 2) for each in degrees])
-    target, even, least = raised(given_, k)
+    target, even, least = raise_degrees(given_, k)
     assert least == least_raises(given_.tolist(), k)
     assert even >= least
     if even == NEVER:  # no group has an odd number of raises, and the sum of degrees is odd
@@ -42,7 +42,7 @@ def test_the_sums_are_the_least_of_all_groupings(degrees, k):
     assert (int((target - given_).sum()), even % 2) == (even, 0)
     assert (target >= given_).all()
     assert np.unique(target, return_counts=True)[1].min() >= k
-    moved, changes = leveled(given_, k)
+    moved, changes = level_degrees(given_, k)
     assert changes == least_changes(given_.tolist(), k)
     assert moved.sum() % 2 == 0 or all(size % 2 == 0 for size in np.unique(moved, return_counts=True)[1])
     assert np.unique(moved, return_counts=True)[1].min() >= k
@@ -53,7 +53,7 @@ def test_the_sums_are_the_least_of_all_groupings(degrees, k):
     [(2, 2, [5, 5, 3, 3, 2, 2, 2, 2]), (3, 6, None), (4, 6, [5, 5, 5, 5, 2, 2, 2, 2])],
 )
 def test_golden_sequence(k, sum_, expected):
-    target, even, least = raised(np.array([5, 4, 3, 3, 2, 2, 2, 1]), k)
+    target, even, least = raise_degrees(np.array([5, 4, 3, 3, 2, 2, 2, 1]), k)
     assert (least, even) == (sum_, sum_)
     assert expected is None or target.tolist() == expected
 
@@ -62,9 +62,9 @@ def test_golden_sequence(k, sum_, expected):
 @given(graphs(7))
 def test_a_deficit_means_that_no_partners_are_left(graph):
     raises = descending([degree for _, degree in graph.degree])
-    assert deficit(raises) == 0  # somebody has these degrees: the graph itself
+    assert degree_deficit(raises) == 0  # somebody has these degrees: the graph itself
     lonely = np.array([3, 1, 0, 0, 0])
-    assert deficit(lonely) == 2
+    assert degree_deficit(lonely) == 2
 
 
 KARATE, MISERABLES = network_of(nx.karate_club_graph()), network_of(nx.les_miserables_graph())
@@ -79,12 +79,12 @@ KARATE, MISERABLES = network_of(nx.karate_club_graph()), network_of(nx.les_miser
 )
 def test_known_networks_need_few_edges(network, least, even, added, changed):
     for place, k in enumerate((2, 3, 4, 5)):
-        more = published(network, k, "add").measures
+        more = published(network, k, "add").metrics
         assert (more["least-raises"], more["least-even-raises"]) == (least[place], even[place])
         assert more["edges-removed"] == 0
         assert more["edges-added"] <= 1.25 * added[place]
         assert 2 * more["edges-added"] >= more["least-raises-of-any-supergraph"]
-        other = published(network, k, "change").measures
+        other = published(network, k, "change").metrics
         assert other["edges-added"] + other["edges-removed"] <= 1.5 * changed[place]
 
 
@@ -98,12 +98,12 @@ def test_what_is_published_keeps_the_promise_and_says_what_changed(graph, k, edg
         release = published(network, k, edges)
     except InfeasibleError:
         return
-    found = release.network.to_networkx()
+    found = release.graph.to_networkx()
     counts = np.unique([degree for _, degree in found.degree], return_counts=True)[1]
     assert counts.min() >= k
-    measures = release.measures
-    assert measures["edges-kept"] + measures["edges-removed"] == network.size
-    assert measures["edges-kept"] + measures["edges-added"] == release.network.size
+    measures = release.metrics
+    assert measures["edges-kept"] + measures["edges-removed"] == network.n_edges
+    assert measures["edges-kept"] + measures["edges-added"] == release.graph.size
     assert edges == "change" or measures["edges-removed"] == 0
 
 
@@ -112,8 +112,8 @@ def test_of_few_persons_nothing_needs_fewer_changes(edges):
     for graph in nx.graph_atlas_g()[3:53]:  # all graphs of two to five persons
         network = network_of(graph)
         for k in range(2, len(network) + 1):
-            request = KindRequest(data=network, models=[S.KDegree(k=k)], stream=Stream(SECRET))
-            found = S.DegreeSequence(edges=edges).find(request)
+            request = Request(data=network, models=[S.KDegree(k=k)], stream=KeyedRandom(SECRET))
+            found = S.DegreeSequence(edges=edges).search(request)
             assert np.unique(found.degrees, return_counts=True)[1].min() >= k
             before, after = (set(map(tuple, each.edges.tolist())) for each in (network, found))
             assert edges == "change" or before <= after
@@ -134,16 +134,16 @@ def test_every_network_can_be_published(persons, share, seed, k, add):
 def test_stars_get_as_many_hubs_as_they_need(persons, k):
     star = network_of(nx.star_graph(persons - 1))
     fewest = sum(persons - 1 - hub for hub in range(1, k))  # each new hub knows all but those before her
-    assert published(star, k, "add").measures["edges-added"] == fewest
+    assert published(star, k, "add").metrics["edges-added"] == fewest
 
 
 def test_where_nothing_else_is_found_everybody_gets_the_same_degree():
     rank = np.arange(34)
-    found = KARATE.with_edges(alike_degrees(KARATE, rank, Stream(SECRET)))
+    found = KARATE.with_edges(regular_graph(KARATE, rank, KeyedRandom(SECRET)))
     assert set(found.degrees.tolist()) == {17}
     assert set(map(tuple, KARATE.edges.tolist())) <= set(map(tuple, found.edges.tolist()))
     star = network_of(nx.star_graph(8))
-    assert star.with_edges(alike_degrees(star, np.arange(9), Stream(SECRET))).size == 36
+    assert star.with_edges(regular_graph(star, np.arange(9), KeyedRandom(SECRET))).n_edges == 36
 
 
 STAR = [(0, leaf) for leaf in range(1, 6)]
@@ -157,9 +157,9 @@ PATH = [(0, 1), (1, 2), (2, 3), (3, 4)]
 )
 def test_tiny_networks_need_as_few_edges_as_we_know(edges, k, raises, added, changed):
     network = S.Network.from_edges(edges)
-    more = published(network, k, "add").measures
+    more = published(network, k, "add").metrics
     assert (more["least-raises"], more["edges-added"]) == (raises, added)
-    both = published(network, k, "change").measures
+    both = published(network, k, "change").metrics
     assert both["edges-added"] + both["edges-removed"] == changed
 
 
@@ -184,8 +184,8 @@ def test_impossible_requests_are_refused():
 )
 def test_the_real_network_needs_few_edges(shared_data, k, bounds, most, changed):
     network = S.read(shared_data / "networks" / "facebook.txt")
-    more = published(network, k, "add").measures
+    more = published(network, k, "add").metrics
     assert (more["least-raises"], more["least-raises-of-any-supergraph"]) == bounds
     assert 2 * more["edges-added"] <= most
-    other = published(network, k, "change").measures
+    other = published(network, k, "change").metrics
     assert other["edges-added"] + other["edges-removed"] <= changed

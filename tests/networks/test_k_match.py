@@ -13,8 +13,8 @@ from drawn_examples import examples
 from network_oracle import copies, graphs, network_of
 from sfumato.coding.kernels.aligning import count_classes
 from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
-from sfumato.networks.algorithms.free_edges import changes
-from sfumato.networks.algorithms.k_match import closed, starts
+from sfumato.networks.algorithms.free_edges import count_edge_changes
+from sfumato.networks.algorithms.k_match import close_under_shift, initial_alignments
 
 S = sf.networks
 SECRET = "5f" * 32
@@ -29,7 +29,7 @@ def published(network, models, turns=20, edges="add"):
 def test_the_closure_of_a_path(rows, added):
     place = np.empty(4, dtype=np.int64)
     place[np.array(rows)] = np.arange(4).reshape(2, 2)
-    found = closed(network_of(nx.path_graph(4)), place, (2, False, False)).tolist()
+    found = close_under_shift(network_of(nx.path_graph(4)), place, (2, False, False)).tolist()
     assert found == sorted([[0, 1], [1, 2], [2, 3], *added])
 
 
@@ -41,13 +41,13 @@ def test_everything_that_is_implied_holds(graph, k, edges):
     network = network_of(graph)
     release = published(network, [S.KAutomorphism(k=k)], edges=edges)
     if edges == "add":
-        assert release.measures["edges-removed"] == 0
-    assert len(release.network) == -(-len(graph) // k) * k
-    assert release.measures.get("persons-added", 0) == len(release.network) - len(graph)
+        assert release.metrics["edges-removed"] == 0
+    assert len(release.graph) == -(-len(graph) // k) * k
+    assert release.metrics.get("persons-added", 0) == len(release.graph) - len(graph)
     for knowledge in ("H1", "H2", "stable", "neighborhood"):
-        assert S.candidates(release.network, knowledge=knowledge).min() >= k
-    found = release.network.to_networkx()
-    rows = release.network.alignment
+        assert S.candidates(release.graph, knowledge=knowledge).min() >= k
+    found = release.graph.to_networkx()
+    rows = release.graph.alignment
     moved = dict(zip(rows.reshape(-1).tolist(), np.roll(rows, -1, axis=1).reshape(-1).tolist(), strict=True))
     assert all(found.has_edge(moved[a], moved[b]) for a, b in found.edges)
 
@@ -59,7 +59,7 @@ def test_copies_are_separate(graph, k, edges):
         return
     models = [S.KIsomorphism(k=k), S.EdgeConfidence(limit=1 / k)]
     release = published(network_of(graph), models, edges=edges)
-    assert copies(release.network.to_networkx()) % k == 0
+    assert copies(release.graph.to_networkx()) % k == 0
     assert release.audit.holds
 
 
@@ -70,23 +70,23 @@ def test_classes_cost_as_many_edges_as_change(graph, wide, separate, change):
     if len(network) % wide:
         return
     rows = len(network) // wide
-    for place in starts(network, wide):
+    for place in initial_alignments(network, wide):
         counts = np.zeros(rows * rows * wide, dtype=np.int16)
         cost = count_classes(network.edges, place // wide, place % wide, counts, (wide, separate, change))
-        after = closed(network, place, (wide, separate, change))
+        after = close_under_shift(network, place, (wide, separate, change))
         across = int((place[network.edges] % wide @ [1, -1] != 0).sum())
         dear = (wide - 1) * across if separate and not change else 0
-        assert cost == changes(network, after) + dear
+        assert cost == count_edge_changes(network, after) + dear
 
 
 def test_changing_places_saves_edges():
-    still, moved = (published(KARATE, [S.KAutomorphism(k=2)], turns).network.size for turns in (0, 1_000))
+    still, moved = (published(KARATE, [S.KAutomorphism(k=2)], turns).graph.size for turns in (0, 1_000))
     assert moved < still
     assert 78 <= moved <= 96  # as many as the prototype reached
 
 
 def test_removing_edges_saves_changes():
-    added, changed = (published(KARATE, [S.KAutomorphism(k=5)], 50, edges).measures for edges in ("add", "change"))
+    added, changed = (published(KARATE, [S.KAutomorphism(k=5)], 50, edges).metrics for edges in ("add", "change"))
     assert changed["edges-added"] + changed["edges-removed"] < added["edges-added"]
     assert changed["edges-removed"] > 0
 
@@ -112,11 +112,11 @@ def test_searches_refuse_what_they_cannot_keep():
 
 
 def test_one_place_for_everybody_changes_nothing():
-    assert published(KARATE, [S.KDegree(k=1)]).measures["edges-added"] == 0
+    assert published(KARATE, [S.KDegree(k=1)]).metrics["edges-added"] == 0
 
 
 def test_networks_too_large_to_count_keep_their_first_rows(monkeypatch):
     import sfumato.networks.algorithms.k_match as module
 
-    monkeypatch.setattr(module, "MOST_CLASSES", 1)
+    monkeypatch.setattr(module, "MAX_CLASSES", 1)
     assert published(KARATE, [S.KAutomorphism(k=2)]).audit.holds

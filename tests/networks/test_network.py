@@ -18,7 +18,7 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 
-Network = sf.networks.Network
+Network = sf.networks.Graph
 
 
 @examples(20)
@@ -41,11 +41,11 @@ def test_attributes_of_nodes_and_edges_are_kept():
     graph.add_node("Ann", age=30)
     graph.add_node("Bob", age=31)
     graph.add_edge("Ann", "Bob", kind="friend", weight=2.5)
-    network = Network.from_networkx(graph, kind="kind", weight="weight", schema=sf.Schema(quasi=["age"]))
-    assert network.persons.to_pydict() == {"age": [30, 31]}
+    network = Network.from_networkx(graph, kind="kind", weight="weight", schema=sf.Schema(quasi_identifiers=["age"]))
+    assert network.vertices.to_pydict() == {"age": [30, 31]}
     assert nx.utils.graphs_equal(network.to_networkx(), graph)
     again = Network.from_igraph(network.to_igraph(), kind="kind", weight="weight")
-    assert again.fingerprint() == network.fingerprint()
+    assert again.digest() == network.digest()
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -53,18 +53,24 @@ def test_tables_name_the_persons_without_edges(make):
     edges = make({"weight": [1.0, 2.0], "a": ["x", "z"], "b": ["y", "y"]})
     persons = make({"age": [1, 2, 3, 4], "name": ["x", "y", "z", "w"]})
     network = Network.from_edges(
-        edges, persons=persons, key="name", source="a", target="b", weight="weight", schema=sf.Schema(quasi=["age"])
+        edges,
+        persons=persons,
+        key="name",
+        source="a",
+        target="b",
+        weight="weight",
+        schema=sf.Schema(quasi_identifiers=["age"]),
     )
     assert network.degrees.tolist() == [1, 2, 1, 0]
     assert network.weights.tolist() == [1.0, 2.0]
     assert network.edges.tolist() == [[0, 1], [1, 2]]
-    assert network.persons.column_names == ["age"]
+    assert network.vertices.column_names == ["age"]
 
 
 def test_the_order_of_edges_does_not_matter():
     forth = Network.from_edges([(3, 1), (1, 2)])
-    assert forth.fingerprint() == Network.from_edges(np.array([[2, 1], [1, 3]])).fingerprint()
-    assert forth.fingerprint() != Network.from_edges([(3, 1), (3, 2)]).fingerprint()
+    assert forth.digest() == Network.from_edges(np.array([[2, 1], [1, 3]])).digest()
+    assert forth.digest() != Network.from_edges([(3, 1), (3, 2)]).digest()
 
 
 def test_lists_of_edges_are_read_as_snap_writes_them(tmp_path):
@@ -73,7 +79,7 @@ def test_lists_of_edges_are_read_as_snap_writes_them(tmp_path):
     (tmp_path / "net.txt.gz").write_bytes(gzip.compress(text.encode()))
     (tmp_path / "net.csv").write_text("from,to\n0,1\n10,1\n")
     read = [sf.networks.read(tmp_path / name) for name in ("net.txt", "net.txt.gz", "net.csv")]
-    assert len({each.fingerprint() for each in read}) == 1
+    assert len({each.digest() for each in read}) == 1
     assert read[0].keys.to_pylist() == [0, 1, 10]
     nx.write_graphml(read[0].to_networkx(), tmp_path / "net.graphml")
     assert sf.networks.read(tmp_path / "net.graphml").edges.tolist() == read[0].edges.tolist()
@@ -160,7 +166,7 @@ def test_columns_of_edges_are_the_first_that_hold_nothing_else(tmp_path):
 
 def test_directed_networks_say_how_they_become_undirected():
     ways = [(1, 2), (2, 1), (2, 3)]
-    assert Network.from_edges(ways, directed=True, as_undirected="either").size == 2
+    assert Network.from_edges(ways, directed=True, as_undirected="either").n_edges == 2
     both = Network.from_edges(ways, directed=True, as_undirected="both")
     assert both.edges.tolist() == [[0, 1]]
     assert both.dropped == {"edges in one direction": 1}
@@ -172,7 +178,7 @@ def test_directed_networks_say_how_they_become_undirected():
 
 def test_what_is_left_out_on_request_is_counted():
     network = Network.from_edges([(1, 1), (1, 2), (2, 1), (1, 2)], simplify=True)
-    assert (network.size, dict(network.dropped)) == (1, {"self-loops": 1, "double edges": 2})
+    assert (network.n_edges, dict(network.dropped)) == (1, {"self-loops": 1, "double edges": 2})
 
 
 @pytest.mark.parametrize(
@@ -202,7 +208,7 @@ def test_what_is_left_out_on_request_is_counted():
         ({"edges": pa.table({"a": [1], "b": [2]}), "source": "b", "target": "b"}, "in different columns"),
         ({"edges": [(1, 2)], "persons": pa.table({})}, "has no columns"),
         ({"edges": [(1, 2)], "key": "name"}, "there is none"),
-        ({"edges": [(1, 2)], "schema": sf.Schema(quasi=["age"])}, "no table of persons"),
+        ({"edges": [(1, 2)], "schema": sf.Schema(quasi_identifiers=["age"])}, "no table of persons"),
         ({"edges": pa.table({"a": [1], "b": [2], "w": [float("inf")]}), "weight": "w"}, "infinite"),
     ],
 )
@@ -274,11 +280,11 @@ def test_gml_names_persons_by_labels_that_differ(tmp_path):
     path = tmp_path / "dolphins.gml"
     path.write_text(GML.format("Fin", ""))
     read = Network.read(path)
-    assert (sorted(read.keys.to_pylist()), read.size) == (["Beak", "Bumper", "Fin"], 2)
+    assert (sorted(read.keys.to_pylist()), read.n_edges) == (["Beak", "Bumper", "Fin"], 2)
     path.write_text(GML.format("Beak", ""))
     assert sorted(Network.read(path).keys.to_pylist()) == [0, 1, 2]
     path.write_text(GML.format("Fin", "  edge [ source 1 target 0 ]\n"))
-    assert Network.read(path, simplify=True).size == 2
+    assert Network.read(path, simplify=True).n_edges == 2
     path.write_text("graph [ node [ id 0 label secret = 1 ] ]")
     with pytest.raises(ReadError, match="is no GML") as error:
         Network.read(path)
@@ -287,6 +293,6 @@ def test_gml_names_persons_by_labels_that_differ(tmp_path):
 
 def test_a_network_reads_itself(tmp_path):
     (tmp_path / "net.txt").write_text("1 2\n2 3\n3 3\n")
-    one, other = (read(tmp_path / "net.txt", simplify=True) for read in (sf.networks.read, sf.networks.Network.read))
-    assert one.fingerprint() == other.fingerprint()
+    one, other = (read(tmp_path / "net.txt", simplify=True) for read in (sf.networks.read, sf.networks.Graph.read))
+    assert one.digest() == other.digest()
     assert one.dropped == {"self-loops": 1}

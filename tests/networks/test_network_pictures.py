@@ -11,8 +11,8 @@ import pytest
 
 import sfumato as sf
 from network_oracle import network_of
-from sfumato.networks.pictures import SIZES, draw_candidates, draw_degrees
-from sfumato.networks.super_node_picture import MOST_NODES, draw_super_nodes, shade, spring_layout
+from sfumato.networks.pictures import SIZES, plot_candidates, plot_degrees
+from sfumato.networks.super_node_picture import MAX_NODES, plot_super_nodes, probability_color, spring_layout
 from sfumato.reporting.drawing import LINE
 
 S = sf.networks
@@ -30,7 +30,7 @@ def tips(picture: str, name: str) -> list[str]:
 
 def test_degrees_are_two_falling_lines_through_every_degree():
     more = network_of(nx.gnp_random_graph(34, 0.3, seed=1))
-    lines = shapes(draw_degrees(KARATE, more), "polyline")
+    lines = shapes(plot_degrees(KARATE, more), "polyline")
     for network, line in zip((KARATE, more), lines, strict=True):
         points = [tuple(map(float, each.split(","))) for each in line.get("points").split()]
         assert len(points) == len(np.unique(network.degrees))
@@ -41,8 +41,10 @@ def test_degrees_are_two_falling_lines_through_every_degree():
 
 @pytest.mark.parametrize("clustered", [False, True])
 def test_bars_tell_how_many_have_few_candidates(clustered):
-    after = S.ClusteredNetwork.of(KARATE, np.arange(34) // 3) if clustered else network_of(nx.cycle_graph(34))
-    found = tips(draw_candidates(KARATE, after), "rect")
+    after = (
+        S.ClusteredNetwork.from_clusters(KARATE, np.arange(34) // 3) if clustered else network_of(nx.cycle_graph(34))
+    )
+    found = tips(plot_candidates(KARATE, after), "rect")
     slow = []
     for knowledge in ("H1", "H2", "H3"):
         before = S.candidates(KARATE, knowledge=knowledge)
@@ -53,8 +55,8 @@ def test_bars_tell_how_many_have_few_candidates(clustered):
 
 
 def test_super_nodes_are_drawn_with_what_is_published():
-    two = S.ClusteredNetwork.of(KARATE, np.arange(34) // 17)
-    picture = draw_super_nodes(two)
+    two = S.ClusteredNetwork.from_clusters(KARATE, np.arange(34) // 17)
+    picture = plot_super_nodes(two)
     inside = [f"17 persons, {count} relations inside" for count in two.inner.tolist()]
     assert [tip.split(", belief")[0] for tip in tips(picture, "circle")] == inside
     assert len(shapes(picture, "line")) == 1
@@ -62,11 +64,11 @@ def test_super_nodes_are_drawn_with_what_is_published():
 
 
 def test_at_most_300_super_nodes_are_drawn_inside_the_picture():
-    network = sf.samples.generate_network(1400)
+    network = sf.samples.generate_friendship_graph(1400)
     label = np.repeat(np.arange(400), [5] * 200 + [2] * 200)
-    picture = draw_super_nodes(S.ClusteredNetwork.of(network, label))
+    picture = plot_super_nodes(S.ClusteredNetwork.from_clusters(network, label))
     drawn = [each for each in shapes(picture, "circle") if each.find(f"{SVG}title") is not None]
-    assert len(drawn) == MOST_NODES
+    assert len(drawn) == MAX_NODES
     assert sum("5 persons" in tip for tip in tips(picture, "circle")) == 200
     width, height = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', picture).groups())
     for each in drawn:
@@ -86,5 +88,8 @@ def test_nodes_that_pull_each_other_are_near():
 
 
 def test_only_cliques_stand_out():
-    assert shade(1.0, 5) == LINE
-    assert LINE not in {shade(belief, 5) for belief in (0, 0.3, 0.6, 0.99)} | {shade(0.0, 1), shade(1.0, 1)}
+    assert probability_color(1.0, 5) == LINE
+    assert LINE not in {probability_color(belief, 5) for belief in (0, 0.3, 0.6, 0.99)} | {
+        probability_color(0.0, 1),
+        probability_color(1.0, 1),
+    }

@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from network_oracle import network_of
-from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, ReadError, SchemaError
+from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError, ReadError, SchemaError
 from sfumato.networks.files import read_published
 from sfumato.reporting.folders import read_facts, render
 
@@ -32,12 +32,12 @@ def test_a_recipe_makes_the_same_files_again(tmp_path, models, algorithm):
     release = S.anonymize(KARATE, models=models, algorithm=algorithm)
     release.write(tmp_path / "one")
     recipe = S.read_recipe(tmp_path / "one" / "internal" / "recipe.toml")
-    S.carry_out(recipe, KARATE).write(tmp_path / "two")
+    S.execute(recipe, KARATE).write(tmp_path / "two")
     for path in (tmp_path / "one").rglob("*.*"):
         assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
     found = read_published(tmp_path / "one" / "public")
     if isinstance(found, S.Network):
-        found = replace(found, alignment=release.network.alignment)
+        found = replace(found, alignment=release.graph.alignment)
     assert S.audit(found, models=models).holds
     facts = read_facts(tmp_path / "one")
     assert render(facts).count("<svg") >= 2
@@ -48,7 +48,7 @@ def test_parquet_is_read_back_as_well(tmp_path):
     release = S.anonymize(KARATE, models=[S.KDegree(k=3)], algorithm=S.DegreeSequence())
     release.write(tmp_path / "out", table_format="parquet")
     assert (tmp_path / "out" / "public" / "edges.parquet").exists()
-    assert read_published(tmp_path / "out" / "public").size == release.network.size
+    assert read_published(tmp_path / "out" / "public").n_edges == release.graph.n_edges
 
 
 def test_persons_get_new_numbers_and_nothing_of_the_old_order_is_left():
@@ -60,7 +60,7 @@ def test_persons_get_new_numbers_and_nothing_of_the_old_order_is_left():
         rows = [line.split(",") for line in release.internal["correspondence.csv"].splitlines()[1:]]
         numbers.append(np.array([int(new) for _, new in rows]))
         assert sorted(numbers[-1].tolist()) == list(range(300))
-        assert release.network.edges.tolist() == sorted(release.network.edges.tolist())
+        assert release.graph.edges.tolist() == sorted(release.graph.edges.tolist())
     for one, other in ((np.arange(300), numbers[0]), (np.arange(300), numbers[1]), (numbers[0], numbers[1])):
         assert abs(np.corrcoef(one, other)[0, 1]) < 0.35  # 6 deviations
 
@@ -71,7 +71,7 @@ def test_public_files_say_nothing_of_kinds_weights_persons_and_secrets(tmp_path)
         [(f"Zaphod{a}", f"Zaphod{b}", {"weight": 77.5, "kind": "Vogon"}) for a, b in nx.cycle_graph(8).edges]
     )
     nx.set_node_attributes(graph, dict.fromkeys(graph, "Trillian"), "city")
-    network = S.Network.from_networkx(graph, kind="kind", weight="weight", schema=sf.Schema(quasi=["city"]))
+    network = S.Network.from_networkx(graph, kind="kind", weight="weight", schema=sf.Schema(quasi_identifiers=["city"]))
     release = S.anonymize(network, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence())
     release.write(tmp_path / "out")
     for path in (tmp_path / "out" / "public").iterdir():
@@ -83,20 +83,20 @@ def test_public_files_say_nothing_of_kinds_weights_persons_and_secrets(tmp_path)
 
 def test_a_network_that_breaks_its_promise_is_not_written(tmp_path):
     release = S.anonymize(KARATE, models=[S.KDegree(k=3)], algorithm=S.DegreeSequence())
-    spoiled = replace(release, published=release.network.with_edges(np.array([[0, 1]])))
-    with pytest.raises(BrokenPromiseError, match="break the promise"):
+    spoiled = replace(release, published=release.graph.with_edges(np.array([[0, 1]])))
+    with pytest.raises(GuaranteeViolatedError, match="break the promise"):
         spoiled.write(tmp_path / "out")
-    moved = replace(release, published=release.network.with_edges(release.network.edges))
+    moved = replace(release, published=release.graph.with_edges(release.graph.edges))
     object.__setattr__(moved, "_read_files", lambda _: KARATE.with_edges(np.zeros((0, 2))))
-    with pytest.raises(BrokenPromiseError, match="otherwise"):
+    with pytest.raises(GuaranteeViolatedError, match="otherwise"):
         moved.write(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_measures_are_those_of_the_networks():
     release = S.anonymize(KARATE, models=[S.KDegree(k=3)], algorithm=S.DegreeSequence(), secret=SECRET)
-    before, after = nx.karate_club_graph(), release.network.to_networkx()
-    measures = release.measures
+    before, after = nx.karate_club_graph(), release.graph.to_networkx()
+    measures = release.metrics
     for graph, when in ((before, "before"), (after, "after")):
         assert measures[f"clustering-{when}"] == pytest.approx(nx.average_clustering(graph))
         assert measures[f"largest-eigenvalue-{when}"] == pytest.approx(
@@ -142,4 +142,4 @@ def test_columns_of_the_published_files_are_not_taken(name):
 def test_somebody_alone_is_a_super_node_if_k_allows_it(algorithm):
     alone = S.Network.from_edges([], persons=pa.table({"key": [7]}))
     release = S.anonymize(alone, models=[sf.KAnonymity(k=1)], algorithm=algorithm)
-    assert (release.network.inner.tolist(), release.measures["structural-loss"]) == ([0], 0)
+    assert (release.graph.inner.tolist(), release.metrics["structural-loss"]) == ([0], 0)

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
-from sfumato.coding.kernels.opacity import steps_between, thin
+from sfumato.coding.kernels.opacity import remove_until_opaque, steps_between
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
-from sfumato.networks.algorithms.opacity_greedy import _unrelated
-from sfumato.networks.files import read_published, same
-from sfumato.networks.opacity import PairTypes
-from sfumato.randomness import Stream, repeatable_secret
+from sfumato.networks.algorithms.opacity_greedy import _draw_non_edges
+from sfumato.networks.files import equal_published, read_published
+from sfumato.networks.opacity import DegreePairTypes
+from sfumato.randomness import KeyedRandom, secret_from_seed
 
 S = sf.networks
 KARATE = network_of(nx.karate_club_graph())
@@ -43,22 +43,22 @@ def published(network, length, limit, **options):
 @pytest.mark.parametrize(("length", "golden"), [(1, [0, 1 / 2, 1]), (2, [0, 1, 1])])
 def test_the_path_of_four_has_the_golden_opacities(length, golden):
     path = network_of(nx.path_graph(4))
-    types = PairTypes.of(path.degrees)
-    found = types.opacities(types.within(path, length))
+    types = DegreePairTypes.from_degrees(path.degrees)
+    found = types.opacities(types.count_within(path, length))
     assert found[types.pairs > 0].tolist() == golden
     assert list(shares(nx.path_graph(4), [1, 2, 2, 1], length).values()) == [1 / 2, 0, 1] if length == 1 else True
 
 
 @pytest.mark.parametrize(("length", "golden"), [(1, 8), (2, 26)])
 def test_karate_has_the_golden_number_of_types_at_one(length, golden):
-    told = S.OpacityGreedy().told(KARATE, _request(length))
+    told = S.OpacityGreedy().search_metrics(KARATE, _request(length))
     assert told == {"types-of-pairs": 60, "opacity-before": 1.0, "types-at-opacity-before": golden}
 
 
 def _request(length):
-    from sfumato.kinds.search import KindRequest
+    from sfumato.kinds.search import Request
 
-    return KindRequest(data=KARATE, models=[S.LOpacity(length=length, limit=0.5)])
+    return Request(data=KARATE, models=[S.LOpacity(length=length, limit=0.5)])
 
 
 @examples(30)
@@ -69,9 +69,9 @@ def test_shares_are_those_of_the_definition(original, changed, length):
     before = network_of(original).degrees
     network = replace(network_of(changed), original_degrees=before)
     oracle = shares(changed, before.tolist(), length)
-    verdict = S.LOpacity(length=length, limit=0.4).judge(network)
+    verdict = S.LOpacity(length=length, limit=0.4).evaluate(network)
     assert verdict.level == max(oracle.values())
-    assert verdict.broken == sum(share > 0.4 for share in oracle.values())
+    assert verdict.violations == sum(share > 0.4 for share in oracle.values())
 
 
 @pytest.mark.parametrize("edges", ["remove", "move"])
@@ -80,35 +80,35 @@ def test_karate_is_published_with_its_degrees_and_judged_from_its_files(tmp_path
     release = published(KARATE, length, limit, edges=edges)
     release.write(tmp_path / "out")
     read = read_published(tmp_path / "out" / "public")
-    assert same(read, release.network)
+    assert equal_published(read, release.graph)
     assert sorted(read.original_degrees) == sorted(KARATE.degrees)
     oracle = shares(read.to_networkx(), read.original_degrees.tolist(), length)
     assert S.audit(read, models=[S.LOpacity(length=length, limit=limit)]).level("l-opacity") == max(oracle.values())
     assert max(oracle.values()) <= limit
     rows = [line.split(",") for line in release.internal["correspondence.csv"].splitlines()[1:]]
     assert all(read.original_degrees[int(new)] == KARATE.degrees[int(old)] for old, new in rows)
-    assert (release.measures["edges-added"] > 0) == (edges == "move" and limit < 1)
-    assert release.network.size <= KARATE.size
+    assert (release.metrics["edges-added"] > 0) == (edges == "move" and limit < 1)
+    assert release.graph.size <= KARATE.n_edges
     if length == 1:
-        assert release.measures["edges-removed"] == _fewest(KARATE.to_networkx(), limit)
+        assert release.metrics["edges-removed"] == _fewest(KARATE.to_networkx(), limit)
 
 
 def test_pairs_that_are_added_are_not_related_in_the_original():
-    drawn = _unrelated(KARATE, 500, Stream(repeatable_secret(1))).tolist()
+    drawn = _draw_non_edges(KARATE, 500, KeyedRandom(secret_from_seed(1))).tolist()
     assert len(drawn) == len({tuple(pair) for pair in drawn}) > 300
     assert all(one < other for one, other in drawn)
     assert not {tuple(pair) for pair in drawn} & {tuple(pair) for pair in KARATE.edges.tolist()}
 
 
 def test_a_share_just_above_the_limit_is_not_allowed():
-    types = PairTypes.of(np.full(5, 2))
-    assert [types.allowed(limit)[0] for limit in (0.3 - 1e-12, 0.3, 0.1 + 0.2, 1.0)] == [2, 3, 3, 10]
+    types = DegreePairTypes.from_degrees(np.full(5, 2))
+    assert [types.max_pairs(limit)[0] for limit in (0.3 - 1e-12, 0.3, 0.1 + 0.2, 1.0)] == [2, 3, 3, 10]
 
 
 @examples(20)
 @given(graphs(6), st.sampled_from([0.2, 0.5, 0.7]))
 def test_one_step_removes_the_fewest_edges(graph, limit):
-    assert published(network_of(graph), 1, limit).measures["edges-removed"] == _fewest(graph, limit)
+    assert published(network_of(graph), 1, limit).metrics["edges-removed"] == _fewest(graph, limit)
 
 
 def _fewest(graph, limit):
@@ -124,37 +124,39 @@ def _fewest(graph, limit):
 def test_two_steps_count_what_is_left(graph, limit):
     """The counts that the loop keeps are those of the network that it leaves, and it stops as soon as they fit."""
     network = network_of(graph)
-    types = PairTypes.of(network.degrees)
-    allowed, within = types.allowed(limit), types.within(network, 2)
+    types = DegreePairTypes.from_degrees(network.degrees)
+    allowed, within = types.max_pairs(limit), types.count_within(network, 2)
     edges = network.edges.astype(np.int64)
-    alive = thin(edges, steps_between(edges, len(network)), types.label, (types.pairs, allowed, within), len(edges))
+    alive = remove_until_opaque(
+        edges, steps_between(edges, len(network)), types.label, (types.pairs, allowed, within), len(edges)
+    )
     left = network.with_edges(edges[:alive])
-    assert np.array_equal(within, types.within(left, 2))
+    assert np.array_equal(within, types.count_within(left, 2))
     assert (within <= allowed).all()
     if alive < len(edges):
-        assert (types.within(network.with_edges(edges[: alive + 1]), 2) > allowed).any()
+        assert (types.count_within(network.with_edges(edges[: alive + 1]), 2) > allowed).any()
 
 
 def test_the_best_edge_goes_first():
     network = network_of(nx.karate_club_graph())
-    types = PairTypes.of(network.degrees)
-    edges, within = network.edges.astype(np.int64), types.within(network, 2)
-    thin(edges, steps_between(edges, 34), types.label, (types.pairs, types.allowed(0.5), within), 1)
+    types = DegreePairTypes.from_degrees(network.degrees)
+    edges, within = network.edges.astype(np.int64), types.count_within(network, 2)
+    remove_until_opaque(edges, steps_between(edges, 34), types.label, (types.pairs, types.max_pairs(0.5), within), 1)
 
     def score(left):
-        found = types.opacities(types.within(network.with_edges(left), 2))[types.pairs > 0]
+        found = types.opacities(types.count_within(network.with_edges(left), 2))[types.pairs > 0]
         return found.max(), (found == found.max()).sum()
 
-    best = min(score(np.delete(network.edges, place, axis=0)) for place in range(network.size))
+    best = min(score(np.delete(network.edges, place, axis=0)) for place in range(network.n_edges))
     assert score(edges[:-1]) == best
 
 
 def test_a_graph_without_original_degrees_gives_everything_away():
     promise = S.LOpacity(limit=0.9)
-    assert promise.judge(network_of(nx.path_graph(9))).level == 1
-    assert promise.judge(network_of(nx.empty_graph(9))).level == 0
+    assert promise.evaluate(network_of(nx.path_graph(9))).level == 1
+    assert promise.evaluate(network_of(nx.empty_graph(9))).level == 0
     with pytest.raises(UnsupportedModelError, match="super-nodes"):
-        promise.judge(S.ClusteredNetwork.of(KARATE, np.zeros(34, dtype=np.int64)))
+        promise.evaluate(S.ClusteredNetwork.from_clusters(KARATE, np.zeros(34, dtype=np.int64)))
 
 
 def test_what_is_too_much_is_refused_in_one_sentence():

@@ -14,7 +14,7 @@ from drawn_examples import examples
 from network_oracle import graphs, network_of
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.neighbors import EDGE
-from sfumato.networks.noisy_blocks import MOST_BLOCKS
+from sfumato.networks.noisy_blocks import MAX_BLOCKS
 from sfumato.queries.private.accountant import Accountant
 
 S = sf.networks
@@ -65,7 +65,7 @@ def test_made_up_networks_have_the_counts_and_show_blocks(paying):
     ]
     made = found.sample(seed=1)
     assert made.edges.tolist() == found.sample(seed=1).edges.tolist() != found.sample().edges.tolist()
-    sides = made.persons["block"].to_pylist()
+    sides = made.vertices["block"].to_pylist()
     assert sorted(sides) == sorted(SIDES)
     assert counted(made.to_networkx(), sides, ["hi", "officer"]) == [35, 11, 32]
     assert made.keys.to_pylist() == list(range(34))
@@ -96,7 +96,7 @@ def test_a_column_of_persons_tells_blocks(paying):
     assert paying["accountant"].balance().answers == 1
 
 
-@pytest.mark.parametrize("names", [[], "ab", ["a", "a"], [1, "1"], [None], range(MOST_BLOCKS + 1)])
+@pytest.mark.parametrize("names", [[], "ab", ["a", "a"], [1, "1"], [None], range(MAX_BLOCKS + 1)])
 def test_blocks_that_are_not_declared_well_are_refused(paying, names):
     with pytest.raises(InvalidParameterError, match="names must be a list of 1 to 1,000 distinct names"):
         S.private_blocks(network_of(CLUB), blocks=SIDES, names=names, epsilon=1, **paying)
@@ -111,7 +111,7 @@ def test_blocks_are_never_taken_from_the_network(paying):
     assert found.sizes.tolist() == [SIDES[5:].count("officer"), SIDES[5:].count("hi") + 1, 0, 4]
     sides = [name if name in {"hi", "officer"} else None for name in persons["side"].to_pylist()]
     assert found.to_frame()["edges"].to_pylist() == counted(CLUB, sides, [*found.blocks])
-    assert found.sample().persons["block"].null_count == 4
+    assert found.sample().vertices["block"].null_count == 4
 
 
 def test_too_little_budget_is_refused(paying):

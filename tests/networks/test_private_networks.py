@@ -19,12 +19,12 @@ from network_oracle import graphs, network_of
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.networks import ladder as ladder_module
 from sfumato.networks.noisy_degrees import SENSITIVITY
-from sfumato.networks.noisy_graph import wired
-from sfumato.networks.noisy_stars import ladder_of as stars_ladder_of
-from sfumato.networks.noisy_triangles import ladder_of
-from sfumato.networks.paying import digest
+from sfumato.networks.noisy_graph import realize_degrees
+from sfumato.networks.noisy_stars import star_sensitivity as stars_ladder_of
+from sfumato.networks.noisy_triangles import triangle_sensitivity
+from sfumato.networks.paying import graph_digest
 from sfumato.queries.private.accountant import Accountant
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 S = sf.networks
 KARATE, MISERABLES = nx.karate_club_graph(), nx.les_miserables_graph()
@@ -82,15 +82,15 @@ def test_widths_are_what_an_edge_can_change_after_so_many_changes():
         if changes:
             within = np.max([within, *(within[numbers ^ (1 << bit)] for bit in range(len(pairs)))], axis=0)
         for number in range(3, len(every), 37):
-            found, ladder = ladder_of(network_of(every[number]))
+            found, ladder = triangle_sensitivity(network_of(every[number]))
             assert found == counts[number]
-            assert ladder.widths(changes + 1)[changes] == within[number]
+            assert ladder.local_sensitivities(changes + 1)[changes] == within[number]
 
 
 def weights(graph: nx.Graph, epsilon: float, far: int) -> np.ndarray:
     """Return the chances of the numbers from -far to far by the definition of the mechanism."""
-    count, ladder = ladder_of(network_of(graph))
-    ends = np.append(0, np.cumsum(ladder.widths(4 * far)))
+    count, ladder = triangle_sensitivity(network_of(graph))
+    ends = np.append(0, np.cumsum(ladder.local_sensitivities(4 * far)))
     rung = np.searchsorted(ends, np.abs(np.arange(-far, far + 1) - count))
     found = np.exp(-rung * epsilon / 2)
     return found / found.sum()
@@ -107,7 +107,7 @@ def test_chances_of_neighboring_networks_differ_by_epsilon_at_most(graph, epsilo
 
 @pytest.mark.parametrize("graph", [nx.complete_graph(5), nx.empty_graph(4), nx.lollipop_graph(4, 3)])
 def test_draws_follow_the_weights(graph):
-    count, ladder = ladder_of(network_of(graph))
+    count, ladder = triangle_sensitivity(network_of(graph))
     epsilon, draws = 1.0, 500
     found = np.array([count + ladder.draw(Fraction(1)) for _ in range(draws)])
     chances = weights(graph, epsilon, 200)
@@ -117,21 +117,21 @@ def test_draws_follow_the_weights(graph):
 
 @pytest.mark.parametrize(("graph", "golden"), [(KARATE, (45, 10, 11)), (MISERABLES, (467, 16, 17))])
 def test_golden_triangles(graph, golden):
-    found, ladder = ladder_of(network_of(graph))
-    assert (found, *ladder.widths(2).tolist()) == golden
+    found, ladder = triangle_sensitivity(network_of(graph))
+    assert (found, *ladder.local_sensitivities(2).tolist()) == golden
 
 
 @examples(30)
 @given(graphs(7).filter(lambda graph: len(graph) > 2))
 def test_pairs_that_cannot_matter_are_left_out_only(graph):
-    _, ladder = ladder_of(network_of(graph))
+    _, ladder = triangle_sensitivity(network_of(graph))
     asked = []
     for one, other in combinations(graph, 2):
         mine, theirs = set(graph[one]) - {other}, set(graph[other]) - {one}
         asked.append((len(mine & theirs), len(mine ^ theirs)))
     steps = range(2 * len(graph))
     slow = [min(max(a + (t + min(t, b)) // 2 for a, b in asked), len(graph) - 2) for t in steps]
-    assert ladder.widths(len(slow)).tolist() == slow
+    assert ladder.local_sensitivities(len(slow)).tolist() == slow
     assert slow[-1] == len(graph) - 2
 
 
@@ -171,14 +171,14 @@ def test_smoothing_brings_degrees_closer_to_the_truth(paying):
 @given(graphs())
 def test_degrees_of_a_network_are_wired_exactly(graph):
     asked = np.sort([degree for _, degree in graph.degree])[::-1]
-    edges = wired(asked)
+    edges = realize_degrees(asked)
     assert np.bincount(edges.ravel(), minlength=len(asked)).tolist() == asked.tolist()
 
 
 @examples(40)
 @given(st.lists(st.integers(0, 7), min_size=1, max_size=8).map(lambda drawn: sorted(drawn, reverse=True)))
 def test_other_degrees_are_wired_as_far_as_they_go(asked):
-    edges = wired(np.array(asked))
+    edges = realize_degrees(np.array(asked))
     got = np.bincount(edges.ravel(), minlength=len(asked))
     assert (got <= asked).all()
     assert len({tuple(sorted(edge)) for edge in edges.tolist()}) == len(edges)
@@ -190,10 +190,10 @@ def test_other_degrees_are_wired_as_far_as_they_go(asked):
 def test_made_up_networks_are_simple_and_keep_degrees(paying):
     network = network_of(nx.barabasi_albert_graph(200, 3, seed=2))
     made = S.private_graph(network, epsilon=1, **paying)
-    assert len(np.unique(made.edges, axis=0)) == made.size
+    assert len(np.unique(made.edges, axis=0)) == made.n_edges
     assert (made.edges[:, 0] < made.edges[:, 1]).all()
-    assert made.persons is None
-    assert abs(made.size - network.size) < 0.2 * network.size
+    assert made.vertices is None
+    assert abs(made.n_edges - network.n_edges) < 0.2 * network.n_edges
 
 
 @pytest.mark.parametrize("ask", ["private_degrees", "private_triangles", "private_graph"])
@@ -212,7 +212,7 @@ def test_a_question_is_paid_before_it_is_answered(tmp_path, ask):
 def test_the_budget_belongs_to_edges_in_any_order():
     one = S.Network.from_edges([("a", "b"), ("b", "c")])
     other = S.Network.from_edges(pa.table({"x": ["c", "b"], "y": ["b", "a"], "w": [1.0, 2.0]}), weight="w")
-    assert digest(one) == digest(other) != digest(S.Network.from_edges([("a", "b"), ("a", "c")]))
+    assert graph_digest(one) == graph_digest(other) != graph_digest(S.Network.from_edges([("a", "b"), ("a", "c")]))
 
 
 def test_triangles_need_three_persons(paying):
@@ -228,8 +228,8 @@ def test_what_is_no_network_is_refused(paying):
 
 def test_a_rung_is_as_likely_as_its_width_and_height_say():
     """On a triangle, widths are 1 throughout, so noise is discrete Laplace."""
-    _, ladder = ladder_of(network_of(nx.complete_graph(3)))
-    assert ladder.widths(3).tolist() == [1, 1, 1]
+    _, ladder = triangle_sensitivity(network_of(nx.complete_graph(3)))
+    assert ladder.local_sensitivities(3).tolist() == [1, 1, 1]
     found = np.array([ladder.draw(Fraction(2)) for _ in range(400)])
     share = exp(-1)
     assert abs((found == 0).mean() - (1 - share) / (1 + share)) < 0.1
@@ -239,14 +239,24 @@ def test_a_rung_is_as_likely_as_its_width_and_height_say():
 def test_the_work_of_a_draw_does_not_depend_on_the_network(monkeypatch, epsilon):
     """Rejection drew until a number fell on a rung: the longer, the fewer neighbors anybody shares."""
     drawn = []
-    noisy, below, words = ladder_module.noisy, ladder_module.Stream.below, ladder_module.Stream.words
-    monkeypatch.setattr(ladder_module, "noisy", lambda zeros, **how: drawn.append(len(zeros)) or noisy(zeros, **how))
-    monkeypatch.setattr(ladder_module.Stream, "below", lambda own, *how: drawn.append("below") or below(own, *how))
-    monkeypatch.setattr(ladder_module.Stream, "words", lambda own, count: drawn.append(count) or words(own, count))
+    noisy, below, words = (
+        ladder_module.add_discrete_laplace,
+        ladder_module.KeyedRandom.integers,
+        ladder_module.KeyedRandom.random_uint64,
+    )
+    monkeypatch.setattr(
+        ladder_module, "add_discrete_laplace", lambda zeros, **how: drawn.append(len(zeros)) or noisy(zeros, **how)
+    )
+    monkeypatch.setattr(
+        ladder_module.KeyedRandom, "integers", lambda own, *how: drawn.append("below") or below(own, *how)
+    )
+    monkeypatch.setattr(
+        ladder_module.KeyedRandom, "random_uint64", lambda own, count: drawn.append(count) or words(own, count)
+    )
     work = set()
     for graph in (nx.empty_graph(400), nx.path_graph(400), nx.complete_graph(400)):
         network = network_of(graph)
-        for ladder in (ladder_of(network)[1], stars_ladder_of(network, 2), stars_ladder_of(network, 3)):
+        for ladder in (triangle_sensitivity(network)[1], stars_ladder_of(network, 2), stars_ladder_of(network, 3)):
             drawn.clear()
             assert isinstance(ladder.draw(Fraction(epsilon)), int)
             work.add(tuple(drawn))
@@ -255,7 +265,7 @@ def test_the_work_of_a_draw_does_not_depend_on_the_network(monkeypatch, epsilon)
 
 def test_draws_follow_the_weights_where_widths_converge_late():
     graph, draws, far = nx.barabasi_albert_graph(30, 2, seed=5), 4000, 4000
-    count, ladder = ladder_of(network_of(graph))
+    count, ladder = triangle_sensitivity(network_of(graph))
     found = np.array([count + ladder.draw(Fraction("0.1")) for _ in range(draws)])
     shares = np.bincount(np.clip(found, -far, far) + far, minlength=2 * far + 1) / draws
     assert np.abs(np.cumsum(shares) - np.cumsum(weights(graph, 0.1, far))).max() < 2.2 / np.sqrt(draws)
@@ -267,7 +277,7 @@ def test_chances_of_rungs_are_those_of_the_definition():
     sizes = np.array([0.5, *widths, *[most] * 4000])
     slow = 2 * sizes * np.exp(-np.arange(len(sizes)) / scale)
     assert [float(each) for each in beyond] == pytest.approx(slow[::-1].cumsum()[::-1][:6].tolist(), rel=1e-12)
-    drawn = [ladder_module._inverted(beyond, Stream(f"{seed:064x}")) for seed in range(4000)]
+    drawn = [ladder_module._inverted(beyond, KeyedRandom(f"{seed:064x}")) for seed in range(4000)]
     shares = np.bincount(drawn, minlength=6) / len(drawn)
     chances = -np.diff([*map(float, beyond), 0.0]) / float(beyond[0])
     assert np.abs(shares - chances).max() < 0.035
@@ -275,5 +285,5 @@ def test_chances_of_rungs_are_those_of_the_definition():
 
 @pytest.mark.shared_data
 def test_golden_triangles_of_the_real_network(shared_data):
-    found, ladder = ladder_of(S.read(shared_data / "networks" / "facebook.txt"))
-    assert (found, *ladder.widths(2).tolist()) == (1_612_010, 293, 294)
+    found, ladder = triangle_sensitivity(S.read(shared_data / "networks" / "facebook.txt"))
+    assert (found, *ladder.local_sensitivities(2).tolist()) == (1_612_010, 293, 294)

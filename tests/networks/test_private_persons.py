@@ -17,7 +17,7 @@ from drawn_examples import examples
 from network_oracle import network_of
 from sfumato.exceptions import InvalidParameterError
 from sfumato.neighbors import NODE
-from sfumato.networks.bounded_degrees import bought_bound, counts_at_least, gains
+from sfumato.networks.bounded_degrees import bound_gains, private_degree_bound, projected_degree_counts
 from sfumato.queries.private.accountant import Accountant
 
 S = sf.networks
@@ -94,10 +94,15 @@ def test_a_person_moves_counts_and_gains_of_larger_networks_no_further(order, da
         network = S.Network(keys=pa.array(range(9)), edges=np.array(kept, dtype=np.int32).reshape(-1, 2))
         order_of = np.arange(len(kept))
         for bound in (1, 2, 4):
-            at_least = counts_at_least(network, order_of, bound)
+            at_least = projected_degree_counts(network, order_of, bound)
             degrees = bounded(tuple(kept), 9, bound)
             assert at_least.tolist() == [sum(each >= least for each in degrees) for least in range(1, bound + 1)]
-        found.append(([counts_at_least(network, order_of, bound) for bound in (1, 2, 4)], gains(network, order_of)[1]))
+        found.append(
+            (
+                [projected_degree_counts(network, order_of, bound) for bound in (1, 2, 4)],
+                bound_gains(network, order_of)[1],
+            )
+        )
     for bound, mine, theirs in zip((1, 2, 4), found[0][0], found[1][0], strict=True):
         assert np.abs(mine - theirs).sum() <= 2 * bound
     assert np.abs(found[0][1] - found[1][1]).max() <= 1
@@ -105,12 +110,12 @@ def test_a_person_moves_counts_and_gains_of_larger_networks_no_further(order, da
 
 def test_bounds_are_doubled_while_it_lets_enough_edges_in():
     network = network_of(nx.random_regular_graph(8, 400, seed=1))
-    order = np.arange(network.size)
-    bounds, gained = gains(network, order)
+    order = np.arange(network.n_edges)
+    bounds, gained = bound_gains(network, order)
     assert bounds.tolist() == [1, 2, 4, 8, 16, 32, 64, 128, 256, 399]
     assert (gained[:3] > 80).all()
     assert (gained[3:] == 0).all()
-    assert {bought_bound(network, order, Fraction(100)) for _ in range(5)} == {8}
+    assert {private_degree_bound(network, order, Fraction(100)) for _ in range(5)} == {8}
 
 
 def test_degrees_are_close_for_a_large_epsilon(paying):

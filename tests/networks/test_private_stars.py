@@ -16,7 +16,7 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.networks.noisy_stars import ladder_of, stars_of
+from sfumato.networks.noisy_stars import count_stars, star_sensitivity
 from sfumato.queries.private.accountant import Accountant
 
 S = sf.networks
@@ -38,17 +38,17 @@ def test_widths_are_what_an_edge_can_change_after_so_many_changes(persons, leave
     pairs = list(combinations(range(persons), 2))
     numbers = np.arange(2 ** len(pairs))
     networks = [network_of(nx.empty_graph(persons)).with_edges(_edges(pairs, bits)) for bits in numbers.tolist()]
-    counts = np.array([stars_of(each, leaves) for each in networks])
+    counts = np.array([count_stars(each, leaves) for each in networks])
     for number in numbers[:: max(len(numbers) // 20, 1)].tolist():
         assert counts[number] == counted(networks[number].to_networkx(), leaves)
     effect = np.max([np.abs(counts - counts[numbers ^ (1 << bit)]) for bit in range(len(pairs))], axis=0)
     within = effect
-    widths = np.array([ladder_of(each, leaves).widths(8) for each in networks])
+    widths = np.array([star_sensitivity(each, leaves).local_sensitivities(8) for each in networks])
     for changes in range(8):
         if changes:
             within = np.max([within, *(within[numbers ^ (1 << bit)] for bit in range(len(pairs)))], axis=0)
         assert widths[:, changes].tolist() == within.tolist()
-    assert (widths[:, -1] == ladder_of(networks[0], leaves).most).all()
+    assert (widths[:, -1] == star_sensitivity(networks[0], leaves).global_sensitivity).all()
 
 
 def _edges(pairs: list[tuple[int, int]], bits: int) -> np.ndarray:
@@ -58,8 +58,8 @@ def _edges(pairs: list[tuple[int, int]], bits: int) -> np.ndarray:
 def weights(graph: nx.Graph, leaves: int, far: int) -> np.ndarray:
     """Return the chances of the numbers from -far to far by the definition of the mechanism, epsilon being 1."""
     network = network_of(graph)
-    ends = np.append(0, np.cumsum(ladder_of(network, leaves).widths(4 * far)))
-    found = np.exp(-np.searchsorted(ends, np.abs(np.arange(-far, far + 1) - stars_of(network, leaves))) / 2)
+    ends = np.append(0, np.cumsum(star_sensitivity(network, leaves).local_sensitivities(4 * far)))
+    found = np.exp(-np.searchsorted(ends, np.abs(np.arange(-far, far + 1) - count_stars(network, leaves))) / 2)
     return found / found.sum()
 
 
@@ -80,7 +80,7 @@ def only(graph: nx.Graph, one: int, other: int) -> nx.Graph:
 
 def test_draws_follow_the_weights():
     graph, draws = nx.lollipop_graph(4, 3), 500
-    ladder, count = ladder_of(network_of(graph), 2), stars_of(network_of(graph), 2)
+    ladder, count = star_sensitivity(network_of(graph), 2), count_stars(network_of(graph), 2)
     found = np.array([count + ladder.draw(Fraction(1)) for _ in range(draws)])
     shares = np.bincount(found + 300, minlength=601) / draws
     assert np.abs(np.cumsum(shares) - np.cumsum(weights(graph, 2, 300))).max() < 2.2 / np.sqrt(draws)
@@ -93,7 +93,7 @@ def test_draws_follow_the_weights():
 def test_figures_of_karate(graph, leaves, golden):
     """The two leaders have 17 and 16 neighbors, and do not know each other."""
     network = network_of(graph)
-    assert (stars_of(network, leaves), *ladder_of(network, leaves).widths(2).tolist()) == golden
+    assert (count_stars(network, leaves), *star_sensitivity(network, leaves).local_sensitivities(2).tolist()) == golden
     assert golden[1] == comb(17, leaves - 1) + comb(16, leaves - 1)
 
 
@@ -125,5 +125,5 @@ def test_bad_requests_are_refused_unpaid(paying):
 def test_figures_of_the_real_network(shared_data, leaves, golden):
     """The two with the most neighbors, 1,045 and 792, know each other."""
     network = S.read(shared_data / "networks" / "facebook.txt")
-    assert (stars_of(network, leaves), *ladder_of(network, leaves).widths(2).tolist()) == golden
+    assert (count_stars(network, leaves), *star_sensitivity(network, leaves).local_sensitivities(2).tolist()) == golden
     assert golden[1] == comb(1044, leaves - 1) + comb(791, leaves - 1)

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import copies, counted, graphs, network_of, same_neighborhoods, signature
-from sfumato.coding.kernels.neighborhoods import _matched
+from sfumato.coding.kernels.neighborhoods import _same_edges
 from sfumato.exceptions import InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.networks.refinement import refined, structure_classes
+from sfumato.networks.refinement import refine_vertices, structural_equivalence_classes
 
 S = sf.networks
 KARATE, MISERABLES = network_of(nx.karate_club_graph()), network_of(nx.les_miserables_graph())
 
 
 def classes(network: S.Network, knowledge: str) -> tuple[int, int]:
-    found = np.bincount(structure_classes(network, knowledge))
+    found = np.bincount(structural_equivalence_classes(network, knowledge))
     return len(found), int((found == 1).sum())
 
 
@@ -39,7 +39,7 @@ def test_candidates_are_those_with_the_same_multisets(graph, rounds):
 @given(graphs(), st.integers(0, 3))
 def test_a_hash_never_decides(graph, bits):
     network = network_of(graph)
-    exact, collided = refined(network, 9), refined(network, 9, mask=(1 << bits) - 1)
+    exact, collided = refine_vertices(network, 9), refine_vertices(network, 9, mask=(1 << bits) - 1)
     assert Counter(zip(exact, collided, strict=True)).keys() == set(zip(exact, collided, strict=True))
     assert len(set(exact)) == len(set(collided)) == len(set(zip(exact, collided, strict=True)))
 
@@ -53,9 +53,9 @@ def test_neighborhoods_are_compared_as_graphs(graph):
 def test_a_map_that_colors_suggest_is_checked_edge_by_edge():
     starts, colors = np.array([0, 1, 3, 4]), np.arange(3, dtype=np.uint64)
     path, turned = (starts, np.array([1, 0, 2, 1])), (np.array([0, 2, 3, 4]), np.array([1, 2, 0, 0]))
-    assert _matched(path, path, colors, colors)
-    assert not _matched(path, turned, colors, colors)
-    assert _matched(path, turned, colors, np.array([1, 0, 2], dtype=np.uint64))
+    assert _same_edges(path, path, colors, colors)
+    assert not _same_edges(path, turned, colors, colors)
+    assert _same_edges(path, turned, colors, np.array([1, 0, 2], dtype=np.uint64))
 
 
 def test_equal_degrees_do_not_make_neighborhoods_equal():
@@ -69,7 +69,9 @@ def test_equal_degrees_do_not_make_neighborhoods_equal():
 
 def test_labels_of_neighbors_tell_neighborhoods_apart():
     pairs = network_of(nx.Graph([(0, 1), (2, 3)]))
-    labeled = replace(pairs, persons=pa.table({"sex": ["f", "m", "f", "f"]}), schema=sf.Schema(quasi=["sex"]))
+    labeled = replace(
+        pairs, vertices=pa.table({"sex": ["f", "m", "f", "f"]}), schema=sf.Schema(quasi_identifiers=["sex"])
+    )
     assert S.candidates(pairs, knowledge="neighborhood").tolist() == [4] * 4
     assert S.candidates(labeled, knowledge="neighborhood").tolist() == [1, 3, 3, 3]
 
@@ -96,13 +98,13 @@ def test_classes_of_known_networks(network, expected):
 @given(graphs(), st.integers(1, 4))
 def test_levels_are_the_smallest_classes(graph, k):
     network, degrees = network_of(graph), Counter(dict(graph.degree).values())
-    found = S.KDegree(k=k).judge(network)
+    found = S.KDegree(k=k).evaluate(network)
     assert found.level == min(degrees.values())
-    assert found.broken == sum(count for count in degrees.values() if count < k)
+    assert found.violations == sum(count for count in degrees.values() if count < k)
     assert found.holds == (found.level >= k)
     candidates = S.candidates(network, knowledge="H2")
-    assert S.KCandidates(k=k, knowledge="H2").judge(network).level == candidates.min()
-    assert S.KNeighborhood(k=k).judge(network).level == min(same_neighborhoods(graph))
+    assert S.KCandidates(k=k, knowledge="H2").evaluate(network).level == candidates.min()
+    assert S.KNeighborhood(k=k).evaluate(network).level == min(same_neighborhoods(graph))
 
 
 @examples(40)
@@ -111,23 +113,23 @@ def test_copies_are_found_and_a_single_edge_breaks_them(graph, k, spoiled):
     several = nx.disjoint_union_all([graph] * k)
     if spoiled and several.edges:
         several.remove_edge(*next(iter(several.edges)))
-    assert S.KIsomorphism(k=1).judge(network_of(several)).level == copies(several)
+    assert S.KIsomorphism(k=1).evaluate(network_of(several)).level == copies(several)
 
 
 def test_an_alignment_is_checked_edge_by_edge():
     path = network_of(nx.path_graph(4))
     good = replace(path, alignment=np.array([[0, 3], [1, 2]]))
-    assert S.KAutomorphism(k=2).judge(good).holds
-    assert not S.KAutomorphism(k=3).judge(good).holds
+    assert S.KAutomorphism(k=2).evaluate(good).holds
+    assert not S.KAutomorphism(k=3).evaluate(good).holds
     for wrong in ([[0, 1], [2, 3]], [[0, 3], [1, 1]], [[0, 3]]):
-        assert not S.KAutomorphism(k=2).judge(replace(path, alignment=np.array(wrong))).holds
-    undecided = S.KAutomorphism(k=2).judge(path)
+        assert not S.KAutomorphism(k=2).evaluate(replace(path, alignment=np.array(wrong))).holds
+    undecided = S.KAutomorphism(k=2).evaluate(path)
     assert (undecided.level, undecided.holds) == (1, False)
     asked = [S.KAutomorphism(k=2)]
-    assert S.audit(path, models=asked).facts["promises not decided"] == 1
+    assert S.audit(path, models=asked).summary["promises not decided"] == 1
     for decided in (good, network_of(nx.star_graph(3))):
-        assert "promises not decided" not in S.audit(decided, models=asked).facts
-    assert not S.KAutomorphism(k=2).judge(network_of(nx.star_graph(3))).holds
+        assert "promises not decided" not in S.audit(decided, models=asked).summary
+    assert not S.KAutomorphism(k=2).evaluate(network_of(nx.star_graph(3))).holds
 
 
 def two_triangles() -> S.Network:
@@ -135,35 +137,35 @@ def two_triangles() -> S.Network:
 
 
 def test_a_clique_gives_its_relations_away():
-    halves = S.ClusteredNetwork.of(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
-    assert [each.tolist() for each in halves.beliefs()] == [[1.0, 1.0], [1 / 9]]
-    found = S.EdgeConfidence(limit=0.5).judge(halves)
-    assert (found.level, found.broken, found.holds) == (1.0, 2, False)
-    pairs = S.ClusteredNetwork.of(two_triangles(), np.array([0, 0, 1, 1, 2, 2]))
-    assert S.EdgeConfidence(limit=1.0).judge(pairs).holds
-    assert S.EdgeConfidence(limit=0.9).judge(two_triangles()).level == 1.0
+    halves = S.ClusteredNetwork.from_clusters(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
+    assert [each.tolist() for each in halves.edge_probabilities()] == [[1.0, 1.0], [1 / 9]]
+    found = S.EdgeConfidence(limit=0.5).evaluate(halves)
+    assert (found.level, found.violations, found.holds) == (1.0, 2, False)
+    pairs = S.ClusteredNetwork.from_clusters(two_triangles(), np.array([0, 0, 1, 1, 2, 2]))
+    assert S.EdgeConfidence(limit=1.0).evaluate(pairs).holds
+    assert S.EdgeConfidence(limit=0.9).evaluate(two_triangles()).level == 1.0
     twice = network_of(nx.Graph([(0, 1), (2, 3)]))
-    assert S.EdgeConfidence(limit=0.5).judge(twice).level == 0.5
+    assert S.EdgeConfidence(limit=0.5).evaluate(twice).level == 0.5
 
 
 def test_models_of_tables_judge_the_persons_of_super_nodes():
     persons = pa.table({"disease": ["flu", "flu", "cold", "flu", "flu", "flu"]})
     halves = replace(
-        S.ClusteredNetwork.of(two_triangles(), np.array([0, 0, 0, 1, 1, 1])),
-        persons=persons,
+        S.ClusteredNetwork.from_clusters(two_triangles(), np.array([0, 0, 0, 1, 1, 1])),
+        vertices=persons,
         schema=sf.Schema(sensitive=["disease"]),
     )
     model = sf.PSensitiveKAnonymity(p=2, k=3, sensitive="disease")
     found = S.audit(halves, models=[sf.KAnonymity(k=3), model])
     assert [verdict.holds for verdict in found.verdicts] == [True, False]
-    assert found.verdicts[1].broken == 1
+    assert found.verdicts[1].violations == 1
     assert found.level("k-anonymity") == 3
     with pytest.raises(SchemaError, match="Nothing is published of 'illness'"):
         S.audit(halves, models=[sf.DistinctLDiversity(l=2, sensitive="illness")])
 
 
 def test_promises_refuse_what_they_cannot_judge():
-    halves = S.ClusteredNetwork.of(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
+    halves = S.ClusteredNetwork.from_clusters(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
     with pytest.raises(UnsupportedModelError, match="promise about a graph"):
         S.audit(halves, models=[S.KDegree(k=2)])
     with pytest.raises(UnsupportedModelError, match="a graph has none"):
@@ -191,4 +193,4 @@ def test_distances_to_hubs_are_refused_before_the_search_and_still_judged():
     for algorithm in (None, S.KMatch()):
         with pytest.raises(UnsupportedModelError, match="attack the release by hubs-3"):
             S.anonymize(network, models=[model], algorithm=algorithm)
-    assert model.judge(network).level == 1
+    assert model.evaluate(network).level == 1

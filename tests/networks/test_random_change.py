@@ -12,13 +12,13 @@ import pytest
 
 import sfumato as sf
 from network_oracle import network_of
-from sfumato.core.progress import silent
-from sfumato.exceptions import BrokenPromiseError, SchemaError
-from sfumato.kinds.search import KindRequest
-from sfumato.networks.clustered import pairs_numbered
-from sfumato.networks.files import read_published, same
-from sfumato.networks.measures import measured
-from sfumato.randomness import Stream
+from sfumato.core.progress import ignore_progress
+from sfumato.exceptions import GuaranteeViolatedError, SchemaError
+from sfumato.kinds.search import Request
+from sfumato.networks.clustered import pairs_from_numbers
+from sfumato.networks.files import equal_published, read_published
+from sfumato.networks.measures import compute_metrics
+from sfumato.randomness import KeyedRandom
 
 S = sf.networks
 NETWORK = network_of(nx.gnm_random_graph(120, 500, seed=1))
@@ -41,7 +41,7 @@ def test_ten_percent_of_noise_leave_ninety_percent_of_certainty(tmp_path):
 def test_the_share_of_original_edges_is_the_belief():
     kept = shown = 0
     for number in range(40):
-        measures = published(0.7, secret=f"{number:064x}").measures
+        measures = published(0.7, secret=f"{number:064x}").metrics
         kept += measures["edges-kept"]
         shown += measures["edges-kept"] + measures["edges-added"]
     assert kept / shown == pytest.approx(0.7, abs=0.02)  # 6 deviations of 20,000 edges
@@ -57,12 +57,12 @@ def test_rounding_breaks_no_promise(limit):
 
 @pytest.mark.parametrize("wrong", [(0.5, 0.9), (0.0, 0.1), (0.3, 1e-6), (1.0, 0.5)])
 def test_noise_that_does_not_fit_counts_as_none(wrong):
-    spoiled = replace(published(0.7).network, noise=S.EdgeNoise(removed=wrong[0], added=wrong[1]))
-    assert S.EdgeConfidence(limit=0.7).judge(spoiled).level == 1.0
+    spoiled = replace(published(0.7).graph, noise=S.EdgeNoise(removed=wrong[0], added=wrong[1]))
+    assert S.EdgeConfidence(limit=0.7).evaluate(spoiled).level == 1.0
 
 
 def test_every_pair_has_its_number():
-    low, high = pairs_numbered(np.arange(45))
+    low, high = pairs_from_numbers(np.arange(45))
     assert sorted(zip(low.tolist(), high.tolist(), strict=True)) == [
         (a, b) for a in range(10) for b in range(a + 1, 10)
     ]
@@ -72,21 +72,21 @@ def test_pairs_of_large_networks_have_theirs_too():
     last = np.array([10, 94_906_267, 2_000_000_000], dtype=np.int64)  # roots of these are rounded
     first = last * (last - 1) // 2
     for step in (-1, 0, 1):
-        low, high = pairs_numbered(first + step)
+        low, high = pairs_from_numbers(first + step)
         assert np.array_equal(high * (high - 1) // 2 + low, first + step)
         assert ((low >= 0) & (low < high)).all()
 
 
 def test_chances_that_were_changed_in_their_file_are_seen(tmp_path):
     release = published(0.7)
-    noise = S.EdgeNoise(removed=release.network.noise.removed, added=release.network.noise.added * 1.0001)
-    spoiled = replace(release.network, noise=noise)
-    assert S.EdgeConfidence(limit=0.7).judge(spoiled).level != 1.0
+    noise = S.EdgeNoise(removed=release.graph.noise.removed, added=release.graph.noise.added * 1.0001)
+    spoiled = replace(release.graph, noise=noise)
+    assert S.EdgeConfidence(limit=0.7).evaluate(spoiled).level != 1.0
     object.__setattr__(release, "_read_files", lambda _: spoiled)
-    with pytest.raises(BrokenPromiseError):
+    with pytest.raises(GuaranteeViolatedError):
         release.write(tmp_path / "out")
-    assert same(release.network, replace(release.network))
-    assert not same(release.network, spoiled)
+    assert equal_published(release.graph, replace(release.graph))
+    assert not equal_published(release.graph, spoiled)
 
 
 def test_sensitive_edges_are_never_shown():
@@ -97,7 +97,7 @@ def test_sensitive_edges_are_never_shown():
     }
     network = S.Network.from_edges(pd.DataFrame(edges), kind="kind")
     release = published(1.0, network, sensitive="loves")
-    assert (release.network.size, release.measures["edges-removed"]) == (3, 3)  # a missing kind may be sensitive
+    assert (release.graph.size, release.metrics["edges-removed"]) == (3, 3)  # a missing kind may be sensitive
     with pytest.raises(SchemaError, match="have no kinds"):
         published(0.9, sensitive="loves")
     with pytest.raises(SchemaError, match="No edge is of the sensitive kind"):
@@ -120,21 +120,21 @@ def counted_beliefs(original, published):
 def test_what_is_believed_of_hubs_and_of_common_friends_is_told(algorithm):
     friends = network_of(nx.powerlaw_cluster_graph(400, 12, 0.8, seed=1))
     limit = S.EdgeConfidence(limit=0.6)
-    asked = KindRequest(data=friends, models=(limit,), stream=Stream("1" * 64, "network"), progress=silent)
+    asked = Request(data=friends, models=(limit,), stream=KeyedRandom("1" * 64, "network"), progress=ignore_progress)
     found = algorithm.find(asked)
-    measures = measured(friends, found)
+    measures = compute_metrics(friends, found)
     hubs, near = counted_beliefs(friends, found)
     assert measures["belief-between-hubs"] == pytest.approx(hubs)
     assert measures["belief-with-common-neighbors"] == pytest.approx(near)
     assert measures["larger-belief"] == max(hubs, near) > 0.6
     assert hubs > 0.8 or algorithm.name == "edge-switching"
     release = S.anonymize(friends, models=[limit], algorithm=algorithm)
-    assert release.measures["larger-belief"] > 0.6
+    assert release.metrics["larger-belief"] > 0.6
     assert limit.words.promise.startswith("On average")
 
 
 def test_nothing_is_told_of_beliefs_where_no_edges_are_noise():
-    measures = S.anonymize(NETWORK, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence()).measures
+    measures = S.anonymize(NETWORK, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence()).metrics
     assert "larger-belief" not in measures
 
 

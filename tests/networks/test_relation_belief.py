@@ -16,8 +16,8 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import network_of
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, SchemaError
-from sfumato.networks.files import read_published, same
-from sfumato.networks.relations import clustered_relations, relations
+from sfumato.networks.files import equal_published, read_published
+from sfumato.networks.relations import count_typed_edges, typed_edges
 
 S = sf.networks
 LEAKS = {"home": 0.3, "work": 0.5}
@@ -47,16 +47,16 @@ def drawn_rows():
 @pytest.mark.parametrize(("base", "both"), [(0.0, 0.65), (0.1, 0.685)])
 def test_both_kinds_shown_give_the_golden_belief(base, both):
     promise = S.RelationBelief(limit=0.5, leaks=LEAKS, base=base)
-    verdict = promise.judge(kinds_network([(0, 1, "home"), (0, 1, "work"), (1, 2, "home")]))
-    assert (verdict.level, verdict.broken) == (pytest.approx(both), 1)
-    assert promise.judge(kinds_network([(0, 1, "home"), (1, 2, "work")])).level == pytest.approx(0.5 + base / 2)
-    assert promise.judge(kinds_network([])).level == base
+    verdict = promise.evaluate(kinds_network([(0, 1, "home"), (0, 1, "work"), (1, 2, "home")]))
+    assert (verdict.level, verdict.violations) == (pytest.approx(both), 1)
+    assert promise.evaluate(kinds_network([(0, 1, "home"), (1, 2, "work")])).level == pytest.approx(0.5 + base / 2)
+    assert promise.evaluate(kinds_network([])).level == base
 
 
 def test_densities_of_super_nodes_give_the_golden_belief():
     rows = [(0, 2, "home"), (0, 2, "work"), (1, 3, "work")]  # one of four pairs, and two of them
-    two = clustered_relations(kinds_network(rows, 4), np.array([0, 0, 1, 1]))
-    assert S.RelationBelief(limit=0.5, leaks=LEAKS).judge(two).level == pytest.approx(0.30625)
+    two = count_typed_edges(kinds_network(rows, 4), np.array([0, 0, 1, 1]))
+    assert S.RelationBelief(limit=0.5, leaks=LEAKS).evaluate(two).level == pytest.approx(0.30625)
 
 
 @examples(30)
@@ -70,7 +70,7 @@ def test_beliefs_are_those_of_the_definition(rows, nodes):
         1 - 0.95 * prod(1 - leak[kind] for kind in leak if (*pair, kind) in shown)
         for pair in combinations(range(PERSONS), 2)
     )
-    assert promise.judge(network).level == pytest.approx(oracle)
+    assert promise.evaluate(network).level == pytest.approx(oracle)
     known = [row for row in rows if row[2]]
     found = 0.05
     for one, other in combinations(range(PERSONS), 2):
@@ -78,16 +78,16 @@ def test_beliefs_are_those_of_the_definition(rows, nodes):
         pairs = [pair for pair in combinations(range(PERSONS), 2) if {tuple(sorted(label[list(pair)]))} == group]
         share = {kind: sum((*pair, kind) in shown for pair in pairs) / len(pairs) for kind in leak if kind}
         found = max(found, 1 - 0.95 * prod(1 - share[kind] * leak[kind] for kind in share))
-    assert promise.judge(clustered_relations(kinds_network(known), label)).level == pytest.approx(found)
+    assert promise.evaluate(count_typed_edges(kinds_network(known), label)).level == pytest.approx(found)
 
 
 def test_what_is_not_known_betrays_everything():
     promise = S.RelationBelief(limit=0.5, leaks=LEAKS)
-    assert promise.judge(kinds_network([(0, 1, "golf")])).level == 1
-    assert promise.judge(kinds_network([(0, 1, None)])).level == 1
+    assert promise.evaluate(kinds_network([(0, 1, "golf")])).level == 1
+    assert promise.evaluate(kinds_network([(0, 1, None)])).level == 1
     bare = network_of(nx.path_graph(4))
-    assert promise.judge(bare).level == 1
-    assert promise.judge(S.ClusteredNetwork.of(bare, np.array([0, 0, 1, 1]))).level == 1
+    assert promise.evaluate(bare).level == 1
+    assert promise.evaluate(S.ClusteredNetwork.from_clusters(bare, np.array([0, 0, 1, 1]))).level == 1
 
 
 @examples(20)
@@ -100,10 +100,10 @@ def test_sensitive_relations_are_never_shown_and_the_limit_is_kept(rows, keep):
     except InfeasibleError:
         all_shown = kinds_network([row for row in rows if row[2] in LEAKS])
         assert "clusters" in keep
-        assert not promise.judge(clustered_relations(all_shown, np.zeros(PERSONS, dtype=np.int64))).holds
+        assert not promise.evaluate(count_typed_edges(all_shown, np.zeros(PERSONS, dtype=np.int64))).holds
         return
-    found = release.network
-    names = set(found.kinds if isinstance(found, S.ClusteredNetwork) else relations(found)[2])
+    found = release.graph
+    names = set(found.edge_types if isinstance(found, S.ClusteredNetwork) else typed_edges(found)[2])
     assert names <= {"home", "work"}
     assert release.audit.holds
     if keep == "some":  # relations of the kind that alone keeps the limit all stay, unless another one came first
@@ -115,7 +115,7 @@ def test_a_limit_that_a_kind_just_reaches_is_kept():
     rows = [(0, 1, "love"), (0, 1, "home"), (1, 2, "home")]
     promise = S.RelationBelief(limit=0.3, leaks={"home": 0.3})  # 1 - (1 - 0.3) is above 0.3 as computers count
     release = published(kinds_network(rows), promise, keep="all")
-    assert (release.network.size, release.audit.level("relation-belief")) == (2, 0.3)
+    assert (release.graph.size, release.audit.level("relation-belief")) == (2, 0.3)
 
 
 def test_kinds_stay_with_their_persons_and_unknown_ones_go():
@@ -124,7 +124,7 @@ def test_kinds_stay_with_their_persons_and_unknown_ones_go():
     release = published(network, S.RelationBelief(limit=1), keep="all")
     who = dict(line.split(",") for line in release.internal["correspondence.csv"].splitlines()[1:])
     back = {int(new): int(old) for old, new in who.items()}
-    shown = zip(release.network.edges.tolist(), release.network.kinds.to_pylist(), strict=True)
+    shown = zip(release.graph.edges.tolist(), release.graph.edge_types.to_pylist(), strict=True)
     found = {"".join(str(each) for each in sorted((back[a], back[b]))): kinds for (a, b), kinds in shown}
     assert found == {kind: [kind] for _, _, kind in rows[:-1]}
 
@@ -132,7 +132,7 @@ def test_kinds_stay_with_their_persons_and_unknown_ones_go():
 def test_random_choices_keep_either_relation():
     rows = [(0, 1, "love"), *((a, a + 1, kind) for a in range(39) for kind in ("home", "work"))]
     promise = S.RelationBelief(limit=0.5, leaks=LEAKS)
-    kept = relations(published(kinds_network(rows, 40), promise, keep="some").network)
+    kept = typed_edges(published(kinds_network(rows, 40), promise, keep="some").graph)
     assert set(kept[2]) == {"home", "work"}
     assert len(kept[0]) == 39
 
@@ -147,7 +147,7 @@ def test_files_hold_the_kinds_and_are_judged_alone(tmp_path):
         release = published(network, models, keep=keep)
         release.write(tmp_path / keep, table_format=["csv", "parquet"][place % 2])
         read = read_published(tmp_path / keep / "public")
-        assert same(read, release.network)
+        assert equal_published(read, release.graph)
         assert S.audit(read, models=models).level("relation-belief") == release.audit.level("relation-belief")
         assert not any(b"love" in path.read_bytes() for path in (tmp_path / keep / "public").glob("*.csv"))
     counts = tmp_path / "clusters" / "public" / "kinds.parquet"
@@ -174,17 +174,17 @@ def test_capped_counts_were_true_counts_that_keep_the_promise():
     with pytest.raises(InfeasibleError, match="Even one super-node"):  # all pairs are related, whatever is counted
         published(kinds_network(rows), promise, keep="capped-clusters")
     loose = S.RelationBelief(limit=0.5, leaks=LEAKS)
-    capped = published(kinds_network(rows), [loose, sf.KAnonymity(k=3)], keep="capped-clusters").network
-    assert {count for each in capped.kinds.values() for count in each[:, 2].tolist()} == {1}
+    capped = published(kinds_network(rows), [loose, sf.KAnonymity(k=3)], keep="capped-clusters").graph
+    assert {count for each in capped.edge_types.values() for count in each[:, 2].tolist()} == {1}
 
 
 def test_leaks_are_fitted_with_hindsight_and_rounded_up():
     rows = [(0, 1, "love"), (0, 1, "home"), (1, 2, "home"), (2, 3, "home"), (3, 4, "work"), (4, 5, "love")]
-    promise = S.RelationBelief.fitted(kinds_network(rows), sensitive="love", limit=0.5)
+    promise = S.RelationBelief.fit(kinds_network(rows), sensitive="love", limit=0.5)
     assert promise.leaks == {"home": 0.34, "work": 0.0}
     assert promise.base == 0.1  # one of eleven pairs that show nothing
     with pytest.raises(SchemaError, match="No edge is of the sensitive kind"):
-        S.RelationBelief.fitted(kinds_network(rows), sensitive="hate", limit=0.5)
+        S.RelationBelief.fit(kinds_network(rows), sensitive="hate", limit=0.5)
 
 
 def test_a_fitted_leak_is_never_below_the_true_one():
@@ -194,7 +194,7 @@ def test_a_fitted_leak_is_never_below_the_true_one():
         for place in range(100):
             rows += [(first, first + 1, kind) for kind in (*kinds, *(("love",) if place < loved else ()))]
             first += 2
-    promise = S.RelationBelief.fitted(kinds_network(rows, first), sensitive="love", limit=0.5)
+    promise = S.RelationBelief.fit(kinds_network(rows, first), sensitive="love", limit=0.5)
     assert promise.leaks == {"home": 0.48, "work": 0.58}  # 95 and 115 of 200, rounded up
     assert promise.base == 0
 
@@ -222,7 +222,7 @@ def test_kinds_of_one_pair_are_one_edge():
     network = S.Network.from_edges(
         pa.table(dict(zip("abk", zip(*rows, strict=True), strict=True))), kind="k", simplify=True
     )
-    assert (network.size, network.kinds.to_pylist()) == (2, [["home", "work"], [None]])
+    assert (network.n_edges, network.edge_types.to_pylist()) == (2, [["home", "work"], [None]])
     assert dict(network.dropped) == {"double edges": 1}
     ways = S.Network.from_edges(
         pa.table({"a": [0, 1, 0], "b": [1, 0, 1], "k": ["home", "home", "work"], "w": [1.0, 2.0, 4.0]}),
@@ -231,19 +231,17 @@ def test_kinds_of_one_pair_are_one_edge():
         directed=True,
         as_undirected="both",
     )
-    assert (ways.kinds.to_pylist(), ways.weights.tolist()) == ([["home"]], [2.0])
+    assert (ways.edge_types.to_pylist(), ways.weights.tolist()) == ([["home"]], [2.0])
     many = nx.MultiGraph([(0, 1, {"kind": "work"}), (0, 1, {"kind": "home"})])
     found = S.Network.from_networkx(many, kind="kind")
-    assert (found.size, found.to_networkx()[0][1]) == (1, {"kind": "home+work"})
-    assert (
-        found.fingerprint() != S.Network.from_networkx(nx.Graph([(0, 1, {"kind": "home"})]), kind="kind").fingerprint()
-    )
+    assert (found.n_edges, found.to_networkx()[0][1]) == (1, {"kind": "home+work"})
+    assert found.digest() != S.Network.from_networkx(nx.Graph([(0, 1, {"kind": "home"})]), kind="kind").digest()
 
 
 def test_searches_that_do_not_say_so_publish_no_kinds():
     class Idle(S.DegreeSequence):
-        def find(self, request):
+        def search(self, request):
             return request.data
 
     network = kinds_network([(0, 1, "love"), (2, 3, "home"), (4, 5, "work")])
-    assert S.anonymize(network, models=[S.KDegree(k=2)], algorithm=Idle()).network.kinds is None
+    assert S.anonymize(network, models=[S.KDegree(k=2)], algorithm=Idle()).graph.edge_types is None

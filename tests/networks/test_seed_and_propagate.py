@@ -12,20 +12,20 @@ import sfumato as sf
 from drawn_examples import examples
 from network_attack_oracle import spread_slowly
 from network_oracle import network_of
-from sfumato.coding.kernels.seed_matching import spread_seeds
-from sfumato.networks.attacks.propagation import propagate, spread
-from sfumato.networks.attacks.setting import NetworkSetting
-from sfumato.samples import generate_network
+from sfumato.coding.kernels.seed_matching import propagate_seeds
+from sfumato.networks.attacks.propagation import seed_propagation_attack, spread_matching
+from sfumato.networks.attacks.setting import GraphAttackSetting
+from sfumato.samples import generate_friendship_graph
 
 S = sf.networks
-FRIENDS = generate_network(300, seed=3)
+FRIENDS = generate_friendship_graph(300, seed=3)
 RING = network_of(nx.cycle_graph(40))
 
 
 def propagated(published, who):
     rng = np.random.default_rng(1)
-    setting = NetworkSetting(published=published, original=FRIENDS, who=who, targets=1000, rng=rng)
-    return propagate(setting, seeds=10, overlap=0.95, runs=10)
+    setting = GraphAttackSetting(published=published, original=FRIENDS, who=who, targets=1000, rng=rng)
+    return seed_propagation_attack(setting, seeds=10, overlap=0.95, runs=10)
 
 
 def test_seeds_spread_over_a_copy_and_not_over_strangers():
@@ -35,17 +35,17 @@ def test_seeds_spread_over_a_copy_and_not_over_strangers():
     assert found.gains
     assert found.targets == 10 * 290
     assert found.interval[0] < 0.75  # ten runs, not 2,900 persons
-    stranger = network_of(nx.gnm_random_graph(300, FRIENDS.size, seed=1))
+    stranger = network_of(nx.gnm_random_graph(300, FRIENDS.n_edges, seed=1))
     assert not propagated(stranger, np.arange(300)).gains
 
 
 def test_seeds_are_kept_and_nobody_is_claimed_twice():
     start = np.array([3, 5, 8, 13])
-    to = spread(FRIENDS, FRIENDS, start, start, np.random.default_rng(1))
+    to = spread_matching(FRIENDS, FRIENDS, start, start, np.random.default_rng(1))
     assert to[start].tolist() == start.tolist()
     claimed = to[to >= 0]
     assert len(set(claimed.tolist())) == len(claimed)
-    assert (spread(RING, RING, start[:0], start[:0], np.random.default_rng(1)) == -1).all()
+    assert (spread_matching(RING, RING, start[:0], start[:0], np.random.default_rng(1)) == -1).all()
 
 
 @examples(40)
@@ -62,7 +62,7 @@ def test_seeds_spread_as_by_definition(seed, seeds):
     to[:seeds] = np.arange(seeds)
     back = to.copy()
     rows = [(each.offsets, each.neighbors) for each in map(network_of, (one, other))]
-    spread_seeds(*rows, to, back, 0.5, orders)
+    propagate_seeds(*rows, to, back, 0.5, orders)
     mapped = {each: image for each, image in enumerate(to.tolist()) if image >= 0}
     assert mapped == spread_slowly(one, other, start, orders.tolist())
     assert all(back[image] == each for each, image in mapped.items())
@@ -73,7 +73,7 @@ def copies_that_agree(network, kept, seeds, seed):
     rng = np.random.default_rng(seed)
     one, other = (network.with_edges(network.edges[rng.random(network.size) < kept]) for _ in range(2))
     start = rng.permutation(len(network))[:seeds]
-    to = spread(one, other, start, start, rng)
+    to = spread_matching(one, other, start, start, rng)
     to[start] = -1
     right = (to == np.arange(len(network))).sum()
     return right / (len(network) - seeds), right / max((to >= 0).sum(), 1)

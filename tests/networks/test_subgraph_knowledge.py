@@ -15,8 +15,8 @@ from network_oracle import graphs, known_subgraphs, network_of
 from sfumato.coding.kernels.subgraph_matching import draw_subgraph, find_subgraph
 from sfumato.exceptions import InvalidParameterError
 from sfumato.networks.attacks import matching
-from sfumato.networks.attacks.setting import NetworkSetting
-from sfumato.samples import generate_network
+from sfumato.networks.attacks.setting import GraphAttackSetting
+from sfumato.samples import generate_friendship_graph
 
 S = sf.networks
 
@@ -29,8 +29,8 @@ def test_candidates_have_the_rarest_subgraph(graph, edges):
     expected = [min((sum(each in other for other in around) for each in mine), default=len(graph)) for mine in around]
     found = S.candidates(network_of(graph), knowledge=f"subgraph-{edges}")
     assert found.tolist() == expected
-    verdict = S.KCandidates(k=2, knowledge=f"subgraph-{edges}").judge(network_of(graph))
-    assert (verdict.level, verdict.broken) == (min(expected), sum(each < 2 for each in expected))
+    verdict = S.KCandidates(k=2, knowledge=f"subgraph-{edges}").evaluate(network_of(graph))
+    assert (verdict.level, verdict.violations) == (min(expected), sum(each < 2 for each in expected))
 
 
 def test_a_star_hides_its_center_from_nobody_who_saw_two_edges():
@@ -103,7 +103,7 @@ def _chance_of_triangle(graph, known):
 def attacked(original, published=None, edges=10):
     rng = np.random.default_rng(1)
     everybody = np.arange(len(original))
-    setting = NetworkSetting(published=published or original, original=original, who=everybody, targets=50, rng=rng)
+    setting = GraphAttackSetting(published=published or original, original=original, who=everybody, targets=50, rng=rng)
     return matching.match_structure(setting, f"subgraph-{edges}")
 
 
@@ -130,5 +130,5 @@ def test_what_is_not_decided_is_told_and_nobody_is_claimed(monkeypatch):
 
 def test_the_search_goes_back_to_the_cause():
     """Going back by one node only, two of these targets would need more than a million steps."""
-    friends = generate_network(300, seed=3)
+    friends = generate_friendship_graph(300, seed=3)
     assert "not decided" not in attacked(friends).details

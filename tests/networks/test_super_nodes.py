@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, grown_slowly, network_of
-from sfumato.coding.kernels.block_moving import anneal_blocks, linked, log_factorials
+from sfumato.coding.kernels.block_moving import anneal_partition, linked_lists, log_factorials
 from sfumato.coding.kernels.distinct_drawing import make_distinct
-from sfumato.coding.kernels.super_nodes import attribute_loss, grow_super_nodes, take_attributes
+from sfumato.coding.kernels.super_nodes import attribute_loss, grow_super_nodes, join_attributes
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
-from sfumato.networks.attributes import attribute_arrays, with_attributes
+from sfumato.networks.attributes import encode_attributes, generalize_attributes
 
 S = sf.networks
 SECRET = "5f" * 32
@@ -37,14 +37,14 @@ KARATE = network_of(nx.karate_club_graph())
     ],
 )
 def test_sangreea_on_the_karate_club(k, nodes, loss, share):
-    found = S.ClusteredNetwork.of(KARATE, S.Sangreea(attributes=0).grown(KARATE, k))
+    found = S.ClusteredNetwork.from_clusters(KARATE, S.Sangreea(attributes=0).grow_clusters(KARATE, k))
     assert len(found.inner) == nodes
     assert found.structural_loss() * 34 * 33 / 4 == pytest.approx(loss, abs=1e-5)
     assert share is None or found.structural_loss() == pytest.approx(share, abs=1e-6)
 
 
 def test_sangreea_groups_of_five():
-    label = S.Sangreea(attributes=0).grown(KARATE, 5)
+    label = S.Sangreea(attributes=0).grow_clusters(KARATE, 5)
     expected = [
         {33, 32, 29, 14, 15},
         {0, 1, 3, 7, 13},
@@ -58,32 +58,32 @@ def test_sangreea_groups_of_five():
 
 @pytest.mark.parametrize(("k", "start"), [(2, 40.8436), (5, 139.6649), (10, 181.9614)])
 def test_a_likely_partition_leaves_fewer_graphs_than_sangreea(k, start):
-    grown = S.ClusteredNetwork.of(KARATE, S.Sangreea(attributes=0).grown(KARATE, k))
-    assert grown.log_graphs() == pytest.approx(start, abs=1e-4)
+    grown = S.ClusteredNetwork.from_clusters(KARATE, S.Sangreea(attributes=0).grow_clusters(KARATE, k))
+    assert grown.log_possible_graphs() == pytest.approx(start, abs=1e-4)
     models, search = [sf.KAnonymity(k=k)], S.LikelyPartition(turns=100)
     found = S.anonymize(KARATE, models=models, algorithm=search, secret=SECRET)
-    assert found.measures["log-graphs"] < start - 1
-    assert found.network.log_graphs() == pytest.approx(found.measures["log-graphs"])
-    assert found.network.sizes.min() >= k
+    assert found.metrics["log-graphs"] < start - 1
+    assert found.graph.log_possible_graphs() == pytest.approx(found.metrics["log-graphs"])
+    assert found.graph.sizes.min() >= k
     again = S.anonymize(KARATE, models=models, algorithm=search, secret=SECRET)
-    assert again.network.cluster.tolist() == found.network.cluster.tolist()
+    assert again.graph.cluster.tolist() == found.graph.cluster.tolist()
     still = S.anonymize(KARATE, models=models, algorithm=S.LikelyPartition(turns=0), secret=SECRET)
-    assert still.measures["log-graphs"] == pytest.approx(start, abs=1e-4)
+    assert still.metrics["log-graphs"] == pytest.approx(start, abs=1e-4)
 
 
 def annealed(network, label, least, heat, *, turns=200, seed=1):
     """Anneal some super-nodes; return all that is kept of them, what is won, and what was possible before."""
     count = len(network) // least
     matrix = np.zeros((count, count), dtype=np.int64)
-    before = S.ClusteredNetwork.of(network, label)
+    before = S.ClusteredNetwork.from_clusters(network, label)
     matrix[before.between[:, 0], before.between[:, 1]] = before.between[:, 2]
     matrix += matrix.T
     np.fill_diagonal(matrix[: len(before.inner), : len(before.inner)], before.inner)
     sizes = np.bincount(label, minlength=count)
-    state = label.copy(), matrix, sizes, *linked(label, count)
+    state = label.copy(), matrix, sizes, *linked_lists(label, count)
     words = np.random.default_rng(seed).integers(2**64, size=4 * turns, dtype=np.uint64)
-    won = anneal_blocks((network.offsets, network.neighbors), state, log_factorials(50), least, words, (heat, 0.0))
-    return state, won, before.log_graphs()
+    won = anneal_partition((network.offsets, network.neighbors), state, log_factorials(50), least, words, (heat, 0.0))
+    return state, won, before.log_possible_graphs()
 
 
 @examples(25)
@@ -93,18 +93,18 @@ def test_annealing_keeps_count_of_all_that_it_changes(graph, least, heat, seed):
     if least > len(network):
         return
     (label, matrix, sizes, first, after, _), won, before = annealed(
-        network, S.Sangreea(attributes=0).grown(network, least), least, heat, seed=seed
+        network, S.Sangreea(attributes=0).grow_clusters(network, least), least, heat, seed=seed
     )
     used, label = np.unique(label, return_inverse=True)
-    found = S.ClusteredNetwork.of(network, label)
-    assert found.log_graphs() == pytest.approx(before - won, abs=1e-9)
+    found = S.ClusteredNetwork.from_clusters(network, label)
+    assert found.log_possible_graphs() == pytest.approx(before - won, abs=1e-9)
     assert (found.sizes.tolist(), int(sizes.sum())) == (sizes[used].tolist(), len(network))
     assert found.sizes.min() >= least
     inside = matrix[np.ix_(used, used)]
     assert inside.diagonal().tolist() == found.inner.tolist()
     assert np.triu(inside, 1)[found.between[:, 0], found.between[:, 1]].tolist() == found.between[:, 2].tolist()
     assert np.array_equal(matrix, matrix.T)
-    assert int(matrix.sum() + matrix.trace()) == 2 * network.size
+    assert int(matrix.sum() + matrix.trace()) == 2 * network.n_edges
     for place, node in enumerate(used.tolist()):
         members, person = set(), first[node]
         while person >= 0:
@@ -127,7 +127,7 @@ def test_annealing_splits_and_merges():
 def test_counts_loss_and_possible_graphs_are_those_of_the_definitions(graph, data):
     label = data.draw(st.lists(st.integers(0, 2), min_size=len(graph), max_size=len(graph)))
     _, numbered = np.unique(label, return_inverse=True)
-    found = S.ClusteredNetwork.of(network_of(graph), numbered)
+    found = S.ClusteredNetwork.from_clusters(network_of(graph), numbered)
     blocks: dict[tuple[int, int], list[int]] = {}
     for one in graph:
         for other in range(one):
@@ -135,16 +135,18 @@ def test_counts_loss_and_possible_graphs_are_those_of_the_definitions(graph, dat
             pair = blocks.setdefault(key, [0, 0])
             pair[0] += 1
             pair[1] += graph.has_edge(one, other)
-    assert found.log_graphs() == pytest.approx(sum(log(comb(pairs, edges)) for pairs, edges in blocks.values()))
+    assert found.log_possible_graphs() == pytest.approx(
+        sum(log(comb(pairs, edges)) for pairs, edges in blocks.values())
+    )
     lost = sum(2 * edges * (1 - edges / pairs) for pairs, edges in blocks.values())
     assert found.structural_loss() * len(graph) * (len(graph) - 1) / 4 == pytest.approx(lost)
-    drawn = S.ClusteredNetwork.of(found.sample(seed=1), numbered)
+    drawn = S.ClusteredNetwork.from_clusters(found.sample(seed=1), numbered)
     assert np.array_equal(drawn.inner, found.inner)
     assert np.array_equal(drawn.between, found.between)
 
 
 def test_samples_are_all_as_likely():
-    square = S.ClusteredNetwork.of(S.Network.from_edges([(0, 1), (2, 3)]), np.array([0, 0, 0, 0]))
+    square = S.ClusteredNetwork.from_clusters(S.Network.from_edges([(0, 1), (2, 3)]), np.array([0, 0, 0, 0]))
     seen: dict[bytes, int] = {}
     for seed in range(600):
         key = square.sample(seed=seed).edges.tobytes()
@@ -173,7 +175,7 @@ def town(persons: int = 60) -> S.Network:
         .append_column("city", about["city"])
         .append_column("disease", about["disease"])
         .append_column("name", about["name"]),
-        schema=sf.Schema(quasi=["age", "city"], sensitive=["disease"]),
+        schema=sf.Schema(quasi_identifiers=["age", "city"], sensitive=["disease"]),
     )
 
 
@@ -181,25 +183,25 @@ def test_super_nodes_show_attributes_generalized_and_keep_models_of_tables():
     models = [sf.PSensitiveKAnonymity(p=2, k=4, sensitive="disease"), S.EdgeConfidence(limit=0.7)]
     network = town()
     release = S.anonymize(network, models=models, algorithm=S.Sangreea(), secret=SECRET)
-    found = release.network
+    found = release.graph
     assert release.audit.holds
-    assert found.persons.column_names == ["age", "city", "disease"]
+    assert found.vertices.column_names == ["age", "city", "disease"]
     original = dict(line.split(",") for line in release.internal["correspondence.csv"].splitlines()[1:])
     for key, number in original.items():
-        age, shown = network.persons["age"][int(key)].as_py(), found.persons["age"][int(number)].as_py()
+        age, shown = network.vertices["age"][int(key)].as_py(), found.vertices["age"][int(number)].as_py()
         low, high = (float(each) for each in shown.strip("[]").split(", ")) if "[" in shown else (float(shown),) * 2
         assert low <= age <= high
-        city = found.persons["city"][int(number)].as_py()
-        assert city in {"*", network.persons["city"][int(key)].as_py()}
-        assert found.persons["disease"][int(number)] == network.persons["disease"][int(key)]
+        city = found.vertices["city"][int(number)].as_py()
+        assert city in {"*", network.vertices["city"][int(key)].as_py()}
+        assert found.vertices["disease"][int(number)] == network.vertices["disease"][int(key)]
 
 
 def test_the_weight_of_attributes_matters():
     ranges = []
     for weight in (0.0, 1.0):
         network = town()
-        label = S.Sangreea(attributes=weight).grown(network, 5)
-        ages = network.persons["age"].to_numpy()
+        label = S.Sangreea(attributes=weight).grow_clusters(network, 5)
+        ages = network.vertices["age"].to_numpy()
         ranges.append(np.mean([np.ptp(ages[label == node]) for node in range(label.max() + 1)]))
     assert ranges[1] < 0.5 * ranges[0]
 
@@ -207,9 +209,9 @@ def test_the_weight_of_attributes_matters():
 def test_missing_attributes_are_shown_as_suppressed_or_missing():
     edges = [(0, 1), (2, 3)]
     about = pa.table({"key": [0, 1, 2, 3], "age": [None, 30, None, None]})
-    network = S.Network.from_edges(edges, persons=about, schema=sf.Schema(quasi=["age"]))
+    network = S.Network.from_edges(edges, persons=about, schema=sf.Schema(quasi_identifiers=["age"]))
     found = S.anonymize(network, models=[sf.KAnonymity(k=2)], algorithm=S.Sangreea(attributes=0.1), secret=SECRET)
-    shown = found.network.persons["age"].to_pylist()
+    shown = found.graph.vertices["age"].to_pylist()
     assert sorted(map(str, shown)) == ["*", "*", "None", "None"]
 
 
@@ -217,22 +219,22 @@ def test_taxonomies_are_climbed_to_the_lowest_common_node():
     edges = [(0, 1), (1, 2), (3, 4), (4, 5)]
     about = pa.table({"key": range(6), "city": ["Ulm", "Aalen", "Ulm", "Bonn", "Ulm", "Bonn"]})
     tree = sf.Taxonomy({"south": ["Ulm", "Aalen"], "west": ["Bonn", "Trier"]})
-    schema = sf.Schema(quasi=["city"], hierarchies={"city": tree})
+    schema = sf.Schema(quasi_identifiers=["city"], hierarchies={"city": tree})
     network = S.Network.from_edges(edges, persons=about, schema=schema)
-    numbers, widths, nodes, starts = attribute_arrays(network)
+    numbers, widths, nodes, starts = encode_attributes(network)
     assert (numbers.shape, widths.shape, starts.tolist()) == ((0, 6), (0,), [0, 3])
     assert len(set(nodes[1, :3].tolist())) == 1
     assert set(nodes[2].tolist()) == {0}
     label = np.array([0, 0, 0, 1, 1, 1])
     assert (
-        with_attributes(network, S.ClusteredNetwork.of(network, label)).persons["city"].to_pylist()
+        generalize_attributes(network, S.ClusteredNetwork.from_clusters(network, label)).vertices["city"].to_pylist()
         == ["south"] * 3 + ["*"] * 3
     )
     state = np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     arrays = numbers, widths, nodes, starts
-    take_attributes(arrays, state, 0, True)  # noqa: FBT003 - loops take flags by position
+    join_attributes(arrays, state, 0, True)  # noqa: FBT003 - loops take flags by position
     assert [attribute_loss(arrays, state, person) for person in (0, 1, 3)] == [0.0, 0.5, 1.0]
-    grown = S.Sangreea(attributes=1).grown(network, 2)
+    grown = S.Sangreea(attributes=1).grow_clusters(network, 2)
     assert sorted(np.bincount(grown).tolist()) == [2, 2, 2]
     assert len({grown[3], grown[5]}) == 1
 
@@ -256,7 +258,7 @@ def test_impossible_requests_are_refused():
 def test_large_networks_look_at_near_persons_only(groups, share, seed, near):
     graph = nx.gnp_random_graph(3 * groups, share, seed=seed)
     network = network_of(graph)
-    order, none = np.argsort(-network.degrees, kind="stable"), attribute_arrays(network)
+    order, none = np.argsort(-network.degrees, kind="stable"), encode_attributes(network)
     label, joined = grow_super_nodes(network.offsets, network.neighbors, order, 3, 0.0, none, 0 if near else 99)
     assert label.tolist() == grown_slowly(graph, 3, near=near)
     assert label[joined].tolist() == sorted(label.tolist())
@@ -266,8 +268,8 @@ def test_large_networks_look_at_near_persons_only(groups, share, seed, near):
 @pytest.mark.parametrize(("k", "nodes", "cliques", "loss"), [(5, 807, 199, None), (10, 403, 22, 0.022637)])
 def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
     network = S.read(shared_data / "networks" / "facebook.txt")
-    found = S.ClusteredNetwork.of(network, S.Sangreea(attributes=0).grown(network, k))
-    assert (len(found.inner), int((found.beliefs()[0] == 1).sum())) == (nodes, cliques)
+    found = S.ClusteredNetwork.from_clusters(network, S.Sangreea(attributes=0).grow_clusters(network, k))
+    assert (len(found.inner), int((found.edge_probabilities()[0] == 1).sum())) == (nodes, cliques)
     assert loss is None or found.structural_loss() == pytest.approx(loss, abs=1e-6)
 
 
@@ -276,7 +278,7 @@ def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
 def test_a_likely_partition_of_the_real_network(shared_data, k, log_graphs):
     network = S.read(shared_data / "networks" / "facebook.txt")
     likely = S.anonymize(network, models=[sf.KAnonymity(k=k)], algorithm=S.LikelyPartition(), secret=SECRET)
-    assert likely.measures["log-graphs"] < log_graphs
+    assert likely.metrics["log-graphs"] < log_graphs
 
 
 @examples(25)

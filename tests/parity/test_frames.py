@@ -16,8 +16,8 @@ from sfumato.models import DistinctLDiversity, KAnonymity
 from strategies import described_tables
 
 SCHEMA = sf.Schema(
-    identifier=["name"],
-    quasi=["age", "sex", "zip", "admission", "height_cm"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "sex", "zip", "admission", "height_cm"],
     sensitive=["disease"],
     insensitive=["cost"],
     hierarchies={"zip": sf.Prefixes()},
@@ -47,7 +47,10 @@ def with_gaps(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-TABLES = {"complete": sf.samples.generate(120, seed=3), "with gaps": with_gaps(sf.samples.generate(120, seed=3))}
+TABLES = {
+    "complete": sf.samples.generate_hospital(120, seed=3),
+    "with gaps": with_gaps(sf.samples.generate_hospital(120, seed=3)),
+}
 
 
 def written(release: sf.Release, folder: Path) -> dict[str, bytes]:
@@ -67,7 +70,7 @@ def test_every_kind_of_frame_gives_the_same_files(kind, content, tmp_path):
     assert mine.keys() == theirs.keys()
     for name in mine:
         assert mine[name] == theirs[name], name
-    assert other.measures == first.measures
+    assert other.metrics == first.metrics
     assert other.correspondence.tolist() == first.correspondence.tolist()
 
 

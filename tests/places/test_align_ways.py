@@ -12,7 +12,7 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.coding.kernels import sequence_aligning
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.places import AlignWays, KWays, RegionWays, Trajectories, align_ways
+from sfumato.places import CloakedTrajectories, SequenceAlignment, Trajectories, TrajectoryKAnonymity, align_ways
 from sfumato.places.align_ways import aligned
 
 
@@ -81,10 +81,10 @@ def test_long_ways_are_aligned_near_a_coarse_alignment(monkeypatch, rows, column
 
 def test_ways_of_thousands_of_points_are_published_in_a_small_part_of_all_pairs(monkeypatch):
     looked = []
-    real = sequence_aligning.align
+    real = sequence_aligning.align_sequences
     monkeypatch.setattr(
         sequence_aligning,
-        "align",
+        "align_sequences",
         lambda *given: (looked.append(int((given[4] - given[3] + 1).sum())), real(*given))[1],
     )
     rng, many = np.random.default_rng(2), 6000
@@ -99,23 +99,25 @@ def test_ways_of_thousands_of_points_are_published_in_a_small_part_of_all_pairs(
         )
         for person in range(4)
     ]
-    release = sf.places.anonymize(Trajectories(pa.concat_tables(rows)), models=[KWays(k=2)])
+    release = sf.places.anonymize(Trajectories(pa.concat_tables(rows)), models=[TrajectoryKAnonymity(k=2)])
     assert release.audit.holds
     assert sum(looked) < 0.4 * 2 * many**2
 
 
 @pytest.fixture(scope="module")
 def original():
-    return Trajectories(sf.samples.generate_ways(20, 1, seed=5))
+    return Trajectories(sf.samples.generate_trajectories(20, 1, seed=5))
 
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_every_way_is_that_of_k_persons_and_covers_their_points(original, k, tmp_path):
-    release = sf.places.anonymize(original, models=[KWays(k=k)], algorithm=AlignWays())
+    release = sf.places.anonymize(original, models=[TrajectoryKAnonymity(k=k)], algorithm=SequenceAlignment())
     assert release.audit.level("k-ways") >= k
     release.write(tmp_path / "out")
-    assert sf.places.audit(sf.places.WayRelease.read(tmp_path / "out" / "public"), models=[KWays(k=k)]).holds
-    found, points = release.ways, original.points
+    assert sf.places.audit(
+        sf.places.TrajectoriesRelease.read(tmp_path / "out" / "public"), models=[TrajectoryKAnonymity(k=k)]
+    ).holds
+    found, points = release.trajectories, original.points
     for way, origin in enumerate(found.origin):
         steps, own = slice(*found.offsets[way : way + 2]), slice(*points.offsets[origin : origin + 2])
         west, south, east, north = (found.boxes[steps, side][:, None] for side in range(4))
@@ -131,36 +133,40 @@ def test_every_way_is_that_of_k_persons_and_covers_their_points(original, k, tmp
 
 
 def test_one_changed_step_is_seen(original):
-    release = sf.places.anonymize(original, models=[KWays(k=3)], algorithm=AlignWays())
-    table = release.ways.to_frame()
+    release = sf.places.anonymize(original, models=[TrajectoryKAnonymity(k=3)], algorithm=SequenceAlignment())
+    table = release.trajectories.to_frame()
     changed = table["east"].to_numpy().copy()
     changed[0] += 0.001
-    broken = RegionWays.read(table.set_column(table.column_names.index("east"), "east", pa.array(changed)))
-    assert KWays(k=3).judge(broken).level == 1
+    broken = CloakedTrajectories.from_table(
+        table.set_column(table.column_names.index("east"), "east", pa.array(changed))
+    )
+    assert TrajectoryKAnonymity(k=3).evaluate(broken).level == 1
 
 
 def test_trips_of_one_person_are_several_ways_that_count_once():
-    table = sf.samples.generate_ways(4, 2, seed=5)
+    table = sf.samples.generate_trajectories(4, 2, seed=5)
     days = pa.array([moment.day for moment in table["time"].to_pylist()])
     ways = Trajectories(table.append_column("trip", days), trip="trip")
-    found = sf.places.anonymize(ways, models=[KWays(k=3)], algorithm=AlignWays()).ways
-    assert RegionWays.read(found.to_frame()).equals(found)
-    assert found.groups[1].min() >= 3
+    found = sf.places.anonymize(ways, models=[TrajectoryKAnonymity(k=3)], algorithm=SequenceAlignment()).trajectories
+    assert CloakedTrajectories.from_table(found.to_frame()).equals(found)
+    assert found.identical_groups[1].min() >= 3
 
 
 def test_what_cannot_be_done_is_refused(original):
     with pytest.raises(InfeasibleError, match="fewer than k = 21"):
-        sf.places.anonymize(original, models=[KWays(k=21)], algorithm=AlignWays())
-    regions = sf.places.anonymize(original, models=[KWays(k=2)], algorithm=AlignWays()).ways
+        sf.places.anonymize(original, models=[TrajectoryKAnonymity(k=21)], algorithm=SequenceAlignment())
+    regions = sf.places.anonymize(
+        original, models=[TrajectoryKAnonymity(k=2)], algorithm=SequenceAlignment()
+    ).trajectories
     for model in (
-        sf.places.KDelta(k=2, delta=1),
-        sf.places.KMPlaces(k=2, m=1),
-        sf.places.LKC(l=1, k=2),
-        sf.places.PlaceOwners(owners=[["a"]], share=0.5),
+        sf.places.KDeltaAnonymity(k=2, delta=1),
+        sf.places.TrajectoryKmAnonymity(k=2, m=1),
+        sf.places.TrajectoryLKCPrivacy(l=1, k=2),
+        sf.places.PartialKnowledge(owners=[["a"]], share=0.5),
     ):
         with pytest.raises(SchemaError, match="these are ways of regions"):
             sf.places.audit(regions, models=[model])
     with pytest.raises(SchemaError, match="judged on ways of regions"):
-        sf.places.audit(original, models=[KWays(k=2)])
+        sf.places.audit(original, models=[TrajectoryKAnonymity(k=2)])
     with pytest.raises(SchemaError, match="no column 'order'"):
-        RegionWays.read(pa.table({"person": [1]}))
+        CloakedTrajectories.from_table(pa.table({"person": [1]}))

@@ -14,7 +14,7 @@ KNOWN = ["known-points"]
 
 @pytest.fixture(scope="module")
 def original():
-    return sf.places.Trajectories(sf.samples.generate_ways(40, 2, seed=3))
+    return sf.places.Trajectories(sf.samples.generate_trajectories(40, 2, seed=3))
 
 
 def test_points_find_most_persons_of_the_original(original):
@@ -25,27 +25,29 @@ def test_points_find_most_persons_of_the_original(original):
 
 
 def test_points_find_nobody_among_those_who_share_a_way(original):
-    release = sf.places.anonymize(original, models=[sf.places.KWays(k=4)], algorithm=sf.places.AlignWays())
-    found = sf.places.attack(release.ways, original, points=5, meters=100, seed=1, attacks=KNOWN).results[0]
+    release = sf.places.anonymize(
+        original, models=[sf.places.TrajectoryKAnonymity(k=4)], algorithm=sf.places.SequenceAlignment()
+    )
+    found = sf.places.attack(release.trajectories, original, points=5, meters=100, seed=1, attacks=KNOWN).results[0]
     assert found.successes == 0
     assert found.details["in the crowd"] > 0.7
 
 
 def test_a_file_alone_does_not_tell_who_is_who(original):
     algorithm = sf.places.NeverWalkAlone(span=43_200, every=3600)
-    release = sf.places.anonymize(original, models=[sf.places.KDelta(k=2, delta=50)], algorithm=algorithm)
-    inside = sf.places.attack(release.ways, original, points=3, seed=1, attacks=KNOWN)
+    release = sf.places.anonymize(original, models=[sf.places.KDeltaAnonymity(k=2, delta=50)], algorithm=algorithm)
+    inside = sf.places.attack(release.trajectories, original, points=3, seed=1, attacks=KNOWN)
     assert inside.results
-    read = sf.places.Trajectories(release.ways.to_frame(), cluster="cluster")
+    read = sf.places.Trajectories(release.trajectories.to_frame(), cluster="cluster")
     outside = sf.places.attack(read, original, points=3, seed=1, attacks=KNOWN)
     assert outside.results == ()
     assert "known-points" in outside.skipped
-    told = sf.places.attack(read, original, points=3, seed=1, attacks=KNOWN, origin=release.ways.points.origin)
+    told = sf.places.attack(read, original, points=3, seed=1, attacks=KNOWN, origin=release.trajectories.points.origin)
     assert told.results == inside.results
 
 
 def test_the_control_counts_claims_about_the_only_other(original):
-    two = sf.places.Trajectories.of(original.points.take(np.array([0, 1])))
+    two = sf.places.Trajectories.from_points(original.points.take(np.array([0, 1])))
     found = sf.places.attack(two, two, points=1, meters=1e6, seconds=1e9, seed=1, attacks=KNOWN).results[0]
     assert found.claims == 0
     assert found.control == 1
@@ -91,12 +93,16 @@ def test_moments_match_the_bins_that_are_published():
     table = {"person": [1, 2], "time": ["2026-01-05T09:00Z", "2026-01-05T14:00Z"], "place": ["a", "a"]}
     original = sf.places.Trajectories(pa.table(table), place="place")
     release = sf.places.anonymize(
-        original, models=[sf.places.LKC(l=1, k=1, seconds=43_200)], algorithm=sf.places.SuppressVisits()
+        original,
+        models=[sf.places.TrajectoryLKCPrivacy(l=1, k=1, seconds=43_200)],
+        algorithm=sf.places.LKCSuppression(),
     )
-    assert sf.places.attack(release.ways, original, seconds=60, seed=1).results[0].successes == 2
+    assert sf.places.attack(release.trajectories, original, seconds=60, seed=1).results[0].successes == 2
     more = {"person": [1, 2, 2], "time": [*table["time"], "2026-01-07T14:00Z"], "place": ["a", "a", "b"]}
     original = sf.places.Trajectories(pa.table(more), place="place")  # b was left out, and is not asked for
-    found = sf.places.attack(release.ways, original, seconds=60, seed=1, origin=release.ways.points.origin)
+    found = sf.places.attack(
+        release.trajectories, original, seconds=60, seed=1, origin=release.trajectories.points.origin
+    )
     assert found.results[0].successes == 2
 
 

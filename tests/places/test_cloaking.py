@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.places import Area, Reciprocal, cloak
-from sfumato.places.squares import Snapshot
+from sfumato.places import Area, Reciprocity, cloak
+from sfumato.places.squares import GridSnapshot
 
 SQUARE = Area(west=0, south=0, east=0.04, north=0.04)
 USERS = np.array([(0, 0), (1, 0), (3, 0), (0, 1), (2, 2), (3, 3), (0, 3), (1, 3)])
@@ -27,7 +27,7 @@ def box(found, person):
 
 def test_golden_places_along_the_curve():
     columns, rows = (each.ravel().astype(np.int64) for each in np.meshgrid(range(4), range(4)))
-    found = Snapshot(columns=columns, rows=rows, order=2, area=SQUARE).hilbert().reshape(4, 4)
+    found = GridSnapshot(columns=columns, rows=rows, order=2, area=SQUARE).hilbert_index().reshape(4, 4)
     assert found.tolist() == [[0, 1, 14, 15], [3, 2, 13, 12], [4, 7, 8, 11], [5, 6, 9, 10]]
 
 
@@ -42,7 +42,7 @@ def test_golden_quadrants_give_somebody_away():
     found = regions("quadrants", 2)
     assert box(found, 2) == (0, 0, 4, 4)
     assert sum(box(found, person) == (0, 0, 4, 4) for person in range(8)) == 1
-    assert not Reciprocal(k=2).judge(found).holds
+    assert not Reciprocity(k=2).evaluate(found).holds
 
 
 def test_golden_casper_gives_somebody_away():
@@ -50,7 +50,7 @@ def test_golden_casper_gives_somebody_away():
     assert box(found, 0) == (0, 0, 2, 1)
     assert box(found, 3) == (0, 0, 1, 2)
     assert box(found, 2) == (2, 0, 4, 4)
-    assert not Reciprocal(k=2).judge(found).holds
+    assert not Reciprocity(k=2).evaluate(found).holds
 
 
 def test_casper_regions_are_as_large_as_asked_for():
@@ -76,7 +76,7 @@ def test_everybody_stands_in_her_region_with_k_persons(users, k, method):
         standing = (users[:, 0] >= west) & (users[:, 0] < east) & (users[:, 1] >= south) & (users[:, 1] < north)
         assert standing.sum() >= k
     if method in {"hilbert", "halving"}:
-        verdict = Reciprocal(k=k).judge(found)
+        verdict = Reciprocity(k=k).evaluate(found)
         assert verdict.holds
         assert verdict.level >= k
 
@@ -85,7 +85,7 @@ def test_regions_hold_several_kinds_of_places():
     at = (np.array([(0, 0), (1, 1), (2, 2), (3, 3)]) + 0.5) / 100
     kinds = (at[:, 0], at[:, 1], ["clinic", "clinic", "shop", "school"])
     found = regions("hilbert", 2, kinds=kinds, diversity=2)
-    assert Reciprocal(k=2).judge(found).holds
+    assert Reciprocity(k=2).evaluate(found).holds
     for person in range(8):
         west, south, east, north = box(found, person)
         inside = {kinds[2][place] for place in range(4) if west <= place < east and south <= place < north}

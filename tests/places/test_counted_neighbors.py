@@ -15,12 +15,12 @@ from purse import Purse
 from sfumato.exceptions import InvalidParameterError, SfumatoError
 from sfumato.places import (
     Area,
-    Squares,
+    SquareGrid,
     private_density,
     private_n_grams,
     private_prefix_tree,
     private_trips,
-    ways_to_count,
+    read_trajectories_for_counts,
 )
 
 COLUMNS = ("person", "time", "longitude", "latitude", "trip", "place")
@@ -39,7 +39,7 @@ ODD = [
 ]
 USUAL = ("ann", "2026-01-05T08:00Z", 13.4, 52.5, 1, "a")
 ROW = st.one_of(st.just(USUAL), st.tuples(*[st.sampled_from(ODD)] * len(COLUMNS)))
-SQUARES = Squares(area=Area(west=13.3, south=52.4, east=13.5, north=52.6), order=1)
+SQUARES = SquareGrid(area=Area(west=13.3, south=52.4, east=13.5, north=52.6), order=1)
 PLACES = [SQUARES, ["a", "b"], ["a", "elsewhere"], [], "ab", list(map(str, range(2500)))]
 EPSILONS = [1, 0.5, "8e-12", "1e-12", 10**6, 0, -1, float("nan"), "x", 10**400]
 NUMBERS = [1, 1, 2, 3, 0, -1, 2**40, 10**30, 1.5]
@@ -61,7 +61,7 @@ def happening(rows, asked):
     purse = Purse()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ways = ways_to_count(frame_of(rows), trip="trip", place="place" if asked["named"] else None)
+        ways = read_trajectories_for_counts(frame_of(rows), trip="trip", place="place" if asked["named"] else None)
         given = dict(zip(options, asked["numbers"], strict=False))
         try:
             found = ask(
@@ -129,7 +129,7 @@ def test_no_row_changes_how_another_is_read(rows, other, place):
     place %= len(rows)
 
     def read(lines):
-        points = ways_to_count(frame_of(lines), trip="trip").points
+        points = read_trajectories_for_counts(frame_of(lines), trip="trip").points
         return sorted(zip(points.times.tolist(), points.longitudes.tolist(), points.latitudes.tolist(), strict=True))
 
     alone = [read([row]) for at, row in enumerate(rows) if at != place]

@@ -14,21 +14,28 @@ from scipy.stats import chi2_contingency, chisquare
 
 from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError
-from sfumato.places.discrete_laplace import BASE, WORD, Digit, DiscreteLaplace, _digits, _ends
-from sfumato.queries.private.noise import noisy
-from sfumato.randomness import Stream
+from sfumato.places.discrete_laplace import (
+    BASE,
+    WORD,
+    DiscreteLaplace,
+    GeometricDigit,
+    _cumulative_words,
+    _geometric_digits,
+)
+from sfumato.queries.private.noise import add_discrete_laplace
+from sfumato.randomness import KeyedRandom
 
 SECRET = "5f" * 32
 
 
-class Written(Stream):
+class Written(KeyedRandom):
     """A stream that gives the numbers it is told."""
 
     def __init__(self, *words):
         super().__init__()
         self.left = list(words)
 
-    def words(self, count):
+    def random_uint64(self, count):
         """Give the next ones."""
         given, self.left = self.left[:count], self.left[count:]
         return np.array(given, dtype=np.uint64)
@@ -44,7 +51,7 @@ def chance(digit, most):
 
 @pytest.mark.parametrize("rate", [0.7, 0.02, 1e-4])
 def test_numbers_have_their_law(rate):
-    drawn, width = DiscreteLaplace(rate).draw(20_000, Stream(SECRET)), max(1, round(0.4 / rate))
+    drawn, width = DiscreteLaplace(rate).draw(20_000, KeyedRandom(SECRET)), max(1, round(0.4 / rate))
     edges = np.arange(-8, 9) * width
     share = exp(-rate)
 
@@ -59,8 +66,8 @@ def test_numbers_have_their_law(rate):
 
 def test_numbers_are_spread_as_by_the_exact_sampler_of_another_library():
     rate, many = 0.3, 10_000
-    slow = noisy(np.zeros(many, dtype=np.int64), sensitivity=1, epsilon=Fraction(rate)).numbers
-    fast = DiscreteLaplace(rate).draw(many, Stream(SECRET))
+    slow = add_discrete_laplace(np.zeros(many, dtype=np.int64), sensitivity=1, epsilon=Fraction(rate)).numbers
+    fast = DiscreteLaplace(rate).draw(many, KeyedRandom(SECRET))
     table = [np.bincount(np.clip(each, -10, 10) + 10, minlength=21) for each in (slow, fast)]
     assert chi2_contingency(table).pvalue > 1e-6
 
@@ -68,7 +75,7 @@ def test_numbers_are_spread_as_by_the_exact_sampler_of_another_library():
 @given(st.floats(2.0**-40, 40.0), st.integers(0, 3), st.integers(0, BASE - 2), st.sampled_from([64, 128, 192]))
 @examples(40)
 def test_first_bits_of_chances_are_right(rate, place, most, bits):
-    digit = _digits(rate)[min(place, len(_digits(rate)) - 1)]
+    digit = _geometric_digits(rate)[min(place, len(_geometric_digits(rate)) - 1)]
     most = min(most, int(Decimal(200) / digit.rate))
     with localcontext() as context:
         context.prec = 300
@@ -78,40 +85,40 @@ def test_first_bits_of_chances_are_right(rate, place, most, bits):
 @given(st.floats(2.0**-40, 40.0))
 @examples(20)
 def test_digits_are_told_by_growing_ends(rate):
-    for digit in _digits(rate):
-        ends = _ends(digit)
+    for digit in _geometric_digits(rate):
+        ends = _cumulative_words(digit)
         assert (ends[1:] >= ends[:-1]).all()
         assert len(ends) <= BASE
         assert not digit.first or int(ends[-1]) == 2**WORD - 1
-    assert [digit.first for digit in _digits(rate)].count(True) == 1
+    assert [digit.first for digit in _geometric_digits(rate)].count(True) == 1
 
 
 def test_words_beside_an_end_are_told_at_once():
-    digit, stream = Digit(Decimal("0.5"), first=True), Written()
-    end = int(_ends(digit)[3])
+    digit, stream = GeometricDigit(Decimal("0.5"), first=True), Written()
+    end = int(_cumulative_words(digit)[3])
     stream.left = [end - 1, end + 1]
     assert digit.draw(2, stream).tolist() == [3, 4]
 
 
 @pytest.mark.parametrize("first", [True, False])
 def test_further_bits_decide_where_a_word_equals_an_end(first):
-    digit = Digit(Decimal("0.05"), first=first)
-    end, next_bits = int(_ends(digit)[3]), digit.floor(3, 2 * WORD) % 2**WORD
+    digit = GeometricDigit(Decimal("0.05"), first=first)
+    end, next_bits = int(_cumulative_words(digit)[3]), digit.cumulative(3, 2 * WORD) % 2**WORD
     for further, found in (([next_bits - 1], 3), ([next_bits + 1], 4), ([0], 3), ([2**WORD - 1], 4)):
         assert digit.draw(1, Written(end, *further)).tolist() == [found]
-    third = digit.floor(3, 3 * WORD) % 2**WORD
+    third = digit.cumulative(3, 3 * WORD) % 2**WORD
     assert digit.draw(1, Written(end, next_bits, third - 1)).tolist() == [3]
     assert digit.draw(1, Written(end, next_bits, third + 1)).tolist() == [4]
 
 
 def test_the_tail_has_no_end_and_the_last_digit_nothing_above_it():
-    tail = Digit(Decimal(2), first=True)
+    tail = GeometricDigit(Decimal(2), first=True)
     full = 2**WORD - 1
     assert tail.draw(1, Written(full, 0)).tolist() == [22]
     assert tail.draw(1, Written(full, full, 0)).tolist() == [44]
-    last = Digit(Decimal("0.001"), first=False)
+    last = GeometricDigit(Decimal("0.001"), first=False)
     assert last.draw(1, Written(full)).tolist() == [BASE - 1]
-    end = int(_ends(last)[-1])
+    end = int(_cumulative_words(last)[-1])
     assert last.draw(1, Written(end, full)).tolist() == [BASE - 1]
 
 

@@ -14,8 +14,8 @@ from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places import (
     Area,
-    Hexagons,
-    Squares,
+    HexagonGrid,
+    SquareGrid,
     Trajectories,
     private_density,
     private_prefix_tree,
@@ -32,9 +32,9 @@ BERLIN = Area(west=13.3, south=52.45, east=13.5, north=52.55)
 def moving(persons=20, length=6, seed=1):
     rng = np.random.default_rng(seed)
     at = rng.uniform((BERLIN.west, BERLIN.south), (BERLIN.east, BERLIN.north), (persons * length, 2))
-    return Trajectories.of(
+    return Trajectories.from_points(
         Points(
-            owner=np.arange(persons),
+            individual_of=np.arange(persons),
             offsets=np.arange(persons + 1) * length,
             times=np.tile(np.arange(length) * 3_600_000_000, persons),
             longitudes=at[:, 0],
@@ -50,7 +50,7 @@ def test_the_facts_that_the_docstring_tells():
     assert np.mean(other) == pytest.approx(0.07, abs=0.02)
     assert h3.average_hexagon_area(8, "km^2") == pytest.approx(0.737, abs=0.001)
     assert h3.cell_area(h3.latlng_to_cell(52.52, 13.405, 8), "km^2") == pytest.approx(0.656, abs=0.001)
-    assert Hexagons(area=BERLIN).meters == pytest.approx(1000 * 0.656**0.5, rel=0.002)
+    assert HexagonGrid(area=BERLIN).meters == pytest.approx(1000 * 0.656**0.5, rel=0.002)
 
 
 @given(
@@ -63,8 +63,8 @@ def test_every_point_of_the_area_is_in_one_of_its_hexagons(corner, places, level
     west, south, side = corner
     area = Area(west=west, south=south, east=west + side, north=south + side)
     at = np.clip(np.array(places) * side + (west, south), (west, south), (area.east, area.north))
-    hexagons = Hexagons(area=area, resolution=levels[0], finest=levels[1])
-    named = [hexagons.names[number] for number in hexagons.numbers(at[:, 0], at[:, 1])]
+    hexagons = HexagonGrid(area=area, resolution=levels[0], finest=levels[1])
+    named = [hexagons.names[number] for number in hexagons.encode(at[:, 0], at[:, 1])]
     finest = levels[1] or levels[0]
     assert named == [h3.cell_to_parent(h3.latlng_to_cell(y, x, finest), levels[0]) for x, y in at.tolist()]
 
@@ -74,9 +74,9 @@ def degrees(ways):
 
 
 def test_hexagons_come_from_the_area_and_not_from_the_data():
-    hexagons = Hexagons(area=BERLIN, resolution=7)
+    hexagons = HexagonGrid(area=BERLIN, resolution=7)
     names = hexagons.names
-    hexagons.numbers(*degrees(moving(1, 1)))
+    hexagons.encode(*degrees(moving(1, 1)))
     assert hexagons.names == names
     assert len(hexagons) == len(names) == 70
     assert all(h3.get_resolution(name) == 7 for name in names)
@@ -84,19 +84,19 @@ def test_hexagons_come_from_the_area_and_not_from_the_data():
 
 def test_counts_of_coarser_hexagons_are_sums_of_finer_ones():
     ways = moving(50)
-    fine, coarse = Hexagons(area=BERLIN, resolution=8), Hexagons(area=BERLIN, resolution=6, finest=8)
-    counts = np.bincount(coarse.numbers(*degrees(ways)), minlength=len(coarse))
+    fine, coarse = HexagonGrid(area=BERLIN, resolution=8), HexagonGrid(area=BERLIN, resolution=6, finest=8)
+    counts = np.bincount(coarse.encode(*degrees(ways)), minlength=len(coarse))
     summed = dict.fromkeys(coarse.names, 0)
-    for name, count in zip(fine.names, np.bincount(fine.numbers(*degrees(ways)), minlength=len(fine)), strict=True):
+    for name, count in zip(fine.names, np.bincount(fine.encode(*degrees(ways)), minlength=len(fine)), strict=True):
         summed[h3.cell_to_parent(name, 6)] += int(count)
     assert list(summed.values()) == counts.tolist()
-    by_geometry = Hexagons(area=BERLIN, resolution=6).numbers(*degrees(ways))
-    named = np.array(Hexagons(area=BERLIN, resolution=6).names)[by_geometry]
-    assert (named != np.array(coarse.names)[coarse.numbers(*degrees(ways))]).any()
+    by_geometry = HexagonGrid(area=BERLIN, resolution=6).encode(*degrees(ways))
+    named = np.array(HexagonGrid(area=BERLIN, resolution=6).names)[by_geometry]
+    assert (named != np.array(coarse.names)[coarse.encode(*degrees(ways))]).any()
 
 
 def test_hexagons_serve_where_squares_do(tmp_path):
-    ways, hexagons = moving(), Hexagons(area=BERLIN, resolution=5)
+    ways, hexagons = moving(), HexagonGrid(area=BERLIN, resolution=5)
     accountant = Accountant(tmp_path / "budget.db", total=30)
     asked = {"places": hexagons, "epsilon": 10, "accountant": accountant, "analyst": "ada"}
     assert private_density(ways, **asked, points=6).names == (*hexagons.names, "elsewhere")
@@ -104,9 +104,9 @@ def test_hexagons_serve_where_squares_do(tmp_path):
     assert private_prefix_tree(ways, **asked, height=1).names == (*hexagons.names, "elsewhere")
     counted = unicity(ways, points=2, cells=hexagons, seed=1)
     assert counted.meters == hexagons.meters
-    assert counted.share < unicity(ways, points=2, cells=Hexagons(area=BERLIN, resolution=9), seed=1).share
+    assert counted.share < unicity(ways, points=2, cells=HexagonGrid(area=BERLIN, resolution=9), seed=1).share
     assert worst_case_risk(ways, points=1, cells=hexagons).max() < 1
-    squares = Squares(area=BERLIN, order=1)
+    squares = SquareGrid(area=BERLIN, order=1)
     assert unicity(ways, points=2, cells=squares, seed=1).meters == squares.meters
     assert worst_case_risk(ways, points=1, cells=squares).max() < 1
 
@@ -114,13 +114,13 @@ def test_hexagons_serve_where_squares_do(tmp_path):
 def test_what_cannot_be_is_refused_in_a_sentence(monkeypatch):
     for wrong in ({"resolution": 2}, {"resolution": 16}, {"finest": 7}, {"finest": 16}, {"area": "Berlin"}):
         with pytest.raises(InvalidParameterError, match=f"Hexagons.{next(iter(wrong))}"):
-            Hexagons(**{"area": BERLIN, **wrong})
+            HexagonGrid(**{"area": BERLIN, **wrong})
     with pytest.raises(InvalidParameterError, match="ask for a coarser one"):
-        Hexagons(area=BERLIN, resolution=12)
+        HexagonGrid(area=BERLIN, resolution=12)
     with pytest.raises(SchemaError, match="outside the area"):
-        Hexagons(area=Area(west=13.3, south=52.45, east=13.4, north=52.5)).numbers(*degrees(moving()))
+        HexagonGrid(area=Area(west=13.3, south=52.45, east=13.4, north=52.5)).encode(*degrees(moving()))
     with pytest.raises(InvalidParameterError, match="Squares or Hexagons"):
         unicity(moving(), cells="hexagons")
     monkeypatch.setitem(sys.modules, "h3.api.basic_int", None)
     with pytest.raises(InvalidParameterError, match=r"The library h3 is needed; install it with .*sfumato\[places\]"):
-        Hexagons(area=BERLIN)
+        HexagonGrid(area=BERLIN)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.coding.sequences import selections
+from sfumato.coding.sequences import count_subsequences
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.kinds.search import KindRequest
-from sfumato.places import KDelta, KMPlaces, MergePlaces, Trajectories, anonymize
+from sfumato.kinds.search import Request
+from sfumato.places import KDeltaAnonymity, SeqAnon, Trajectories, TrajectoryKmAnonymity, anonymize
 
 GOLDEN = ["abc", "acb", "ab", "bc", "abc", "ac"]
 COORDINATES = pa.table({"place": list("abcdz"), "lon": [13.0, 13.2, 13.201, 13.3, 13.4], "lat": [52.5] * 5})
@@ -44,7 +44,7 @@ def counted(ways, most, owner=None):
     points = ordered(ways, owner=owner).points
     return {
         "".join(points.names[place] for place in sequence): int(support)
-        for found in selections(points.places, points.offsets, points.owner, most)
+        for found in count_subsequences(points.places, points.offsets, points.owner, most)
         for sequence, support in zip(found.sequences, found.support, strict=True)
     }
 
@@ -83,16 +83,16 @@ def test_supports_equal_those_of_all_subsequences(ways, most, shared):
     [("keep", 4, 2, ["a", "b | c"]), ("keep", 3, 3, ["a", "b | c"]), ("collapse", 5, 3, ["a", "b | c"])],
 )
 def test_golden_merge_of_the_nearest_places(repeats, k, m, names):
-    found = MergePlaces(repeats=repeats).find(KindRequest(data=ordered(GOLDEN), models=[KMPlaces(k=k, m=m)]))
+    found = SeqAnon(repeats=repeats).search(Request(data=ordered(GOLDEN), models=[TrajectoryKmAnonymity(k=k, m=m)]))
     assert list(found.points.names) == names
-    assert KMPlaces(k=k, m=m).judge(found).level == k
+    assert TrajectoryKmAnonymity(k=k, m=m).evaluate(found).level == k
 
 
 def test_places_that_few_visit_are_merged_before_those_that_many_do():
     ways = ["ab"] * 4 + ["ad", "da", "az", "za"]
     near = pa.table({"place": list("abdz"), "lon": [13.0, 13.001, 13.3, 13.31], "lat": [52.5] * 4})
-    request = KindRequest(data=ordered(ways, coordinates=near), models=[KMPlaces(k=2, m=2)])
-    assert MergePlaces().find(request).points.names == ("a", "b", "d | z")
+    request = Request(data=ordered(ways, coordinates=near), models=[TrajectoryKmAnonymity(k=2, m=2)])
+    assert SeqAnon().search(request).points.names == ("a", "b", "d | z")
 
 
 @given(
@@ -103,36 +103,36 @@ def test_places_that_few_visit_are_merged_before_those_that_many_do():
 )
 @examples(30)
 def test_what_is_found_keeps_the_promise_and_reads_back(ways, k, rare, repeats):
-    model = KMPlaces(k=k, m=2)
-    request = KindRequest(data=ordered(ways), models=[model])
+    model = TrajectoryKmAnonymity(k=k, m=2)
+    request = Request(data=ordered(ways), models=[model])
     try:
-        found = MergePlaces(rare=rare, repeats=repeats).find(request)
+        found = SeqAnon(rare=rare, repeats=repeats).search(request)
     except InfeasibleError:
         assert rare == "suppress" or repeats == "keep"
         return
-    assert model.judge(found).holds
+    assert model.evaluate(found).holds
     named = {name: name for name in found.to_frame().column_names if name in {"trip", "order", "place"}}
     assert Trajectories(found.to_frame(), **named).equals(found)
 
 
 def test_a_release_of_places_tells_no_times_and_no_coordinates(tmp_path):
-    release = anonymize(ordered(GOLDEN), models=[KMPlaces(k=4, m=2)], algorithm=MergePlaces())
-    assert release.ways.to_frame().column_names == ["person", "order", "place"]
+    release = anonymize(ordered(GOLDEN), models=[TrajectoryKmAnonymity(k=4, m=2)], algorithm=SeqAnon())
+    assert release.trajectories.to_frame().column_names == ["person", "order", "place"]
     lost = {"points-kept": 1.0, "places-kept": 2 / 3, "places-merged": pytest.approx((5 + 2 * 10) / 15)}
-    assert {name: release.measures[name] for name in lost} == lost
+    assert {name: release.metrics[name] for name in lost} == lost
     release.write(tmp_path / "out")
     assert (tmp_path / "out" / "public" / "ways.csv").exists()
 
 
 def test_what_cannot_be_done_is_refused():
     with pytest.raises(SchemaError, match="squares="):
-        KMPlaces(k=2, m=2).judge(
+        TrajectoryKmAnonymity(k=2, m=2).evaluate(
             Trajectories(pa.table({"person": [1], "time": ["2026-01-31T08:00Z"], "lon": [1.0], "lat": [1.0]}))
         )
     unplaced = ordered(GOLDEN, coordinates=None)
     with pytest.raises(SchemaError, match='rare="suppress"'):
-        MergePlaces().find(KindRequest(data=unplaced, models=[KMPlaces(k=2, m=2)]))
+        SeqAnon().search(Request(data=unplaced, models=[TrajectoryKmAnonymity(k=2, m=2)]))
     with pytest.raises(InfeasibleError, match="fewer than k = 7"):
-        MergePlaces().find(KindRequest(data=ordered(GOLDEN), models=[KMPlaces(k=7, m=1)]))
+        SeqAnon().search(Request(data=ordered(GOLDEN), models=[TrajectoryKmAnonymity(k=7, m=1)]))
     with pytest.raises(Exception, match="cannot keep k-delta"):
-        anonymize(ordered(GOLDEN), models=[KDelta(k=2, delta=1)], algorithm=MergePlaces())
+        anonymize(ordered(GOLDEN), models=[KDeltaAnonymity(k=2, delta=1)], algorithm=SeqAnon())

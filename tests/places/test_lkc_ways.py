@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.kinds.search import KindRequest
-from sfumato.places import LKC, SuppressVisits, Trajectories, anonymize
-from sfumato.places.way_release import published_from
+from sfumato.kinds.search import Request
+from sfumato.places import LKCSuppression, Trajectories, TrajectoryLKCPrivacy, anonymize
+from sfumato.places.way_release import read_published
 
 
 def visiting(ways, values):
@@ -39,7 +39,7 @@ def oracle(ways, values, model):
 
 
 drawn = st.lists(st.tuples(st.text("ab", min_size=1, max_size=4), st.sampled_from("xy")), min_size=2, max_size=7)
-models = st.builds(LKC, l=st.integers(1, 3), k=st.integers(1, 3), c=st.sampled_from([0.5, 0.75, 1.0]))
+models = st.builds(TrajectoryLKCPrivacy, l=st.integers(1, 3), k=st.integers(1, 3), c=st.sampled_from([0.5, 0.75, 1.0]))
 
 
 @given(drawn, models)
@@ -55,7 +55,7 @@ def test_verdicts_equal_those_of_all_subsequences(persons, model):
 def test_what_is_found_keeps_the_promise(persons, model):
     ways, values = zip(*persons, strict=True)
     try:
-        found = SuppressVisits().find(KindRequest(data=visiting(ways, values), models=[model]))
+        found = LKCSuppression().search(Request(data=visiting(ways, values), models=[model]))
     except InfeasibleError:
         return
     assert model.judge(found).holds
@@ -63,20 +63,20 @@ def test_what_is_found_keeps_the_promise(persons, model):
 
 def test_a_release_with_sensitive_values_reads_back(tmp_path):
     ways = visiting(["abab", "abab", "abb", "aba"], "xyxy")
-    release = anonymize(ways, models=[LKC(l=2, k=2, c=0.67)], algorithm=SuppressVisits())
+    release = anonymize(ways, models=[TrajectoryLKCPrivacy(l=2, k=2, c=0.67)], algorithm=LKCSuppression())
     release.write(tmp_path / "out")
-    read = published_from(tmp_path / "out" / "public" / "ways.csv")
+    read = read_published(tmp_path / "out" / "public" / "ways.csv")
     assert read.points.value_names == ("x", "y")
-    assert LKC(l=2, k=2, c=0.67).judge(read).holds
+    assert TrajectoryLKCPrivacy(l=2, k=2, c=0.67).evaluate(read).holds
     assert all(moment.minute == 0 for moment in read.to_frame()["time"].to_pylist())
 
 
 def test_bad_input_is_refused():
     with pytest.raises(InvalidParameterError, match=r"LKC\.c"):
-        LKC(l=1, k=1, c=1.5)
+        TrajectoryLKCPrivacy(l=1, k=1, c=1.5)
     plain = visiting(["ab", "ab"], "xy").to_frame().drop_columns(["sensitive"])
     with pytest.raises(SchemaError, match="no sensitive value"):
-        LKC(l=1, k=1, c=0.5).judge(Trajectories(plain, place="place"))
+        TrajectoryLKCPrivacy(l=1, k=1, c=0.5).evaluate(Trajectories(plain, place="place"))
     with pytest.raises(SchemaError, match="more than one sensitive value"):
         Trajectories(
             pa.table(

@@ -11,22 +11,26 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError
-from sfumato.places.maps import density_maps, unicity_curve, way_maps
+from sfumato.places.maps import density_maps, trajectory_maps, unicity_curve
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
 def original():
-    return sf.places.Trajectories(sf.samples.generate_ways(24, 2, seed=3))
+    return sf.places.Trajectories(sf.samples.generate_trajectories(24, 2, seed=3))
 
 
 @pytest.fixture(scope="module")
 def releases(original):
     moved = sf.places.anonymize(
-        original, models=[sf.places.KDelta(k=2, delta=300)], algorithm=sf.places.NeverWalkAlone(span=43_200, every=3600)
+        original,
+        models=[sf.places.KDeltaAnonymity(k=2, delta=300)],
+        algorithm=sf.places.NeverWalkAlone(span=43_200, every=3600),
     )
-    boxed = sf.places.anonymize(original, models=[sf.places.KWays(k=2)], algorithm=sf.places.AlignWays())
+    boxed = sf.places.anonymize(
+        original, models=[sf.places.TrajectoryKAnonymity(k=2)], algorithm=sf.places.SequenceAlignment()
+    )
     return {"points": moved, "regions": boxed}
 
 
@@ -34,19 +38,19 @@ def releases(original):
 def test_a_way_is_drawn_only_if_it_is_asked_for(releases, form, tmp_path):
     release = releases[form]
     assert "The chosen way" not in release.report().html
-    shown = release.showing("3")
+    shown = release.with_example("3")
     assert "The chosen way" in shown.report().html
     shown.write(tmp_path / "out")
     public = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
     assert "chosen" not in public
     assert "<svg" not in public
     with pytest.raises(InvalidParameterError, match="Nobody in these ways has that key"):
-        release.showing("nobody")
+        release.with_example("nobody")
 
 
 @pytest.mark.parametrize("form", ["points", "regions"])
 def test_maps_have_a_scale_north_and_a_legend(releases, original, form):
-    for drawn in (density_maps(original, releases[form].ways), way_maps(original, releases[form].ways, 3)):
+    for drawn in (density_maps(original, releases[form].ways), trajectory_maps(original, releases[form].ways, 3)):
         texts = [text.text for text in ET.fromstring(drawn).iter(f"{SVG}text")]  # noqa: S314 - our own picture
         assert texts.count("N") == 2
         assert sum(bool(re.fullmatch(r"[125]0*(\.\d)? k?m", text)) for text in texts) == 2
@@ -72,14 +76,18 @@ def test_a_way_that_is_not_published_and_places_nowhere_are_told(original):
     table = pa.table({"person": ["a", "a", "b", "b"], "order": [1, 2, 1, 2], "place": ["x", "y", "x", "y"]})
     named = sf.places.Trajectories(table, order="order", place="place")
     release = sf.places.anonymize(
-        named, models=[sf.places.KMPlaces(k=2, m=2)], algorithm=sf.places.MergePlaces(rare="suppress")
-    ).showing("a")
+        named, models=[sf.places.TrajectoryKmAnonymity(k=2, m=2)], algorithm=sf.places.SeqAnon(rare="suppress")
+    ).with_example("a")
     assert "It is not known where its places are." in release.report().html
     moved = sf.places.anonymize(
-        original, models=[sf.places.KDelta(k=2, delta=300)], algorithm=sf.places.NeverWalkAlone(span=43_200, every=3600)
+        original,
+        models=[sf.places.KDeltaAnonymity(k=2, delta=300)],
+        algorithm=sf.places.NeverWalkAlone(span=43_200, every=3600),
     )
-    moved.ways.points.origin[:] = np.where(moved.ways.points.origin == 2, 1, moved.ways.points.origin)
-    assert "is not published." in moved.showing("3").report().html
+    moved.trajectories.points.origin[:] = np.where(
+        moved.trajectories.points.origin == 2, 1, moved.trajectories.points.origin
+    )
+    assert "is not published." in moved.with_example("3").report().html
 
 
 def test_names_of_curves_do_not_cover_each_other():

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from sfumato.exceptions import SchemaError
-from sfumato.places import Trajectories, find_meetings, infer_friends, track, tracking_attack
+from sfumato.places import Trajectories, find_co_locations, infer_friends, track, tracking_attack
 from sfumato.places.earth import Area
 from sfumato.places.trajectories import Points
-from sfumato.samples import generate_movers
+from sfumato.samples import generate_mobility
 
 HERE = Area(west=13, south=52.4, east=13.4, north=52.6)
 
@@ -20,7 +20,7 @@ def test_pairs_who_meet_and_where():
     person, hour, place = (list(column) for column in zip(*rows, strict=True))
     times = [f"2026-01-05T{each:02}:00Z" for each in hour]
     ways = Trajectories(pa.table({"person": person, "time": times, "place": place}), place="place")
-    met = find_meetings(ways)
+    met = find_co_locations(ways)
     assert met.pairs.tolist() == [[0, 1]]
     assert met.places.tolist() == [2]
     assert met.rarity == pytest.approx([-np.log(3 / 3) - np.log(2 / 3)])
@@ -28,8 +28,8 @@ def test_pairs_who_meet_and_where():
 
 
 def test_friends_are_found_by_where_they_meet():
-    movers = generate_movers(60, 21, seed=2)
-    ways = Trajectories(movers.seen(rate=0.8, error=20, seed=1))
+    movers = generate_mobility(60, 21, seed=2)
+    ways = Trajectories(movers.observe(rate=0.8, error=20, seed=1))
     found = infer_friends(ways, movers.friends, meters=300, seed=1)
     assert found.gains
     assert found.rate == pytest.approx(
@@ -45,9 +45,9 @@ def walkers(tracks, minutes=10):
     times = np.tile(np.arange(minutes) * 60_000_000, count)
     x, y = np.array(tracks, dtype=float).reshape(-1, 2).T
     longitudes, latitudes = HERE.to_degrees(x, y, widest=True)
-    return Trajectories.of(
+    return Trajectories.from_points(
         Points(
-            owner=np.arange(count),
+            individual_of=np.arange(count),
             offsets=np.arange(count + 1) * minutes,
             times=times,
             longitudes=longitudes,
@@ -75,17 +75,17 @@ def test_nobody_is_faster_than_agreed():
     """Two persons change places within a minute: who is no faster than walking must have stayed."""
     tracks = [[(1000, 1000)] * 5 + [(3000, 1000)] * 5, [(3000, 1000)] * 5 + [(1000, 1000)] * 5]
     assert not track(walkers(tracks), fastest=2).right.all()
-    assert track(walkers(tracks), fastest=2).first_wrong().tolist() == [240, 240]
+    assert track(walkers(tracks), fastest=2).time_to_confusion().tolist() == [240, 240]
 
 
 def test_ways_of_different_times_are_refused():
     one = walkers([[(1000, 1000)] * 10] * 2).points
     later = Points(
-        owner=one.owner,
+        individual_of=one.owner,
         offsets=one.offsets,
         times=np.where(one.way == 1, one.times + 10**12, one.times),
         longitudes=one.longitudes,
         latitudes=one.latitudes,
     )
     with pytest.raises(SchemaError, match="share too little time"):
-        track(Trajectories.of(later))
+        track(Trajectories.from_points(later))

@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.places import Trajectories, fit_periodic_mobility, predict_periodic
-from sfumato.samples import generate_movers
+from sfumato.samples import generate_mobility
 
 
 def test_two_places_and_their_hours_are_found():
@@ -25,7 +25,7 @@ def test_two_places_and_their_hours_are_found():
 
 
 def test_habits_tell_later_places():
-    ways = Trajectories(generate_movers(12, 10, seed=1).seen(rate=0.5, seed=1))
+    ways = Trajectories(generate_mobility(12, 10, seed=1).observe(rate=0.5, seed=1))
     found = predict_periodic(ways)
     assert found.rate > found.baseline
 

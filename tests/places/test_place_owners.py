@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.kinds.search import KindRequest
-from sfumato.places import HideFromOwners, PlaceOwners, Trajectories, anonymize, read_recipe
-from sfumato.places.way_release import published_from
+from sfumato.kinds.search import Request
+from sfumato.places import PartialKnowledge, ProjectionSuppression, Trajectories, anonymize, read_recipe
+from sfumato.places.way_release import read_published
 
 GOLDEN = ["abc", "acb", "ab", "bc", "abc", "ac"]
 COORDINATES = pa.table({"place": list("abcd"), "lon": [13.0, 13.2, 13.201, 13.3], "lat": [52.5] * 4})
@@ -55,11 +55,11 @@ def test_golden_crowds():
         ("a",): [1, 1],
         ("b",): [1, 1],
     }
-    verdict = PlaceOwners(owners=[["a", "b"]], share=0.75).judge(ordered(GOLDEN))
-    assert (verdict.level, verdict.broken, verdict.holds) == (1.0, 2, False)
+    verdict = PartialKnowledge(owners=[["a", "b"]], share=0.75).evaluate(ordered(GOLDEN))
+    assert (verdict.level, verdict.violations, verdict.holds) == (1.0, 2, False)
     only = [way for way in GOLDEN if {"a", "b"} <= set(way)]
-    assert PlaceOwners(owners=[["a", "b"]], share=0.75).judge(ordered(only)).holds
-    assert PlaceOwners(owners=[["a", "b"]], share=0.74).judge(ordered(only)).broken == 1
+    assert PartialKnowledge(owners=[["a", "b"]], share=0.75).evaluate(ordered(only)).holds
+    assert PartialKnowledge(owners=[["a", "b"]], share=0.74).evaluate(ordered(only)).violations == 1
 
 
 ways_of_persons = st.lists(
@@ -78,28 +78,28 @@ def drawn(persons):
 @examples(60)
 def test_verdicts_equal_those_of_a_slow_judge(persons, owned, share):
     ways, owner = drawn(persons)
-    model = PlaceOwners(owners=[list(each) for each in owned], share=share)
+    model = PartialKnowledge(owners=[list(each) for each in owned], share=share)
     if not all(set(each) & set("".join(ways)) for each in owned):
         with pytest.raises(SchemaError, match="Nobody visits a place of owner"):
-            model.judge(ordered(ways, owner))
+            model.evaluate(ordered(ways, owner))
         return
     expected = [each for one in owned for each in shares(ways, owner, one)]
-    verdict = model.judge(ordered(ways, owner))
+    verdict = model.evaluate(ordered(ways, owner))
     assert verdict.level == max(expected, default=0.0)
-    assert verdict.broken == sum(each > share for each in expected)
+    assert verdict.violations == sum(each > share for each in expected)
 
 
 @given(ways_of_persons, owners, shared, st.booleans())
 @examples(60)
 def test_what_is_found_keeps_the_promise_even_for_single_ways_that_are_seen(persons, owned, share, placed):
     ways, owner = drawn(persons)
-    model = PlaceOwners(owners=[list(each) for each in owned], share=share)
+    model = PartialKnowledge(owners=[list(each) for each in owned], share=share)
     original = ordered(ways, owner, COORDINATES if placed else None)
     try:
-        found = HideFromOwners().find(KindRequest(data=original, models=[model]))
+        found = ProjectionSuppression().search(Request(data=original, models=[model]))
     except (InfeasibleError, SchemaError):
         return
-    assert model.judge(found).holds
+    assert model.evaluate(found).holds
     table = found.to_frame()
     named = {name: name for name in ("trip", "order", "place") if name in table.column_names}
     assert Trajectories(table, **named).equals(found)
@@ -110,54 +110,54 @@ def test_what_is_found_keeps_the_promise_even_for_single_ways_that_are_seen(pers
     for one in owned:
         whole = crowds(list(left.values()), [person[each] for each in left], one).values()
         pooled = Counter(place for crowd in whole for mine in crowd for place in mine)
-        assert max(pooled.values(), default=0) <= share * found.points.persons
+        assert max(pooled.values(), default=0) <= share * found.points.n_individuals
         seen = [way for way in left.values() if set(way) & set(one)]
         assert max(shares(seen, range(len(seen)), one), default=0.0) <= share
 
 
 def test_points_with_short_detours_are_left_out_first():
     ways = ["abc", "abc", "abd", "abd", "ab"]
-    model = PlaceOwners(owners=[["a", "b"]], share=0.2)
-    found = HideFromOwners().find(KindRequest(data=ordered(ways, coordinates=COORDINATES), models=[model]))
+    model = PartialKnowledge(owners=[["a", "b"]], share=0.2)
+    found = ProjectionSuppression().search(Request(data=ordered(ways, coordinates=COORDINATES), models=[model]))
     assert sorted(Counter(found.to_frame()["place"].to_pylist()).items()) == [("a", 5), ("b", 5), ("c", 1), ("d", 1)]
     near = ["cab", "acb"]  # between a and b, c is nearly on the way; before a it is a detour
-    half = PlaceOwners(owners=[["a", "b"]], share=0.5)
-    found = HideFromOwners().find(KindRequest(data=ordered(near, coordinates=COORDINATES), models=[half]))
+    half = PartialKnowledge(owners=[["a", "b"]], share=0.5)
+    found = ProjectionSuppression().search(Request(data=ordered(near, coordinates=COORDINATES), models=[half]))
     assert sorted(found.points.lengths.tolist()) == [2, 3]
     assert found.to_frame().filter(pc.field("place") == "c")["order"].to_pylist() == [1]
 
 
 def test_a_crowd_joins_another_if_that_costs_less():
     ways = ["adcdbdc", *["dcdb", "b", "db", "cb", "b", "bc"]]
-    model = PlaceOwners(owners=[["a", "b"]], share=0.6)
-    found = HideFromOwners().find(KindRequest(data=ordered(ways), models=[model]))
+    model = PartialKnowledge(owners=[["a", "b"]], share=0.6)
+    found = ProjectionSuppression().search(Request(data=ordered(ways), models=[model]))
     assert "a" not in found.points.names
     assert len(found.points) == sum(map(len, ways)) - 1
 
 
 def test_a_release_tells_no_times_and_its_recipe_makes_it_again(tmp_path):
-    model = PlaceOwners(owners=[["a", "b"]], share=0.5)
-    release = anonymize(ordered(GOLDEN), models=[model], algorithm=HideFromOwners())
+    model = PartialKnowledge(owners=[["a", "b"]], share=0.5)
+    release = anonymize(ordered(GOLDEN), models=[model], algorithm=ProjectionSuppression())
     release.write(tmp_path / "out")
-    read = published_from(tmp_path / "out" / "public" / "ways.csv")
+    read = read_published(tmp_path / "out" / "public" / "ways.csv")
     assert read.to_frame().column_names == ["person", "order", "place"]
-    assert model.judge(read).holds
+    assert model.evaluate(read).holds
     assert read_recipe(tmp_path / "out" / "internal" / "recipe.toml").models == (model,)
 
 
 def test_bad_input_is_refused():
     for wrong in ([], ["ab"], [[]], [["a", 1]], "ab"):
         with pytest.raises(InvalidParameterError, match=r"PlaceOwners\.owners"):
-            PlaceOwners(owners=wrong, share=0.5)
+            PartialKnowledge(owners=wrong, share=0.5)
     with pytest.raises(InvalidParameterError, match=r"PlaceOwners\.share"):
-        PlaceOwners(owners=[["a"]], share=1.5)
-    model = PlaceOwners(owners=[["a"]], share=0.5)
+        PartialKnowledge(owners=[["a"]], share=1.5)
+    model = PartialKnowledge(owners=[["a"]], share=0.5)
     timed = pa.table({"person": [1], "time": ["2026-01-31T08:00Z"], "place": ["a"]})
     with pytest.raises(SchemaError, match="tell moments"):
-        model.judge(Trajectories(timed, place="place"))
+        model.evaluate(Trajectories(timed, place="place"))
     nameless = pa.table({"person": [1], "order": [1], "lon": [13.0], "lat": [52.0]})
     with pytest.raises(SchemaError, match="no names of places"):
-        model.judge(Trajectories(nameless, order="order"))
-    both = PlaceOwners(owners=[["a"], ["b"]], share=0.0)
+        model.evaluate(Trajectories(nameless, order="order"))
+    both = PartialKnowledge(owners=[["a"], ["b"]], share=0.0)
     with pytest.raises(InfeasibleError, match="larger share"):
-        HideFromOwners().find(KindRequest(data=ordered(["ab"]), models=[both]))
+        ProjectionSuppression().search(Request(data=ordered(["ab"]), models=[both]))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places import Area, PlanarLaplace
-from sfumato.places.earth import RADIUS, haversine
+from sfumato.places.earth import EARTH_RADIUS, haversine
 from sfumato.places.tangent_plane import TangentPlane
 
 EPSILON = log(4) / 200
@@ -133,9 +133,9 @@ def test_the_bound_holds_between_all_points_of_a_grid():
 
 def test_rounded_planar_noise_uses_a_little_less_epsilon():
     noise = PlanarLaplace(epsilon=EPSILON, mechanism="planar")
-    used = noise._sphere.used
+    used = noise._sphere.epsilon_used
     assert 1 - 1e-6 < used / EPSILON < 1
-    fine = noise.step / (pi * RADIUS * 2 * pi * 2.0**-52)
+    fine = noise.step / (pi * EARTH_RADIUS * 2 * pi * 2.0**-52)
     grown = 2 * exp(used * noise.step)
     assert used + log((fine + grown) / (fine - grown)) / noise.step <= EPSILON
     with pytest.raises(InvalidParameterError, match="too small for planar noise"):

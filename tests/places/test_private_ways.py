@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.places import (
     Area,
-    Squares,
+    SquareGrid,
     Trajectories,
     private_density,
     private_n_grams,
@@ -18,9 +18,9 @@ from sfumato.places import (
     private_trips,
 )
 from sfumato.places.prefix_tree import PrefixTree
-from sfumato.places.private_counts import drawn_per_person
+from sfumato.places.private_counts import sample_per_individual
 from sfumato.queries.private.accountant import Accountant
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 CITY = Area(west=13.2, south=52.4, east=13.6, north=52.6)
 
@@ -56,8 +56,8 @@ def test_every_place_gets_noise(asked):
 
 
 def test_squares_of_a_public_area_are_places(asked):
-    ways = Trajectories(sf.samples.generate_ways(20, 1, seed=1))
-    found = private_density(ways, places=Squares(area=CITY, order=3), epsilon=100_000, points=1000, **asked)
+    ways = Trajectories(sf.samples.generate_trajectories(20, 1, seed=1))
+    found = private_density(ways, places=SquareGrid(area=CITY, order=3), epsilon=100_000, points=1000, **asked)
     assert found.counts.sum() == len(ways.points)
     assert len(found.names) == 65
     assert found.counts[-1] == 0
@@ -65,14 +65,14 @@ def test_squares_of_a_public_area_are_places(asked):
 
 def test_a_person_counts_no_more_than_agreed():
     owner = np.repeat([0, 1, 2], [5, 1, 3])
-    kept = drawn_per_person(owner, 2, Stream("5f" * 32))
+    kept = sample_per_individual(owner, 2, KeyedRandom("5f" * 32))
     assert np.bincount(owner[kept]).tolist() == [2, 1, 2]
 
 
 def test_a_tree_without_noise_gives_the_ways_again(asked):
     ways = visited(["abc"] * 40 + ["ab"] * 30 + ["c"] * 20)
     tree = private_prefix_tree(ways, places=["a", "b", "c"], epsilon=300_000, height=3, **asked)
-    found = tree.ways()
+    found = tree.synthesize()
     shown = pa.TableGroupBy(found.to_arrow(), "person").aggregate([("place", "list")])["place_list"].to_pylist()
     counted = {way: shown.count(list(way)) for way in ("abc", "ab", "c")}
     assert counted == {"abc": 40, "ab": 30, "c": 20}
@@ -114,11 +114,11 @@ def test_bad_requests_are_refused_before_anything_is_paid(asked):
     with pytest.raises(InvalidParameterError, match="64 bits"):
         private_n_grams(ways, places=["a"], epsilon="1e-12", longest=10**9, **asked)
     with pytest.raises(InvalidParameterError, match="finer than a millimeter"):
-        Squares(area=Area(west=0, south=0, east=1e-7, north=1e-7))
+        SquareGrid(area=Area(west=0, south=0, east=1e-7, north=1e-7))
     with pytest.raises(InvalidParameterError, match="height"):
         private_prefix_tree(ways, places=["a", "b"], epsilon=1, height=0, **asked)
     with pytest.raises(SchemaError, match="no coordinates"):
-        private_density(ways, places=Squares(area=CITY), epsilon=1, **asked)
+        private_density(ways, places=SquareGrid(area=CITY), epsilon=1, **asked)
     assert asked["accountant"].balance().answers == 0
 
 
@@ -131,14 +131,16 @@ def test_points_elsewhere_are_counted_and_never_told_before_payment(asked):
     exact["accountant"] = Accountant(asked["accountant"].path.with_name("other.db"), total=300_000)
     tree = private_prefix_tree(visited(["axb"] * 50 + ["x"] * 30), places=["a", "b"], height=3, **exact)
     assert tree.names == ("a", "b", "elsewhere")
-    shown = pa.TableGroupBy(tree.ways().to_arrow(), "person").aggregate([("place", "list")])["place_list"].to_pylist()
+    shown = (
+        pa.TableGroupBy(tree.synthesize().to_arrow(), "person").aggregate([("place", "list")])["place_list"].to_pylist()
+    )
     assert shown == [["a", "b"]] * 50
 
 
 def test_an_area_that_is_too_small_answers_like_any_other(asked):
     small = Area(west=13.39, south=52.49, east=13.41, north=52.51)
-    ways = Trajectories(sf.samples.generate_ways(20, 1, seed=1))
-    found = private_density(ways, places=Squares(area=small, order=1), epsilon=100_000, points=1000, **asked)
+    ways = Trajectories(sf.samples.generate_trajectories(20, 1, seed=1))
+    found = private_density(ways, places=SquareGrid(area=small, order=1), epsilon=100_000, points=1000, **asked)
     shown = found.to_arrow().to_pylist()
     assert sum(row["count"] for row in shown) == len(ways.points)
     assert (shown[-1]["place"], shown[-1]["longitude"], shown[-1]["count"] > 0) == ("elsewhere", None, True)
@@ -173,4 +175,4 @@ def test_refused_questions_are_recorded(asked):
 def test_a_tree_in_which_noise_hides_everything_has_no_ways():
     nothing = (np.zeros((0, 1), dtype=np.int64), np.zeros(0, dtype=np.int64))
     with pytest.raises(InfeasibleError, match="Noise hides all ways"):
-        PrefixTree(names=("a",), levels=(nothing,), scale=1.0, threshold=3, epsilon=1.0).ways()
+        PrefixTree(names=("a",), levels=(nothing,), scale=1.0, threshold=3, epsilon=1.0).synthesize()

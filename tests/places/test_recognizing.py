@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.places import Area, Trajectories, find_anchors, find_stays, link_sources, predict_next
-from sfumato.places.markov_chains import chain_distance, chain_distances, find_chain, find_chains
+from sfumato.places import Area, Trajectories, find_home_and_work, find_stay_points, link_sources, predict_next
+from sfumato.places.markov_chains import chain_distance, chain_distances, fit_chain, fit_chains
 from sfumato.places.trajectories import Points
-from sfumato.samples import generate_movers
+from sfumato.samples import generate_mobility
 from sfumato.samples.movers import CITY
 
 HERE = Area(west=13, south=52.4, east=13.4, north=52.6)
@@ -19,9 +19,9 @@ MINUTE = 60_000_000
 def test_golden_stays():
     minutes, meters = np.array([(0, 0), (10, 50), (20, 80), (30, 500), (40, 520), (70, 530)]).T
     longitudes, latitudes = HERE.to_degrees(meters.astype(float), np.full(6, 1000.0))
-    ways = Trajectories.of(
+    ways = Trajectories.from_points(
         Points(
-            owner=np.array([0]),
+            individual_of=np.array([0]),
             offsets=np.array([0, 6]),
             times=minutes * MINUTE,
             longitudes=longitudes,
@@ -29,7 +29,7 @@ def test_golden_stays():
         ),
         area=HERE,
     )
-    found = find_stays(ways, meters=200, minutes=20)
+    found = find_stay_points(ways, meters=200, minutes=20)
     assert (found.begin // MINUTE).tolist() == [0, 30]
     assert (found.end // MINUTE).tolist() == [20, 70]
     assert found.x == pytest.approx([43.333, 516.667], abs=0.001)
@@ -37,7 +37,7 @@ def test_golden_stays():
 
 @pytest.fixture(scope="module")
 def movers():
-    return generate_movers(40, 14, seed=4)
+    return generate_mobility(40, 14, seed=4)
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def sources(movers):
 
 def test_homes_and_work_are_found_where_they_are(movers, sources):
     ways = sources[0]
-    stays = find_stays(ways, meters=300, minutes=20)
-    found = find_anchors(ways, stays, meters=500)
+    stays = find_stay_points(ways, meters=300, minutes=20)
+    found = find_home_and_work(ways, stays, meters=500)
     assert (found.home >= 0).mean() > 0.9
     for anchors, truth in ((found.home, movers.homes), (found.work, movers.works)):
         cells = {}
@@ -65,7 +65,7 @@ def test_homes_and_work_are_found_where_they_are(movers, sources):
             if min(anchors[a], anchors[b]) >= 0
         ]
         assert np.mean(same) > 0.95
-    alone = found.alone()
+    alone = found.unique_shares()
     assert alone["home-work"] >= alone["home"] > 0.3
 
 
@@ -73,8 +73,8 @@ def test_nights_are_those_of_the_clock_on_the_wall(movers):
     moved = movers.seen(rate=0.5, seed=1)
     east = Trajectories(moved, zone="Pacific/Auckland")
     west = Trajectories(moved)
-    stays = find_stays(west, meters=300)
-    assert (find_anchors(east, stays).home != find_anchors(west, stays).home).any()
+    stays = find_stay_points(west, meters=300)
+    assert (find_home_and_work(east, stays).home != find_home_and_work(west, stays).home).any()
 
 
 @pytest.mark.parametrize(("method", "least"), [("signal", 0.7), ("markov", 0.4)])
@@ -87,7 +87,7 @@ def test_persons_are_linked_across_sources(sources, method, least):
 
 def test_links_of_people_who_are_not_there_are_the_control(sources):
     truth = np.where(np.arange(40) < 20, np.arange(40), -1)
-    some = Trajectories.of(sources[1].points.take(np.arange(20)))
+    some = Trajectories.from_points(sources[1].points.take(np.arange(20)))
     found = link_sources(sources[0], some, truth=truth, meters=300)
     assert found.targets == 20
     assert found.control_targets == 20
@@ -103,14 +103,14 @@ def test_links_that_say_nothing_are_the_control_where_all_are_there(sources):
 
 
 def test_distances_of_all_chains_are_those_of_every_pair(sources):
-    stays = find_stays(sources[0], meters=300)
-    chains = [*find_chains(stays, 8), find_chain(stays.of(-1))]
+    stays = find_stay_points(sources[0], meters=300)
+    chains = [*fit_chains(stays, 8), fit_chain(stays.of_individual(-1))]
     found = chain_distances(chains[:5], chains)
     assert found == pytest.approx(np.array([[chain_distance(one, other) for other in chains] for one in chains[:5]]))
 
 
 def test_habits_predict_better_than_favorite_places(sources):
-    found = predict_next(find_stays(sources[0], meters=300), 40)
+    found = predict_next(find_stay_points(sources[0], meters=300), 40)
     assert found.successes > 0
     assert found.rate > found.baseline
 

@@ -10,13 +10,13 @@ import pytest
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError
 from sfumato.places.attacking import ATTACKS
-from sfumato.places.publishing import renumbered
-from sfumato.randomness import Stream
+from sfumato.places.publishing import assign_new_keys
+from sfumato.randomness import KeyedRandom
 
 
 @pytest.fixture(scope="module")
 def movers():
-    return sf.samples.generate_movers(40, 14, seed=4)
+    return sf.samples.generate_mobility(40, 14, seed=4)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def known(movers):
 
 def shuffled(original, origin):
     """Publish the original with new numbers; `origin` says whose way each is."""
-    return renumbered(replace(original.points, origin=origin), Stream("5f" * 32))
+    return assign_new_keys(replace(original.points, origin=origin), KeyedRandom("5f" * 32))
 
 
 def test_every_attack_finds_the_original(original, known):
@@ -60,10 +60,10 @@ def test_ways_of_other_persons_tell_nothing(original, known):
 
 
 def test_home_and_work_are_found_as_plain_loops_find_them(original):
-    from sfumato.places.stays import find_anchor_places
+    from sfumato.places.stays import home_and_work_positions
 
-    stays = sf.places.find_stays(original)
-    home, work = find_anchor_places(stays, 40, "UTC")
+    stays = sf.places.find_stay_points(original)
+    home, work = home_and_work_positions(stays, 40, "UTC")
     alone = 0
     for one in range(40):
         far = [max(np.hypot(*(home[one] - home[two])), np.hypot(*(work[one] - work[two]))) for two in range(40)]
@@ -75,7 +75,9 @@ def test_home_and_work_are_found_as_plain_loops_find_them(original):
 
 
 def test_forms_that_an_attack_does_not_apply_to_are_told(original):
-    regions = sf.places.anonymize(original, models=[sf.places.KWays(k=4)], algorithm=sf.places.AlignWays()).ways
+    regions = sf.places.anonymize(
+        original, models=[sf.places.TrajectoryKAnonymity(k=4)], algorithm=sf.places.SequenceAlignment()
+    ).trajectories
     found = sf.places.attack(regions, original, seed=1)
     assert [each.attack for each in found] == ["known-points"]
     assert set(found.skipped) == {*ATTACKS} - {"known-points"}
@@ -87,7 +89,7 @@ def test_forms_that_an_attack_does_not_apply_to_are_told(original):
 
 
 def test_a_second_source_of_strangers_is_told(original):
-    table = sf.samples.generate_ways(3, 1)
+    table = sf.samples.generate_trajectories(3, 1)
     keys = [f"stranger {each}" for each in table["person"].to_pylist()]
     strangers = sf.places.Trajectories(table.set_column(0, "person", [keys]))
     found = sf.places.attack(original, original, attacks=["signal-linking"], source=strangers)

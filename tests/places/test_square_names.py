@@ -12,7 +12,7 @@ from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places import Trajectories
 from sfumato.places.earth import haversine
-from sfumato.places.square_names import squares_at
+from sfumato.places.square_names import named_squares
 
 
 @given(st.floats(-179, 179), st.floats(-84, 84), st.sampled_from([10.0, 500.0, 2000.0]), st.integers(0, 10_000))
@@ -20,12 +20,12 @@ from sfumato.places.square_names import squares_at
 def test_points_are_near_the_middle_that_names_their_square(longitude, latitude, meters, seed):
     around = np.random.default_rng(seed).normal(0, meters / 50_000, (20, 2))
     x, y = longitude + around[:, 0], latitude + around[:, 1]
-    number, names = squares_at(x, y, meters)
+    number, names = named_squares(x, y, meters)
     assert sorted(set(number.tolist())) == list(range(len(names)))
     middles = np.array([[float(side) for side in name.split()] for name in names])[number]
     far = haversine(x, y, middles[:, 1], middles[:, 0])
     assert far.max() <= meters * 0.5**0.5 * 1.01 + 1
-    alone = [squares_at(x[at : at + 1], y[at : at + 1], meters)[1][0] for at in range(len(x))]
+    alone = [named_squares(x[at : at + 1], y[at : at + 1], meters)[1][0] for at in range(len(x))]
     assert alone == [names[each] for each in number]
 
 

@@ -189,7 +189,7 @@ def test_an_area_is_refused_where_no_plane_fits():
     with pytest.raises(SchemaError, match=r"wrong by 1\.0%"):
         Area(west=13, south=52.5 - 10 * side, east=14, north=52.5 + 10 * side)
     with pytest.raises(SchemaError, match="date line"):
-        Area.around(np.array([-179.9, 179.9]), np.array([1.0, 1.1]))
+        Area.from_points(np.array([-179.9, 179.9]), np.array([1.0, 1.1]))
     with pytest.raises(SchemaError, match="latitude 85"):
         Area(west=1, south=84.9, east=2, north=85.1)
 
@@ -206,7 +206,7 @@ def test_the_plane_measures_what_the_globe_does(longitude, latitude):
 
 
 def test_an_area_shows_no_point():
-    area = Area.around(np.array([13.4]), np.array([52.5]))
+    area = Area.from_points(np.array([13.4]), np.array([52.5]))
     assert (area.west, area.east) == (13.4, 13.41)
     assert area.contains(np.array([13.4]), np.array([52.5])).all()
 

@@ -16,15 +16,15 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.places import (
-    LKC,
-    AlignWays,
-    KDelta,
-    KMPlaces,
-    KWays,
-    MergePlaces,
+    KDeltaAnonymity,
+    LKCSuppression,
     NeverWalkAlone,
-    SuppressVisits,
+    SeqAnon,
+    SequenceAlignment,
     Trajectories,
+    TrajectoryKAnonymity,
+    TrajectoryKmAnonymity,
+    TrajectoryLKCPrivacy,
     WaitForMe,
 )
 
@@ -51,9 +51,9 @@ def walked(seed=1, trips=TRIPS):
 
 
 SEARCHES = [
-    (KDelta(k=3, delta=300), NeverWalkAlone()),
-    (KDelta(k=3, delta=300), WaitForMe()),
-    (KWays(k=3), AlignWays()),
+    (KDeltaAnonymity(k=3, delta=300), NeverWalkAlone()),
+    (KDeltaAnonymity(k=3, delta=300), WaitForMe()),
+    (TrajectoryKAnonymity(k=3), SequenceAlignment()),
 ]
 
 
@@ -71,16 +71,16 @@ def crowds(table):
 def test_every_trip_is_published_with_a_key_of_its_own(model, search, tmp_path):
     original = walked()
     release = sf.places.anonymize(original, models=[model], algorithm=search)
-    table = release.ways.to_arrow()
+    table = release.trajectories.to_arrow()
     assert "person" not in table.column_names
-    assert len(set(table["trip"].to_pylist())) == len(release.ways) > PERSONS
+    assert len(set(table["trip"].to_pylist())) == len(release.trajectories) > PERSONS
     assert min(crowds(table).values()) >= 3
     assert release.audit.level(model.name) == min(crowds(table).values())
-    assert "persons" not in release.audit.facts
-    assert 0 < release.measures["persons-kept"] <= 1
+    assert "persons" not in release.audit.summary
+    assert 0 < release.metrics["persons-kept"] <= 1
     release.write(tmp_path / "out")
-    read = sf.places.WayRelease.read(tmp_path / "out" / "public")
-    assert read.digest() == release.ways.digest()
+    read = sf.places.TrajectoriesRelease.read(tmp_path / "out" / "public")
+    assert read.digest() == release.trajectories.digest()
     assert sf.places.audit(read, models=[model]).to_dict() == release.audit.to_dict()
     about = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
     assert "person 1" not in about
@@ -92,11 +92,11 @@ def test_no_crowd_holds_two_trips_of_one_person(model, search):
         original = walked(seed, trips=1)
         points = original.points
         owner = points.owner // 2  # two ways at the same time are one person's
-        twins = Trajectories.of(points.take(np.arange(len(original))), area=original.area)
+        twins = Trajectories.from_points(points.take(np.arange(len(original))), area=original.area)
         twins.points = replace(points, owner=owner)
-        ways = sf.places.anonymize(twins, models=[model], algorithm=search).ways
+        ways = sf.places.anonymize(twins, models=[model], algorithm=search).trajectories
         shown = ways if model.name == "k-ways" else ways.points
-        label = ways.groups[0] if model.name == "k-ways" else shown.clusters
+        label = ways.identical_groups[0] if model.name == "k-ways" else shown.clusters
         pairs = list(zip(label.tolist(), owner[shown.origin].tolist(), strict=True))
         assert len(set(pairs)) == len(pairs)
 
@@ -104,7 +104,7 @@ def test_no_crowd_holds_two_trips_of_one_person(model, search):
 @pytest.mark.parametrize(("model", "search"), SEARCHES[:2])
 def test_trips_that_are_joined_by_their_person_fail_the_audit(model, search):
     original = walked(3)
-    ways = sf.places.anonymize(original, models=[model], algorithm=search).ways
+    ways = sf.places.anonymize(original, models=[model], algorithm=search).trajectories
     table = ways.to_arrow()
     owner = original.points.owner[ways.points.origin][table["trip"].to_numpy() - 1]
     joined = Trajectories(table.append_column("person", pa.array(owner)), trip="trip", cluster="cluster")
@@ -114,19 +114,19 @@ def test_trips_that_are_joined_by_their_person_fail_the_audit(model, search):
 
 
 def test_one_way_of_each_person_keeps_the_key_of_persons():
-    release = sf.places.anonymize(walked(trips=1), models=[KDelta(k=3, delta=300)], algorithm=NeverWalkAlone())
-    assert "person" in release.ways.to_arrow().column_names
-    assert "persons" in release.audit.facts
+    release = sf.places.anonymize(walked(trips=1), models=[KDeltaAnonymity(k=3, delta=300)], algorithm=NeverWalkAlone())
+    assert "person" in release.trajectories.to_arrow().column_names
+    assert "persons" in release.audit.summary
 
 
 def test_known_points_attack_each_trip_and_habits_are_not_put_together():
     original = walked()
-    release = sf.places.anonymize(original, models=[KDelta(k=3, delta=300)], algorithm=NeverWalkAlone())
-    found = sf.places.attack(release.ways, original, points=6, seed=1)
+    release = sf.places.anonymize(original, models=[KDeltaAnonymity(k=3, delta=300)], algorithm=NeverWalkAlone())
+    found = sf.places.attack(release.trajectories, original, points=6, seed=1)
     known = next(each for each in found.results if each.attack == "known-points")
     assert known.details["matching persons"] >= 1
     assert "key of its own" in found.skipped["signal-linking"]
-    bare = Trajectories.of(original.points)  # nothing is moved: whoever knows a trip finds its key
+    bare = Trajectories.from_points(original.points)  # nothing is moved: whoever knows a trip finds its key
     every = np.arange(len(original))
     bare.points = replace(original.points, owner=every, origin=every, trip_keys=True)
     alone = sf.places.attack(bare, original, points=6, meters=1, seconds=1, seed=1, attacks=["known-points"])
@@ -171,10 +171,12 @@ two_trips = st.lists(st.text("ab", min_size=1, max_size=3), min_size=8, max_size
 def test_visits_of_all_trips_of_a_person_are_those_of_k_persons(trips, k, c):
     ill = ["flu", "pox"] * len(trips)
     try:
-        release = sf.places.anonymize(visited(trips, ill=ill), models=[LKC(l=2, k=k, c=c)], algorithm=SuppressVisits())
+        release = sf.places.anonymize(
+            visited(trips, ill=ill), models=[TrajectoryLKCPrivacy(l=2, k=k, c=c)], algorithm=LKCSuppression()
+        )
     except InfeasibleError:
         return
-    sets, values = known(release.ways.to_arrow(), 2)
+    sets, values = known(release.trajectories.to_arrow(), 2)
     for visits in set().union(*sets.values()):
         holders = [key for key, mine in sets.items() if visits in mine]
         assert len(holders) >= k
@@ -184,26 +186,26 @@ def test_visits_of_all_trips_of_a_person_are_those_of_k_persons(trips, k, c):
 def test_visits_of_two_trips_of_one_person_are_judged_together():
     trips = ["a", "c", "a", "d", "b", "c", "b", "d"]
     apart = replace(visited(trips).points, owner=np.arange(len(trips)))
-    assert LKC(l=2, k=2).judge(Trajectories.of(apart)).level == 2
-    joined = LKC(l=2, k=2).judge(visited(trips))
-    assert (joined.level, joined.broken) == (1, 4)
+    assert TrajectoryLKCPrivacy(l=2, k=2).evaluate(Trajectories.from_points(apart)).level == 2
+    joined = TrajectoryLKCPrivacy(l=2, k=2).evaluate(visited(trips))
+    assert (joined.level, joined.violations) == (1, 4)
 
 
 def test_places_of_two_trips_of_one_person_are_judged_together():
     rows = [(0, 0, "a"), (0, 1, "b"), (1, 2, "a"), (1, 3, "c"), (2, 4, "b"), (2, 5, "c")]
     table = pa.table(dict(zip(("person", "trip", "place"), zip(*rows, strict=True), strict=True)))
     ways = Trajectories(table.append_column("order", pa.array([1] * 6)), order="order", trip="trip", place="place")
-    assert KMPlaces(k=2, m=1).judge(ways).holds
-    assert KMPlaces(k=2, m=2).judge(ways).level == 1
+    assert TrajectoryKmAnonymity(k=2, m=1).evaluate(ways).holds
+    assert TrajectoryKmAnonymity(k=2, m=2).evaluate(ways).level == 1
     release = sf.places.anonymize(
-        ways, models=[KMPlaces(k=2, m=2)], algorithm=MergePlaces(rare="suppress", repeats="collapse")
+        ways, models=[TrajectoryKmAnonymity(k=2, m=2)], algorithm=SeqAnon(rare="suppress", repeats="collapse")
     )
-    assert len(release.ways) == release.ways.points.persons
-    assert release.ways.to_arrow().column_names == ["person", "order", "place"]
+    assert len(release.trajectories) == release.trajectories.points.n_individuals
+    assert release.trajectories.to_arrow().column_names == ["person", "order", "place"]
 
 
 def test_a_person_with_two_sensitive_values_is_refused():
     points = visited(["a", "b", "a", "b"]).points
-    ways = Trajectories.of(replace(points, values=np.array([0, 1, 0, 0]), value_names=("flu", "pox")))
+    ways = Trajectories.from_points(replace(points, values=np.array([0, 1, 0, 0]), value_names=("flu", "pox")))
     with pytest.raises(SchemaError, match="several sensitive values"):
-        LKC(l=1, k=1, c=0.5).judge(ways)
+        TrajectoryLKCPrivacy(l=1, k=1, c=0.5).evaluate(ways)

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.coding.kernels.sequence_editing import edit_distances, matches
+from sfumato.coding.kernels.sequence_editing import edit_distances, match_points
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.kinds.search import KindRequest
-from sfumato.places import Area, KDelta, NeverWalkAlone, Trajectories, WaitForMe, audit
+from sfumato.kinds.search import Request
+from sfumato.places import Area, KDeltaAnonymity, NeverWalkAlone, Trajectories, WaitForMe, audit
 from sfumato.places.trajectories import Points
-from sfumato.places.wait_for_me import Edits
-from sfumato.randomness import Stream
+from sfumato.places.wait_for_me import EditDistances
+from sfumato.randomness import KeyedRandom
 
 HERE = Area(west=13, south=52.4, east=13.4, north=52.6)
 MINUTE = 60_000_000
@@ -29,13 +29,13 @@ def ways_of(*ways, owner=None):
     rows = np.array([point for way in ways for point in way], dtype=float)
     longitudes, latitudes = HERE.to_degrees(rows[:, 1], rows[:, 2], widest=True)
     points = Points(
-        owner=np.arange(len(ways)) if owner is None else np.array(owner),
+        individual_of=np.arange(len(ways)) if owner is None else np.array(owner),
         offsets=np.append(0, np.cumsum([len(way) for way in ways])),
         times=(rows[:, 0] * MINUTE).astype(np.int64),
         longitudes=longitudes,
         latitudes=latitudes,
     )
-    return Trajectories.of(points, area=HERE)
+    return Trajectories.from_points(points, area=HERE)
 
 
 def edited(first, second, meters, window):
@@ -66,7 +66,7 @@ def test_distances_and_matches_equal_those_of_every_edit(first, second, meters, 
     expected = edited(first, second, meters, window)
     assert edit_distances(places, times, offsets, 1, meters, window)[0] == pytest.approx(expected)
     assert edit_distances(places, times, offsets, 0, meters, window)[1] == pytest.approx(expected)
-    found = matches(places, times, offsets[:2], offsets[1:], meters, window)
+    found = match_points(places, times, offsets[:2], offsets[1:], meters, window)
     pairs = [(first[i], second[j]) for j, i in enumerate(found) if i >= 0]
     assert (np.diff(found[found >= 0]) > 0).all()
     assert all(abs(one[0] - other[0]) <= window for one, other in pairs)
@@ -98,7 +98,9 @@ def test_brute_force_on_six_ways_of_five_points(seed, k, delta):
     tracks = rng.uniform(5000, 9000, (6, 1, 2)) + np.cumsum(rng.normal(0, 300, (6, 5, 2)), axis=1)
     begins = rng.uniform(0, 15, 6)
     drawn = ways_of(*[[(b + 20 * t, *track[t]) for t in range(5)] for b, track in zip(begins, tracks, strict=True)])
-    found = WaitForMe().find(KindRequest(data=drawn, models=[KDelta(k=k, delta=delta)], stream=Stream("5f" * 32)))
+    found = WaitForMe().search(
+        Request(data=drawn, models=[KDeltaAnonymity(k=k, delta=delta)], stream=KeyedRandom("5f" * 32))
+    )
     clusters: dict[int, list] = {}
     for row in found.to_arrow().to_pylist():
         clusters.setdefault(row["cluster"], []).append(row)
@@ -109,31 +111,31 @@ def test_brute_force_on_six_ways_of_five_points(seed, k, delta):
             assert together([row for row in rows if row["person"] in pair], delta)
     read = Trajectories(found.to_frame(), cluster="cluster")
     assert read.equals(found)
-    assert audit(read, models=[KDelta(k=k, delta=delta)]).holds
+    assert audit(read, models=[KDeltaAnonymity(k=k, delta=delta)]).holds
 
 
 def test_ways_of_other_spans_follow_and_are_not_left_out():
     late = [[(minute + 13 * number, 5000 + 10 * minute, 5000) for minute in range(0, 300, 20)] for number in range(6)]
-    request = KindRequest(data=ways_of(*late), models=[KDelta(k=3, delta=50)])
-    assert len(WaitForMe().find(request)) == 6
-    assert len(NeverWalkAlone(every=600).find(request)) < 6
+    request = Request(data=ways_of(*late), models=[KDeltaAnonymity(k=3, delta=50)])
+    assert len(WaitForMe().search(request)) == 6
+    assert len(NeverWalkAlone(every=600).search(request)) < 6
 
 
 def test_matched_points_keep_their_place_and_others_are_created_or_deleted():
     pivot = [(0, 0, 0), (60, 1000, 0), (120, 2000, 0)]
     short = [(5, 0, 10), (125, 2000, 10)]
     detour = [(0, 0, 0), (30, 500, 3000), (60, 1000, 0), (120, 2000, 0)]
-    edits = Edits(ways_of(pivot, pivot, short, detour), 200, 10 * MINUTE)
-    places = edits.followed(np.arange(4), 0, 100).round()
+    edits = EditDistances(ways_of(pivot, pivot, short, detour), 200, 10 * MINUTE)
+    places = edits.translate_to_pivot(np.arange(4), 0, 100).round()
     assert places[2].tolist() == [[0, 10], [950, 6], [2000, 10]]  # created on the circle, where she came from
     assert places[3].tolist() == [[0, 0], [1000, 0], [2000, 0]]  # the detour is deleted
-    kept = edits.followed(np.arange(4), 0, 4).round(1)
+    kept = edits.translate_to_pivot(np.arange(4), 0, 4).round(1)
     assert kept[2].tolist() == [[0, 4.5], [998, 0.2], [2000, 4.5]]
 
 
 def test_of_two_ways_within_the_tolerance_the_nearer_one_is_nearer():
     tracks = [[(20 * t, 100 * t, aside) for t in range(5)] for aside in (0, 10, 50, 100, 101)]
-    far = Edits(ways_of(*tracks), 100.5, MINUTE).far_from(0)
+    far = EditDistances(ways_of(*tracks), 100.5, MINUTE).distances_to(0)
     assert far[:4].tolist() == sorted(far[:4].tolist())
     assert far[1] < far[2] < far[3] < 1
     assert far[4] == np.inf
@@ -142,25 +144,25 @@ def test_of_two_ways_within_the_tolerance_the_nearer_one_is_nearer():
 def test_ways_that_match_nowhere_are_never_together():
     apart = [[(t + 600 * number, 0, 0) for t in range(3)] for number in range(3)]
     with pytest.raises(InfeasibleError, match="match anywhere"):
-        WaitForMe(seconds=60).find(KindRequest(data=ways_of(*apart), models=[KDelta(k=2, delta=1)]))
+        WaitForMe(seconds=60).search(Request(data=ways_of(*apart), models=[KDeltaAnonymity(k=2, delta=1)]))
 
 
 def test_trips_of_one_person_count_once():
     same = [[(0, 0, 0), (10, 100, 0)]] * 4
-    found = WaitForMe().find(KindRequest(data=ways_of(*same, owner=[0, 0, 1, 2]), models=[KDelta(k=3, delta=1)]))
-    assert KDelta(k=3, delta=1).judge(found).level == 3
+    found = WaitForMe().search(Request(data=ways_of(*same, owner=[0, 0, 1, 2]), models=[KDeltaAnonymity(k=3, delta=1)]))
+    assert KDeltaAnonymity(k=3, delta=1).evaluate(found).level == 3
     with pytest.raises(InfeasibleError, match="fewer than k = 4"):
-        WaitForMe().find(KindRequest(data=ways_of(*same, owner=[0, 0, 1, 2]), models=[KDelta(k=4, delta=1)]))
+        WaitForMe().search(Request(data=ways_of(*same, owner=[0, 0, 1, 2]), models=[KDeltaAnonymity(k=4, delta=1)]))
 
 
 def test_what_cannot_be_done_is_refused():
-    model = KDelta(k=1, delta=1)
+    model = KDeltaAnonymity(k=1, delta=1)
     split = ways_of([(0, 0, 0), (0, 100, 0)])
     with pytest.raises(SchemaError, match="two places at one moment"):
-        WaitForMe().find(KindRequest(data=split, models=[model]))
+        WaitForMe().search(Request(data=split, models=[model]))
     named = Trajectories(pa.table({"person": [1], "order": [1], "place": ["mall"]}), order="order", place="place")
     with pytest.raises(SchemaError, match="no moments or no coordinates"):
-        WaitForMe().find(KindRequest(data=named, models=[model]))
+        WaitForMe().search(Request(data=named, models=[model]))
     for wrong in ({"meters": 0}, {"seconds": -1}, {"trash": 1}):
         with pytest.raises(InvalidParameterError, match="WaitForMe"):
             WaitForMe(**wrong)

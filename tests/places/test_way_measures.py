@@ -14,25 +14,25 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.places import Area, RegionWays, Trajectories
+from sfumato.places import Area, CloakedTrajectories, Trajectories
 from sfumato.places.earth import haversine
 from sfumato.places.measures import (
     CELL,
     SEED,
     SHARE,
+    compute_metrics,
     density_divergence,
-    distance_moved,
-    measure_ways,
-    next_place_kept,
+    displacement,
+    next_place_accuracy,
     range_count_error,
     trip_divergence,
     trip_length_error,
 )
-from sfumato.places.next_places import most_frequent_next
-from sfumato.places.place_measures import measure_names
-from sfumato.places.spread_ways import SpreadWays
+from sfumato.places.next_places import most_frequent_successor
+from sfumato.places.place_measures import compare_place_names
+from sfumato.places.spread_ways import SpaceTimeBoxes
 from sfumato.places.trajectories import Points
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 
 AREA = Area(west=13.3, south=52.4, east=13.4, north=52.45)
 HOUR = 3_600_000_000
@@ -47,13 +47,13 @@ def spread(ways):
     x, y, hour = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     longitudes, latitudes = AREA.to_degrees(150 * x + 1, 150 * y + 1)
     points = Points(
-        owner=np.arange(len(ways)),
+        individual_of=np.arange(len(ways)),
         offsets=np.append(0, np.cumsum([len(way) for way in ways])),
         times=(hour * HOUR).astype(np.int64),
         longitudes=longitudes,
         latitudes=latitudes,
     )
-    return SpreadWays.of_points(points, AREA)
+    return SpaceTimeBoxes.from_points(points, AREA)
 
 
 def regions(ways):
@@ -67,9 +67,9 @@ def regions(ways):
             boxes.append([corner[0][0], corner[1][0], corner[0][1], corner[1][1]])
             intervals.append([hour * HOUR, (hour + 2) * HOUR])
     lengths = [len(way) for way in ways]
-    return SpreadWays.of_regions(
-        RegionWays(
-            owner=np.arange(2 * len(ways)),
+    return SpaceTimeBoxes.from_cloaked(
+        CloakedTrajectories(
+            individual_of=np.arange(2 * len(ways)),
             offsets=np.append(0, np.cumsum(lengths * 2)),
             boxes=np.array(boxes * 2),
             intervals=np.array(intervals * 2, dtype=np.int64),
@@ -78,7 +78,7 @@ def regions(ways):
     )
 
 
-def steps(ways: SpreadWays) -> list[list[Step]]:
+def steps(ways: SpaceTimeBoxes) -> list[list[Step]]:
     """Return every way as a list of boxes, as often as it is there."""
     found = []
     for way, many in enumerate(ways.times):
@@ -107,7 +107,7 @@ def divergence(before: Counter, after: Counter) -> float:
     return total
 
 
-def density_by_loops(ways: SpreadWays) -> Counter:
+def density_by_loops(ways: SpaceTimeBoxes) -> Counter:
     found = Counter()
     for x, y, _, to_x, to_y, _ in (step for way in steps(ways) for step in way):
         for column in range(floor(x / CELL), floor(to_x / CELL) + 1):
@@ -117,11 +117,11 @@ def density_by_loops(ways: SpreadWays) -> Counter:
     return found
 
 
-def range_by_loops(before: SpreadWays, after: SpreadWays, boxes: int) -> float:
+def range_by_loops(before: SpaceTimeBoxes, after: SpaceTimeBoxes, boxes: int) -> float:
     low, high = before.low.min(axis=0), before.high.max(axis=0)
     side = (high - low) * [SHARE**0.5, SHARE**0.5, SHARE]
     total = 0.0
-    for drawn in generator(SEED).random((boxes, 3)):
+    for drawn in seeded_generator(SEED).random((boxes, 3)):
         start = low + drawn * (high - low - side)
         found = []
         for ways in (before, after):
@@ -135,7 +135,7 @@ def range_by_loops(before: SpreadWays, after: SpreadWays, boxes: int) -> float:
     return total / boxes
 
 
-def next_by_loops(before: SpreadWays, after: SpreadWays) -> float:
+def next_by_loops(before: SpaceTimeBoxes, after: SpaceTimeBoxes) -> float:
     def moves(ways):
         for way in steps(ways):
             for one, other in pairwise(way):
@@ -175,8 +175,8 @@ def test_measures_of_space_are_what_plain_loops_find(first, second, boxed):
     ]
     error = abs(means[0] - means[1]) / means[0] if means[0] else float(means[1] > 0)
     assert trip_length_error(before, after) == pytest.approx(error)
-    assert next_place_kept(before, after) == pytest.approx(next_by_loops(before, after))
-    assert next_place_kept(before, after) <= 1
+    assert next_place_accuracy(before, after) == pytest.approx(next_by_loops(before, after))
+    assert next_place_accuracy(before, after) <= 1
 
 
 @given(WAYS)
@@ -184,13 +184,17 @@ def test_measures_of_space_are_what_plain_loops_find(first, second, boxed):
 def test_nothing_is_lost_where_nothing_changes(rows):
     ways = spread(rows)
     assert range_count_error(ways, ways, 15) == density_divergence(ways, ways) == trip_divergence(ways, ways) == 0
-    assert next_place_kept(ways, ways) == 1
+    assert next_place_accuracy(ways, ways) == 1
 
 
 def test_of_equally_frequent_places_the_first_is_foretold_and_else_the_most_visited():
     place, offsets = np.array([0, 1, 0, 2, 3]), np.array([0, 4, 5])
-    assert most_frequent_next(place, offsets, 5, np.ones(2, dtype=np.int64)).tolist() == [1, 0, 0, 0, 0]
-    assert most_frequent_next(np.array([0, 2, 0, 1]), np.array([0, 2, 4]), 3, np.array([3, 1])).tolist() == [2, 0, 0]
+    assert most_frequent_successor(place, offsets, 5, np.ones(2, dtype=np.int64)).tolist() == [1, 0, 0, 0, 0]
+    assert most_frequent_successor(np.array([0, 2, 0, 1]), np.array([0, 2, 4]), 3, np.array([3, 1])).tolist() == [
+        2,
+        0,
+        0,
+    ]
 
 
 def visited(ways):
@@ -208,7 +212,7 @@ def visited(ways):
 @examples(25)
 def test_named_places_are_compared_as_plain_loops_do(ways, merged):
     before, after = visited(ways), visited([[merged.get(each, each) for each in way] for way in ways])
-    found = measure_names(before, after)
+    found = compare_place_names(before, after)
     known = Counter(place for way in ways for place in way)
     shown: Counter = Counter()
     trips, shown_trips = Counter((way[0], way[-1]) for way in ways), Counter()
@@ -230,25 +234,25 @@ def test_one_of_two_merged_places_is_guessed_in_half_of_the_cases():
     """From a to b in two of three steps, half of which are right, and back to a in one."""
     before = visited(["abab"] * 4)
     after = visited([["a", "b | c"] * 2] * 4)
-    assert measure_names(before, after)["next-place-kept"] == pytest.approx(2 / 3)
+    assert compare_place_names(before, after)["next-place-kept"] == pytest.approx(2 / 3)
 
 
 def test_points_moved_by_so_many_meters_have_moved_so_far():
-    original = Trajectories(sf.samples.generate_ways(6, 1, seed=2)).points
+    original = Trajectories(sf.samples.generate_trajectories(6, 1, seed=2)).points
     north = np.where(np.arange(len(original)) % 10 == 0, 0.01, 0.001)
     moved = Points(
-        owner=original.owner,
+        individual_of=original.individual_of,
         offsets=original.offsets,
         times=original.times,
         longitudes=original.longitudes,
         latitudes=original.latitudes + north,
-        origin=np.arange(original.ways),
+        origin=np.arange(original.n_trajectories),
     )
     far = [
         haversine(*(np.array([each]) for each in (x, y, x, y + more)))[0]
         for x, y, more in zip(original.longitudes, original.latitudes, north, strict=True)
     ]
-    found = distance_moved(original, moved)
+    found = displacement(original, moved)
     assert found["distance-moved"] == pytest.approx(np.mean(far))
     assert found["distance-moved-95"] == pytest.approx(np.quantile(far, 0.95))
 
@@ -264,18 +268,20 @@ ALWAYS = {"ways-kept", "persons-kept", "points-kept", "unicity-before", "unicity
 
 
 def test_every_form_is_measured(tmp_path):
-    original = Trajectories(sf.samples.generate_ways(24, 2, seed=3))
+    original = Trajectories(sf.samples.generate_trajectories(24, 2, seed=3))
     moved = sf.places.anonymize(
-        original, models=[sf.places.KDelta(k=2, delta=300)], algorithm=sf.places.NeverWalkAlone(span=43_200)
+        original, models=[sf.places.KDeltaAnonymity(k=2, delta=300)], algorithm=sf.places.NeverWalkAlone(span=43_200)
     )
-    assert {*ALWAYS, *SPATIAL, "distance-moved", "distance-moved-95"} == set(moved.measures)
-    boxes = sf.places.anonymize(original, models=[sf.places.KWays(k=2)], algorithm=sf.places.AlignWays())
-    assert {*ALWAYS, *SPATIAL, "region-square-kilometers", "region-hours"} == set(boxes.measures)
+    assert {*ALWAYS, *SPATIAL, "distance-moved", "distance-moved-95"} == set(moved.metrics)
+    boxes = sf.places.anonymize(
+        original, models=[sf.places.TrajectoryKAnonymity(k=2)], algorithm=sf.places.SequenceAlignment()
+    )
+    assert {*ALWAYS, *SPATIAL, "region-square-kilometers", "region-hours"} == set(boxes.metrics)
     accountant = sf.queries.Accountant(tmp_path / "budget", total=10_000)
-    squares = sf.places.Squares(area=sf.samples.movers.CITY, order=2)
+    squares = sf.places.SquareGrid(area=sf.samples.movers.CITY, order=2)
     tree = sf.places.private_prefix_tree(
         original, places=squares, epsilon=9000, accountant=accountant, analyst="ann", height=3
     )
-    made_up = measure_ways(original, tree.ways())
+    made_up = compute_metrics(original, tree.synthesize())
     assert {*ALWAYS, *SPATIAL} == set(made_up)
     assert all(0 <= value <= 1.5 for name, value in made_up.items())

@@ -8,19 +8,19 @@ import tomllib
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, ReadError, WriteError
-from sfumato.places.way_release import published_from
+from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError, ReadError, WriteError
+from sfumato.places.way_release import read_published
 
 P = sf.places
 
-MODEL = sf.places.KDelta(k=3, delta=300)
+MODEL = sf.places.KDeltaAnonymity(k=3, delta=300)
 ALGORITHM = sf.places.NeverWalkAlone(span=43_200, every=3600)
 SECRET = "5f" * 32
 
 
 @pytest.fixture(scope="module")
 def original():
-    return sf.places.Trajectories(sf.samples.generate_ways(30, 2, seed=3))
+    return sf.places.Trajectories(sf.samples.generate_trajectories(30, 2, seed=3))
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +31,10 @@ def release(original):
 def test_the_issue_example_works(release, tmp_path):
     assert release.audit.holds
     assert release.audit.level("k-delta") >= 3
-    assert release.measures["ways-kept"] > 0.8
+    assert release.metrics["ways-kept"] > 0.8
     assert release.ways.to_frame().num_rows == len(release.ways.points)
     release.write(tmp_path / "out")
-    read = published_from(tmp_path / "out" / "public" / "ways.csv")
+    read = read_published(tmp_path / "out" / "public" / "ways.csv")
     assert sf.places.audit(read, models=[MODEL]).holds
     assert "The original" in (tmp_path / "out" / "internal" / "report.html").read_text()
     assert release.report().html == (tmp_path / "out" / "internal" / "report.html").read_text()
@@ -42,16 +42,16 @@ def test_the_issue_example_works(release, tmp_path):
 
 def test_parquet_holds_the_same_ways(release, tmp_path):
     release.write(tmp_path / "out", table_format="parquet", report=False)
-    assert sf.places.WayRelease.read(tmp_path / "out" / "public").equals(release.ways)
+    assert sf.places.TrajectoriesRelease.read(tmp_path / "out" / "public").equals(release.ways)
     with pytest.raises(ReadError, match="holds no ways"):
-        sf.places.WayRelease.read(tmp_path)
+        sf.places.TrajectoriesRelease.read(tmp_path)
 
 
 def test_the_same_secret_gives_the_same_ways(original, release):
     again = sf.places.anonymize(original, models=[MODEL], algorithm=ALGORITHM, secret=SECRET)
     other = sf.places.anonymize(original, models=[MODEL], algorithm=ALGORITHM)
-    assert again.ways.equals(release.ways)
-    assert not other.ways.equals(release.ways)
+    assert again.trajectories.equals(release.ways)
+    assert not other.trajectories.equals(release.ways)
     assert tomllib.loads(again.recipe.to_toml())["input"]["points"] == len(original.points)
 
 
@@ -71,12 +71,12 @@ def test_nothing_inside_stands_in_what_is_public(release, tmp_path):
 
 def test_a_search_that_breaks_its_promise_is_withheld(original):
     class Careless(sf.places.NeverWalkAlone):
-        def find(self, request):
-            found = super().find(request)
+        def search(self, request):
+            found = super().search(request)
             found.points.latitudes[: len(found.points) // 2] += 0.01
             return found
 
-    with pytest.raises(BrokenPromiseError, match="withheld"):
+    with pytest.raises(GuaranteeViolatedError, match="withheld"):
         sf.places.anonymize(original, models=[MODEL], algorithm=Careless(span=43_200, every=3600))
 
 
@@ -94,7 +94,7 @@ def test_bad_requests_are_refused(original, release, tmp_path):
 
 
 def test_measures_say_when_nothing_is_lost(original):
-    found = sf.places.anonymize(original, models=[sf.places.KDelta(k=1, delta=0)], algorithm=ALGORITHM).measures
+    found = sf.places.anonymize(original, models=[sf.places.KDeltaAnonymity(k=1, delta=0)], algorithm=ALGORITHM).metrics
     assert found["distance-moved"] < 1
     assert found["ways-kept"] == 1
 
@@ -103,6 +103,6 @@ def test_measures_say_when_nothing_is_lost(original):
     ("promise", "search"), [(P.KDelta(k=2, delta=300), P.NeverWalkAlone()), (P.KWays(k=2), P.AlignWays())]
 )
 def test_published_ways_become_tables_of_the_kind_that_was_given(promise, search):
-    table = sf.samples.generate_ways(12, 1, seed=1).to_pandas()
+    table = sf.samples.generate_trajectories(12, 1, seed=1).to_pandas()
     release = P.anonymize(P.Trajectories(table), models=[promise], algorithm=search)
-    assert type(release.ways.to_frame()) is type(table)
+    assert type(release.trajectories.to_frame()) is type(table)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
-from sfumato.places import Area, WaysStream, audit_stream
+from sfumato.places import Area, TrajectoryStream, audit_stream
 
 CITY = Area(west=13.2, south=52.4, east=13.6, north=52.6)
 
@@ -25,7 +25,7 @@ def points(*rows):
 
 @pytest.fixture
 def stream(tmp_path):
-    return WaysStream(k=2, area=CITY, state=tmp_path / "state")
+    return TrajectoryStream(k=2, area=CITY, state=tmp_path / "state")
 
 
 def test_a_crowd_keeps_its_persons_and_its_key(stream):
@@ -52,7 +52,7 @@ def test_a_long_batch_is_taken_as_if_it_had_come_in_parts(tmp_path):
     """Everybody meets at her own time; taken at once, only the last would be seen, and nobody would be counted."""
     rows = [(name, minute, 13.3) for minute in (0, 10, 30, 40) for name in (f"{minute}a", f"{minute}b")]
     alone = ("z", 17, 13.4)
-    whole, parts = (WaysStream(k=2, area=CITY, state=tmp_path / name) for name in ("whole", "parts"))
+    whole, parts = (TrajectoryStream(k=2, area=CITY, state=tmp_path / name) for name in ("whole", "parts"))
     shown = whole.update(points(*rows, alone))
     one_by_one = [parts.update(points(*each)) for each in (rows[:2], rows[2:4], [alone], rows[4:6], rows[6:])]
     assert shown["time"].to_pylist() == pa.concat_tables(one_by_one)["time"].to_pylist()
@@ -61,7 +61,7 @@ def test_a_long_batch_is_taken_as_if_it_had_come_in_parts(tmp_path):
 
 
 def test_who_is_silent_while_waiting_is_counted(tmp_path):
-    stream = WaysStream(k=2, area=CITY, state=tmp_path / "state", window=300, patience=900)
+    stream = TrajectoryStream(k=2, area=CITY, state=tmp_path / "state", window=300, patience=900)
     stream.update(points(("a", 0, 13.3)))
     stream.update(points(("b", 10, 13.3)))
     assert (stream.waiting, stream.suppressed) == (1, 1)
@@ -69,7 +69,7 @@ def test_who_is_silent_while_waiting_is_counted(tmp_path):
 
 def test_a_stream_goes_on_as_its_state_says(stream, tmp_path):
     stream.update(points(("a", 0, 13.3), ("b", 0, 13.3)))
-    again = WaysStream.load(tmp_path / "state")
+    again = TrajectoryStream.load(tmp_path / "state")
     assert repr(again) == repr(stream) == "WaysStream(k=2, 1 crowds, 0 persons wait, 0 left out, 0 points too late)"
 
 
@@ -88,8 +88,8 @@ def test_points_that_come_too_late_are_counted(stream):
 
 def test_a_new_process_goes_on_with_the_same_crowds(tmp_path):
     options = {"k": 2, "area": CITY, "state": tmp_path / "state"}
-    first = WaysStream(**options).update(points(("a", 0, 13.3), ("b", 0, 13.3)))
-    later = WaysStream(**options).update(points(("b", 1, 13.4), ("z", 1, 13.3)))
+    first = TrajectoryStream(**options).update(points(("a", 0, 13.3), ("b", 0, 13.3)))
+    later = TrajectoryStream(**options).update(points(("b", 1, 13.4), ("z", 1, 13.3)))
     assert later["key"].to_pylist() == first["key"].to_pylist()
     assert later["persons"].to_pylist() == [2]
     assert (tmp_path / "state").stat().st_mode & 0o777 == 0o600
@@ -101,7 +101,7 @@ def test_nothing_leaves_and_nothing_changes_if_the_state_cannot_be_written(strea
     def fail(*_):
         raise OSError
 
-    monkeypatch.setattr("sfumato.places.way_stream.write_crowds", fail)
+    monkeypatch.setattr("sfumato.places.way_stream.write_state", fail)
     with pytest.raises(OSError, match=r"^$"):
         stream.update(points(("c", 1, 13.3), ("d", 1, 13.3)))
     monkeypatch.undo()
@@ -116,7 +116,7 @@ def test_nothing_leaves_and_nothing_changes_if_the_state_cannot_be_written(strea
 )
 @examples(25)
 def test_everything_that_leaves_keeps_the_promise(tmp_path_factory, rows, k):
-    stream = WaysStream(k=k, area=CITY, state=tmp_path_factory.mktemp("stream") / "state")
+    stream = TrajectoryStream(k=k, area=CITY, state=tmp_path_factory.mktemp("stream") / "state")
     shown, members = [], {}
     for start in range(0, len(rows), 5):
         shown.append(stream.update(points(*rows[start : start + 5])))
@@ -139,14 +139,14 @@ def test_a_crowd_that_grows_or_is_too_small_breaks_the_promise(stream):
 def test_bad_states_and_tables_are_refused(tmp_path, stream):
     (tmp_path / "other").write_text("a letter")
     with pytest.raises(ReadError, match="not the state of a stream"):
-        WaysStream(k=2, area=CITY, state=tmp_path / "other")
+        TrajectoryStream(k=2, area=CITY, state=tmp_path / "other")
     stream.update(points(("a", 0, 13.3)))
     with pytest.raises(InvalidParameterError, match="other settings"):
-        WaysStream(k=3, area=CITY, state=tmp_path / "state")
+        TrajectoryStream(k=3, area=CITY, state=tmp_path / "state")
     text = (tmp_path / "state").read_text()
     (tmp_path / "state").write_text(text.replace("suppressed", "suppresses"))
     with pytest.raises(ReadError, match="altered"):
-        WaysStream(k=2, area=CITY, state=tmp_path / "state")
+        TrajectoryStream(k=2, area=CITY, state=tmp_path / "state")
     with pytest.raises(SchemaError, match="no stream of regions"):
         audit_stream(points(("a", 0, 13.3)), k=2)
     with pytest.raises(SchemaError, match="outside the area"):

@@ -85,7 +85,7 @@ def test_a_place_known_twice_must_be_visited_twice():
 
 
 def test_too_many_sets_are_refused(monkeypatch):
-    monkeypatch.setattr("sfumato.places.worst_case.MOST_SETS", 3)
+    monkeypatch.setattr("sfumato.places.worst_case.MAX_SETS", 3)
     assert worst_case_risk(visited(["abc"]), points=2).tolist() == [1.0]
     with pytest.raises(InfeasibleError, match="ask for fewer points"):
         worst_case_risk(visited(["abc", "ab"]), points=2)

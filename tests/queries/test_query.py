@@ -13,7 +13,7 @@ from sfumato.queries.estimates.estimation import estimate, estimate_all
 from sfumato.queries.query import Query
 
 SCHEMA = sf.Schema(
-    quasi=["age", "born", "grade", "sex"], sensitive=["salary"], orders={"grade": ["low", "mid", "high"]}
+    quasi_identifiers=["age", "born", "grade", "sex"], sensitive=["salary"], orders={"grade": ["low", "mid", "high"]}
 )
 TABLE = pa.table(
     {
@@ -146,7 +146,7 @@ def test_what_is_no_query_is_refused():
 
 def test_cells_that_cannot_be_read_are_counted_and_not_shown():
     table = pa.table({"age": ["20", "Canary", "[1, 3]"]})
-    schema = sf.Schema(quasi=["age"], scales={"age": "numeric"})
+    schema = sf.Schema(quasi_identifiers=["age"], scales={"age": "numeric"})
     with pytest.raises(sf.SchemaError) as caught:
         estimate(table, schema, Query(where={"age": 20}))
     assert str(caught.value) == (

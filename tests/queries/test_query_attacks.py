@@ -9,12 +9,12 @@ import pytest
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.queries.attacks import (
     UnprotectedTable,
-    by_averaging,
-    by_difference,
-    by_reconstruction,
-    by_tracker,
+    attack_accuracy,
+    averaging_attack,
+    difference_attack,
     random_subsets,
-    share_found,
+    reconstruction_attack,
+    tracker_attack,
 )
 from sfumato.queries.audited.auditor import QueryAuditor
 from sfumato.queries.private.accountant import Accountant
@@ -53,7 +53,7 @@ def auditor(frame, tmp_path):
 def test_a_difference_tells_a_value_unless_the_table_is_protected(frame, private, auditor):
     everyone, others, truth = {}, {"number": ("!=", 7)}, frame["pay"][7]
     careless = UnprotectedTable(frame)
-    assert by_difference(lambda where: careless.sum("pay", where), everyone, others) == truth
+    assert difference_attack(lambda where: careless.sum("pay", where), everyone, others) == truth
 
     assert not auditor.ask("sum", everyone).denied
     assert auditor.ask("sum", others).denied
@@ -74,17 +74,17 @@ def test_a_tracker_tells_what_a_size_limit_hides_unless_the_table_is_protected(f
     def ask(where):
         return careless.sum("pay", where)
 
-    assert by_tracker(ask, {"job": frame["job"][12]}, "number", 12) == truth
+    assert tracker_attack(ask, {"job": frame["job"][12]}, "number", 12) == truth
     assert not auditor.ask("sum", {"job": frame["job"][12]}).denied
     assert auditor.ask("sum", {"job": frame["job"][12], "number": ("!=", 12)}).denied
     with pytest.raises(InvalidParameterError, match="must not name 'number'"):
-        by_tracker(ask, {"number": 12}, "number", 12)
+        tracker_attack(ask, {"number": 12}, "number", 12)
 
 
 def test_averaging_removes_noise_unless_a_budget_ends_it(frame, private):
     careless = UnprotectedTable(frame, noise=20.0, seed=3)
     truth = frame["ill"].sum()
-    assert by_averaging(lambda where: careless.count({**where, "ill": 1}), {}, 4000) == pytest.approx(truth, abs=2)
+    assert averaging_attack(lambda where: careless.count({**where, "ill": 1}), {}, 4000) == pytest.approx(truth, abs=2)
 
     asked = []
 
@@ -93,7 +93,7 @@ def test_averaging_removes_noise_unless_a_budget_ends_it(frame, private):
         return private.count({**where, "ill": 1}, epsilon=0.05).value
 
     with pytest.raises(InfeasibleError, match="budget of the table has 0 left"):
-        by_averaging(ask, {}, 4000)
+        averaging_attack(ask, {}, 4000)
     assert len(asked) == BUDGET / 0.05 + 1
 
 
@@ -102,14 +102,14 @@ def test_many_counts_reconstruct_a_column_unless_a_budget_covers_them_all(frame,
     subsets = random_subsets(PERSONS, questions, seed=2)
     wheres = [{"number": np.flatnonzero(subset).tolist(), "ill": 1} for subset in subsets]
     careless = UnprotectedTable(frame, noise=1.0, seed=5)
-    found = by_reconstruction(subsets, [careless.count(where) for where in wheres])
-    assert share_found(found, frame["ill"] == 1) >= 0.95
+    found = reconstruction_attack(subsets, [careless.count(where) for where in wheres])
+    assert attack_accuracy(found, frame["ill"] == 1) >= 0.95
 
     epsilon = f"{BUDGET / questions:.6f}"[:-1]
     answers = [private.count(where, epsilon=epsilon).value for where in wheres]
     # Nobody's bit is better known than epsilon 1 allows, e / (1 + e) = 0.731 on average; 58 of 60 would then be right
     # with a chance of about 1e-6.
-    assert share_found(by_reconstruction(subsets, answers), frame["ill"] == 1) < 58 / 60
+    assert attack_accuracy(reconstruction_attack(subsets, answers), frame["ill"] == 1) < 58 / 60
 
 
 def test_sums_of_random_subsets_determine_everyone_unless_audited(frame, auditor):

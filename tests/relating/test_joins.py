@@ -15,7 +15,7 @@ from drawn_examples import examples
 from related_tables import WARDS, nameless, relations
 from sfumato.exceptions import InfeasibleError
 from sfumato.relating import anonymize_relations, audit_relations
-from sfumato.relating.signatures import sign
+from sfumato.relating.signatures import sign_individuals
 
 
 def signatures(ages, visits, jobs):
@@ -53,7 +53,7 @@ def test_groups_are_persons_of_whom_the_join_tells_the_same(drawn):
     audit = audit_relations(tables, [sf.KAnonymity(k=2)], persons="people")
     expected = company(signatures([age for age, _ in people], visits, jobs))
     assert audit.sizes[audit.group].tolist() == expected
-    assert (audit.k, audit.holds, audit.persons) == (min(expected), min(expected) >= 2, len(people))
+    assert (audit.k, audit.holds, audit.individuals) == (min(expected), min(expected) >= 2, len(people))
     assert audit.verdicts[0].records == sum(size < 2 for size in expected)
 
 
@@ -205,6 +205,6 @@ def test_models_judge_sensitive_attributes_of_persons():
 def test_signatures_are_equal_where_multisets_are(facts):
     person = np.array([who for who, own in enumerate(facts) for _ in own], dtype=np.int64)
     codes = np.array([code for own in facts for code in own], dtype=np.int64)
-    found = sign(len(facts), [(person, codes)])
+    found = sign_individuals(len(facts), [(person, codes)])
     for one, two in product(range(len(facts)), repeat=2):
         assert (found[one] == found[two]) == (sorted(facts[one]) == sorted(facts[two]))

@@ -14,7 +14,7 @@ import pytest
 import sfumato as sf
 from related_tables import VISITS, nameless, relations
 from sfumato.exceptions import (
-    BrokenPromiseError,
+    GuaranteeViolatedError,
     InvalidParameterError,
     SchemaError,
     UnsupportedModelError,
@@ -78,11 +78,11 @@ def test_nothing_is_left_of_tables_whose_files_break_the_promise(tmp_path, monke
         **release.relations,
         "people": replace(first, data=first.data.set_column(1, "age", pa.array(list("abcd")))),
     }
-    with pytest.raises(BrokenPromiseError, match="their files break the promise, so nothing was written"):
+    with pytest.raises(GuaranteeViolatedError, match="their files break the promise, so nothing was written"):
         replace(release, relations=broken).write(tmp_path / "out")
     lossy = writing.read_back
     monkeypatch.setattr(writing, "read_back", lambda *args, **rest: lossy(*args, **rest).slice(0, 0))
-    with pytest.raises(BrokenPromiseError, match="could not be judged from their files, so nothing was written"):
+    with pytest.raises(GuaranteeViolatedError, match="could not be judged from their files, so nothing was written"):
         release.write(tmp_path / "out")
 
     def healed(path, **rest):
@@ -91,16 +91,18 @@ def test_nothing_is_left_of_tables_whose_files_break_the_promise(tmp_path, monke
         return table if place is None else table.set_column(place, "disease", pa.array(["none"] * len(table)))
 
     monkeypatch.setattr(writing, "read_back", healed)
-    with pytest.raises(BrokenPromiseError, match="table 'visits' reads otherwise in its file"):
+    with pytest.raises(GuaranteeViolatedError, match="table 'visits' reads otherwise in its file"):
         release.write(tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_tables_that_fail_their_audit_are_withheld(monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(search.JoinedLevels, "kept", lambda self, _: np.ones(self.persons, dtype=np.bool_))
-        patched.setattr(search.JoinedLevels, "_too_few_alone", lambda *_: 0)
-        with pytest.raises(BrokenPromiseError, match="fail their audit, so they are withheld"):
+        patched.setattr(
+            search.JoinedLevels, "published_individuals", lambda self, _: np.ones(self.persons, dtype=np.bool_)
+        )
+        patched.setattr(search.JoinedLevels, "_below_k_alone", lambda *_: 0)
+        with pytest.raises(GuaranteeViolatedError, match="fail their audit, so they are withheld"):
             released()
     assert released().audit.holds
 
@@ -114,7 +116,7 @@ def test_a_table_whose_name_cannot_be_a_file_is_refused(tmp_path):
 
 def test_categories_that_are_not_published_leave_no_trace():
     people = pd.DataFrame({"person": [1, 2, 3], "smokes": pd.Categorical(["n", "n", "secret"]), "age": [21, 21, 70]})
-    schema = sf.Schema(quasi=["age"], sensitive=["smokes"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["smokes"])
     release = anonymize_relations(
         {"people": Relation(data=people, schema=schema)}, [sf.KAnonymity(k=2)], persons="people", max_suppressed=0.4
     )

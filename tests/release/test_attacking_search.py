@@ -11,10 +11,10 @@ import pytest
 
 import sfumato as sf
 
-SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
 TWO = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
 AGES = [32, 34, 36, 50, 54, 55]
-MDAV = sf.Mdav(publish="ranges")
+MDAV = sf.MDAV(publish="ranges")
 
 
 def patients(diseases):
@@ -41,14 +41,14 @@ def listed_beliefs(diseases, algorithm):
 @pytest.mark.parametrize("algorithm", [MDAV, sf.Mondrian()], ids=["mdav", "mondrian"])
 def test_beliefs_are_those_of_all_tables_that_are_published_alike(diseases, algorithm):
     recipe = sf.anonymize(patients(diseases), SCHEMA, TWO, algorithm, seed=1).recipe
-    (found,) = sf.attack_search(patients(diseases), recipe, runs=1500, seed=1)
+    (found,) = sf.minimality_attack(patients(diseases), recipe, runs=1500, seed=1)
     assert found.believed == pytest.approx(listed_beliefs(diseases, algorithm), abs=0.08)
     assert (found.surely <= np.array(listed_beliefs(diseases, algorithm)) + 1e-12).all()
 
 
 def test_two_patients_are_certain_whose_group_was_merged():
     release = sf.anonymize(patients("ababcc"), SCHEMA, TWO, MDAV, seed=1)
-    (found,) = sf.attack_search(release.original, release.recipe, runs=500, seed=1)
+    (found,) = sf.minimality_attack(release.original, release.recipe, runs=500, seed=1)
     assert found.limit == 0.5
     assert np.nanmax(found.told) == 0.5
     assert found.believed[4:].tolist() == [1.0, 1.0]
@@ -59,7 +59,7 @@ def test_two_patients_are_certain_whose_group_was_merged():
 
 def test_groups_that_come_again_too_seldom_are_undecided():
     release = sf.anonymize(patients("ababcc"), SCHEMA, TWO, MDAV, seed=1)
-    (found,) = sf.attack_search(release.original, release.recipe, runs=5, seed=1)
+    (found,) = sf.minimality_attack(release.original, release.recipe, runs=5, seed=1)
     assert found.undecided == 6
     assert found.exceeding == 0
 
@@ -67,14 +67,14 @@ def test_groups_that_come_again_too_seldom_are_undecided():
 def test_groups_that_are_chosen_without_sensitive_values_tell_what_they_show():
     table = patients("ababcc")
     recipe = sf.anonymize(table, SCHEMA, TWO, sf.FixedLevels(levels={"age": 1}), seed=1).recipe
-    (found,) = sf.attack_search(table, recipe, runs=300, seed=1)
+    (found,) = sf.minimality_attack(table, recipe, runs=300, seed=1)
     assert (found.again == 300).all()
     assert found.exceeding == 0
 
 
 def test_who_knows_the_values_of_other_groups_meets_the_same_certainty():
     release = sf.anonymize(patients("ababcc"), SCHEMA, TWO, MDAV, seed=1)
-    (found,) = sf.attack_search(release.original, release.recipe, runs=1000, unknown=0.5, seed=1)
+    (found,) = sf.minimality_attack(release.original, release.recipe, runs=1000, unknown=0.5, seed=1)
     assert 350 < found.dealt[4] < 650
     assert found.believed[4:].tolist() == [1.0, 1.0]
     assert found.exceeding == 2
@@ -83,8 +83,8 @@ def test_who_knows_the_values_of_other_groups_meets_the_same_certainty():
 def test_what_has_no_groups_chosen_by_values_is_refused():
     table = patients("ababcc")
     with pytest.raises(sf.SchemaError, match="No model is about a sensitive attribute"):
-        sf.attack_search(table, sf.anonymize(table, SCHEMA, [sf.KAnonymity(k=2)], seed=1).recipe)
+        sf.minimality_attack(table, sf.anonymize(table, SCHEMA, [sf.KAnonymity(k=2)], seed=1).recipe)
     with pytest.raises(sf.SchemaError, match="Only searches for groups of whole tables"):
-        sf.attack_search(table, sf.anonymize(table, SCHEMA, TWO, sf.Anatomy(), seed=1).recipe)
+        sf.minimality_attack(table, sf.anonymize(table, SCHEMA, TWO, sf.Anatomy(), seed=1).recipe)
     with pytest.raises(sf.InvalidParameterError, match="runs must be a whole number of at least 1"):
-        sf.attack_search(table, sf.anonymize(table, SCHEMA, TWO, seed=1).recipe, runs=0)
+        sf.minimality_attack(table, sf.anonymize(table, SCHEMA, TWO, seed=1).recipe, runs=0)

@@ -18,12 +18,12 @@ from scipy.stats import chi2
 
 import sfumato as sf
 from sfumato.algorithms.buckets.anatomy import Anatomy
-from sfumato.randomness import Stream, repeatable_secret
+from sfumato.randomness import KeyedRandom, secret_from_seed
 from sfumato.release import bucket_tables
-from sfumato.release.bucket_tables import join_tables, split_tables
+from sfumato.release.bucket_tables import join_bucketized, split_bucketized
 
 D = "disease"
-SCHEMA = sf.Schema(quasi=["age"], sensitive=[D], insensitive=["note"])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=[D], insensitive=["note"])
 FALSE_ALARM = 1e-6
 
 
@@ -39,7 +39,7 @@ def contents(table: pa.Table, name: str = D) -> Counter[tuple[object, object]]:
 
 def test_records_keep_everything_but_the_values_in_buckets():
     published = release()
-    records, values = split_tables(published)
+    records, values = split_bucketized(published)
     assert records.column_names == ["age", f"_bucket_{D}", "note"]
     assert records.num_rows == 8
     assert values[D].column_names == [f"_bucket_{D}", D, f"_count_{D}"]
@@ -50,7 +50,7 @@ def test_records_keep_everything_but_the_values_in_buckets():
 def test_both_tables_are_sorted_by_what_they_show():
     published = release().published
     for order in (range(8), [3, 1, 7, 0, 2, 6, 5, 4]):
-        records, values = split_tables(published.take(pa.array(order)), SCHEMA)
+        records, values = split_bucketized(published.take(pa.array(order)), SCHEMA)
         shown = [tuple(row.values()) for row in records.to_pylist()]
         assert shown == sorted(shown)
         listed = [(row[f"_bucket_{D}"], row[D] is None, row[D] or "") for row in values[D].to_pylist()]
@@ -59,7 +59,7 @@ def test_both_tables_are_sorted_by_what_they_show():
 
 def test_a_joined_table_holds_what_the_release_held():
     published = release()
-    joined = join_tables(*split_tables(published))
+    joined = join_bucketized(*split_bucketized(published))
     assert joined.column_names == published.published.column_names
     assert contents(joined) == contents(published.published)
     left, right = joined.drop_columns([D]).to_pylist(), published.frame.drop_columns([D]).to_pylist()
@@ -73,7 +73,7 @@ def test_any_table_comes_back_up_to_who_has_which_value_in_a_bucket(rows):
     table = pa.table({"age": ages, f"_bucket_{D}": pa.array(buckets, pa.int64()), D: cells, "note": cells})
     if table[f"_bucket_{D}"].null_count == len(rows):
         return
-    joined = join_tables(*split_tables(table, SCHEMA))
+    joined = join_bucketized(*split_bucketized(table, SCHEMA))
     assert contents(joined) == contents(table)
     outside = [row for row in table.to_pylist() if row[f"_bucket_{D}"] is None]
     assert Counter(map(str, outside)) == Counter(str(row) for row in joined.to_pylist() if row[f"_bucket_{D}"] is None)
@@ -81,21 +81,21 @@ def test_any_table_comes_back_up_to_who_has_which_value_in_a_bucket(rows):
 
 def test_cells_outside_buckets_stay_with_their_records():
     table = pa.table({"age": ["[20, 30]", "40", "50"], "_bucket_age": pa.array([None, 1, 1]), D: ["a", "b", "c"]})
-    records, values = split_tables(table, sf.Schema(quasi=["age"], sensitive=[D]))
+    records, values = split_bucketized(table, sf.Schema(quasi_identifiers=["age"], sensitive=[D]))
     assert records["age"].drop_null().to_pylist() == ["[20, 30]"]
-    joined = join_tables(records, values)
+    joined = join_bucketized(records, values)
     assert {row[D]: row["age"] for row in joined.to_pylist()}["a"] == "[20, 30]"
     assert sorted(joined["age"].to_pylist()) == ["40", "50", "[20, 30]"]
 
 
 def test_values_are_dealt_uniformly_at_random(monkeypatch):
     """Repeatable here; bits come from the operating system otherwise."""
-    secrets = map(repeatable_secret, range(1000))
-    monkeypatch.setattr(bucket_tables, "Stream", lambda: Stream(next(secrets)))
+    secrets = map(secret_from_seed, range(1000))
+    monkeypatch.setattr(bucket_tables, "KeyedRandom", lambda: KeyedRandom(next(secrets)))
     table = pa.table({"age": [1, 2, 3], "note": ["x"] * 3, D: ["a", "b", "c"], f"_bucket_{D}": [0, 0, 0]})
-    pair = split_tables(table, SCHEMA)
+    pair = split_bucketized(table, SCHEMA)
     draws = 600
-    shown = Counter(tuple(join_tables(*pair)[D].to_pylist()) for _ in range(draws))
+    shown = Counter(tuple(join_bucketized(*pair)[D].to_pylist()) for _ in range(draws))
     assert len(shown) == 6
     statistic = sum((count - draws / 6) ** 2 / (draws / 6) for count in shown.values())
     assert statistic < chi2.isf(FALSE_ALARM, 5)
@@ -104,9 +104,9 @@ def test_values_are_dealt_uniformly_at_random(monkeypatch):
 def test_every_join_draws_anew_from_the_operating_system(monkeypatch):
     drawn = []
     monkeypatch.setattr(os, "urandom", lambda count: drawn.append(count) or bytes(range(count)))
-    pair = split_tables(release())
-    join_tables(*pair)
-    join_tables(*pair)
+    pair = split_bucketized(release())
+    join_bucketized(*pair)
+    join_bucketized(*pair)
     assert len(drawn) == 2
 
 
@@ -114,15 +114,15 @@ def test_every_join_draws_anew_from_the_operating_system(monkeypatch):
 def test_frames_come_back_as_they_were(kind):
     published = release().frame
     frame = published.to_pandas() if kind is pd.DataFrame else pl.from_arrow(published)
-    records, values = split_tables(frame, SCHEMA)
+    records, values = split_bucketized(frame, SCHEMA)
     assert isinstance(records, kind)
     assert isinstance(values[D], kind)
-    assert isinstance(join_tables(records, values), kind)
+    assert isinstance(join_bucketized(records, values), kind)
 
 
 def test_pairs_survive_csv_files():
     published = release()
-    records, values = split_tables(published)
+    records, values = split_bucketized(published)
 
     def through_csv(table: pa.Table) -> pa.Table:
         sink = io.BytesIO()
@@ -130,36 +130,36 @@ def test_pairs_survive_csv_files():
         options = csv.ConvertOptions(strings_can_be_null=True)
         return csv.read_csv(io.BytesIO(sink.getvalue()), convert_options=options)
 
-    joined = join_tables(through_csv(records), {D: through_csv(values[D])})
+    joined = join_bucketized(through_csv(records), {D: through_csv(values[D])})
     assert contents(joined) == contents(published.published)
 
 
 def test_tables_that_do_not_fit_are_refused_without_their_values():
-    records, values = split_tables(release())
+    records, values = split_bucketized(release())
     with pytest.raises(sf.SchemaError, match="it is not bucketized"):
-        split_tables(records.drop_columns([f"_bucket_{D}"]), SCHEMA)
+        split_bucketized(records.drop_columns([f"_bucket_{D}"]), SCHEMA)
     with pytest.raises(sf.SchemaError, match="needs the schema"):
-        split_tables(records)
+        split_bucketized(records)
     with pytest.raises(sf.SchemaError, match=f"has no column '_count_{D}'"):
-        join_tables(records, {D: values[D].drop_columns([f"_count_{D}"])})
+        join_bucketized(records, {D: values[D].drop_columns([f"_count_{D}"])})
     with pytest.raises(sf.SchemaError, match=f"table of records has no column '_bucket_{D}'"):
-        join_tables(records.drop_columns([f"_bucket_{D}"]), values)
+        join_bucketized(records.drop_columns([f"_bucket_{D}"]), values)
     with pytest.raises(sf.SchemaError, match="1 buckets of 'disease' have more or fewer") as caught:
-        join_tables(records, {D: values[D].slice(1)})
+        join_bucketized(records, {D: values[D].slice(1)})
     assert "flu" not in str(caught.value)
     none = values[D].set_column(2, f"_count_{D}", pa.array([0] * values[D].num_rows))
     with pytest.raises(sf.SchemaError, match="whole numbers of at least 1"):
-        join_tables(records, {D: none})
+        join_bucketized(records, {D: none})
     lost = values[D].set_column(0, f"_bucket_{D}", pa.nulls(values[D].num_rows, pa.int64()))
     with pytest.raises(sf.SchemaError, match="without a bucket"):
-        join_tables(records, {D: lost})
+        join_bucketized(records, {D: lost})
 
 
 def test_what_is_no_bucket_number_is_refused():
     table = pa.table({"age": [1, 2], D: ["flu", "cold"], f"_bucket_{D}": ["1", "-"]})
     with pytest.raises(sf.SchemaError, match="'_bucket_disease' holds 1 different values that are no bucket numbers"):
-        split_tables(table, SCHEMA)
+        split_bucketized(table, SCHEMA)
     records = pa.table({"age": [1, 2], f"_bucket_{D}": ["-", "-"]})
     values = pa.table({f"_bucket_{D}": ["-", "-"], D: ["flu", "cold"], f"_count_{D}": [1, 1]})
     with pytest.raises(sf.SchemaError, match="no bucket numbers"):
-        join_tables(records, {D: values})
+        join_bucketized(records, {D: values})

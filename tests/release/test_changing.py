@@ -13,7 +13,9 @@ from sfumato.release.changing import with_flags, with_roles
 @pytest.fixture
 def recipe():
     return sf.Recipe(
-        schema=sf.Schema(quasi=["age", "zip"], sensitive=["disease"], hierarchies={"age": sf.Intervals(5, 10)}),
+        schema=sf.Schema(
+            quasi_identifiers=["age", "zip"], sensitive=["disease"], hierarchies={"age": sf.Intervals(5, 10)}
+        ),
         models=[
             sf.KAnonymity(k=5),
             sf.KAnonymity(k=9, quasi=["zip"]),
@@ -29,7 +31,7 @@ def test_no_change_is_the_same_recipe(recipe):
 
 def test_models_of_a_column_that_is_no_longer_sensitive_are_dropped(recipe):
     changed = with_roles(recipe, {"disease": "quasi"})
-    assert changed.schema.quasi == ("age", "zip", "disease")
+    assert changed.schema.quasi_identifiers == ("age", "zip", "disease")
     assert [model.name for model in changed.models] == ["k-anonymity", "k-anonymity"]
 
 
@@ -74,26 +76,26 @@ def test_models_about_flagged_cells_come_and_go_with_the_flags(hiding):
 
 
 def test_what_cannot_be_kept_comes_with_advice_that_can():
-    table = sf.samples.generate(40, seed=1)
+    table = sf.samples.generate_hospital(40, seed=1)
     impossible = sf.Recipe(
-        schema=sf.Schema(quasi=["age", "sex"], sensitive=["disease"]),
+        schema=sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"]),
         models=[sf.KAnonymity(k=99)],
         algorithm=sf.Mondrian(),
     )
     with pytest.raises(sf.InfeasibleError) as refused:
-        sf.carry_out(impossible, table)
+        sf.run_recipe(impossible, table)
     assert refused.value.advice == ({"model": "k-anonymity", "attributes": [], "parameter": "k", "value": 40},)
-    assert sf.carry_out(replace(impossible, models=[sf.KAnonymity(k=40)]), table).audit.holds
+    assert sf.run_recipe(replace(impossible, models=[sf.KAnonymity(k=40)]), table).audit.holds
 
 
 def test_too_many_suppressed_records_come_with_the_share_that_is_enough():
-    table = sf.samples.generate(60, seed=1)
+    table = sf.samples.generate_hospital(60, seed=1)
     asked = sf.Recipe(
-        schema=sf.Schema(quasi=["age", "sex"]),
+        schema=sf.Schema(quasi_identifiers=["age", "sex"]),
         models=[sf.KAnonymity(k=2)],
         algorithm=sf.FixedLevels(levels={"age": 0, "sex": 0}),
     )
     with pytest.raises(sf.InfeasibleError, match="max_suppressed=") as refused:
-        sf.carry_out(asked, table)
+        sf.run_recipe(asked, table)
     (advice,) = refused.value.advice
-    assert sf.carry_out(replace(asked, **advice), table).audit.holds
+    assert sf.run_recipe(replace(asked, **advice), table).audit.holds

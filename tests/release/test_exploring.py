@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.full_domain.exploration import Status
+from sfumato.algorithms.full_domain.exploration import NodeStatus
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.reporting.solution_scatter import ScatterWords
+from sfumato.reporting.solution_scatter import ScatterLabels
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHAPE = (4, 3, 2)
@@ -45,7 +45,7 @@ def table():
 @pytest.fixture(scope="module")
 def schema():
     hierarchies = {"age": sf.Intervals(10, 20), "zip": sf.Prefixes(2)}
-    return sf.Schema(quasi=list(NAMES), sensitive=["disease"], hierarchies=hierarchies)
+    return sf.Schema(quasi_identifiers=list(NAMES), sensitive=["disease"], hierarchies=hierarchies)
 
 
 MODELS = {
@@ -83,12 +83,12 @@ def test_every_node_is_what_publishing_it_says(table, schema, kind, max_suppress
     assert {row["status"] for row in rows} <= {"anonymous", "not anonymous"}
     for levels, row in solutions.items():
         release = releases[levels]
-        assert row["bound"] <= release.measures["loss"] + 1e-9
+        assert row["bound"] <= release.metrics["loss"] + 1e-9
         assert row["height"] == sum(levels)
         if row["loss"] is not None:
-            assert row["loss"] == pytest.approx(release.measures["loss"])
+            assert row["loss"] == pytest.approx(release.metrics["loss"])
             assert row["suppressed"] == release.suppressed
-    assert found.best.loss == pytest.approx(min(release.measures["loss"] for release in releases.values()))
+    assert found.best.loss == pytest.approx(min(release.metrics["loss"] for release in releases.values()))
     assert found.proven
 
 
@@ -137,7 +137,7 @@ def test_nodes_come_in_the_callers_kind_of_dataframe(table, schema, make, kind):
     if kind is pd.DataFrame:
         data["age"] = data["age"].astype("category")
         data.index = range(1000, 1120)
-    frame = sf.explore(data, schema.of_quasi(), MODELS["k"]).frame
+    frame = sf.explore(data, schema.select_quasi_identifiers(), MODELS["k"]).frame
     assert isinstance(frame, kind)
     columns = list(frame.column_names if kind is pa.Table else frame.columns)
     assert columns == [*NAMES, "status", "loss", "bound", "suppressed", "height"]
@@ -148,7 +148,7 @@ def test_nodes_come_in_the_callers_kind_of_dataframe(table, schema, make, kind):
 
 def test_columns_of_nodes_keep_apart_from_attributes_of_the_same_name(table):
     renamed = table.select(["sex", "zip"]).rename_columns(["loss", "status"])
-    found = sf.explore(renamed, sf.Schema(quasi=["loss", "status"]), MODELS["k"])
+    found = sf.explore(renamed, sf.Schema(quasi_identifiers=["loss", "status"]), MODELS["k"])
     assert found.table().column_names[:4] == ["loss", "status", "status_of_node", "loss_of_node"]
 
 
@@ -187,7 +187,7 @@ def test_any_solution_can_be_published(solutions):
         release = solutions.release(node)
         assert release.audit.holds
         assert release.suppressed == node.suppressed
-        assert release.measures["loss"] == pytest.approx(node.loss)
+        assert release.metrics["loss"] == pytest.approx(node.loss)
         assert release.recipe.algorithm == sf.FixedLevels(levels=node.levels)
         assert release.recipe.max_suppressed == 0.05
     top = {"age": 3, "zip": 2, "sex": 1}
@@ -224,7 +224,7 @@ def test_bad_requests_are_refused_in_a_sentence(solutions, act, said):
         ({"algorithm": sf.Optimal(refine=True)}, InvalidParameterError, "refine=False"),
         ({"algorithm": sf.Optimal(loss="classification", target="zipp")}, SchemaError, "guided by column .zipp."),
         ({"schema": sf.Schema(sensitive=["disease"])}, SchemaError, "no quasi-identifier"),
-        ({"schema": sf.Schema(quasi=["aeg"])}, SchemaError, "did you mean 'age'"),
+        ({"schema": sf.Schema(quasi_identifiers=["aeg"])}, SchemaError, "did you mean 'age'"),
         ({"models": []}, InvalidParameterError, "at least one model"),
         ({"models": [sf.KMap(k=3)]}, UnsupportedModelError, "population"),
         ({"models": [sf.KAnonymity(k=1000)]}, InfeasibleError, "No release of these 120 rows"),
@@ -268,7 +268,7 @@ def test_large_lattices_are_not_decided_completely(table, schema, monkeypatch):
     monkeypatch.setattr("sfumato.release.exploring.DECIDED", 5)
     found = sf.explore(table, schema, MODELS["k"], max_suppressed=0.05)
     assert found.counts()["bounded"] > 0
-    assert (found.explored.bound[found.explored.status == Status.BOUNDED] >= found.best.loss - 1e-9).all()
+    assert (found.explored.bound[found.explored.status == NodeStatus.BOUNDED] >= found.best.loss - 1e-9).all()
 
 
 def test_the_representation_counts_and_proves(solutions):
@@ -337,7 +337,7 @@ def test_what_was_found_is_plain_values(solutions):
     assert told["proven"]
 
 
-SAID = ScatterWords(title="Which?", description="All of them.", loss="loss", suppressed="left out")
+SAID = ScatterLabels(title="Which?", description="All of them.", loss="loss", suppressed="left out")
 
 
 def test_the_scatter_shows_every_judged_solution_and_rings_the_marked_ones(solutions):

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from tiny_requests import SEARCHES, D, request
 
 TRIALS = 25
 
 
-def said(algorithm: Algorithm, rng: random.Random) -> str:
+def said(algorithm: TableAlgorithm, rng: random.Random) -> str:
     """Carry a request out, and return what is said where it is refused as it should be."""
     table, schema, models, share = request(rng)
     try:
@@ -37,7 +37,7 @@ def test_a_tiny_request_ends_in_a_release_or_in_one_sentence(algorithm):
 @pytest.mark.parametrize("algorithm", SEARCHES[:6], ids=repr)
 def test_who_suppresses_nothing_says_so_and_what_is_possible(algorithm, share):
     table = pa.table({"age": [1, 2, 3, 4, 5], "sex": list("fmfmf"), D: ["a", "a", "a", "a", "b"]})
-    schema = sf.Schema(quasi=["age", "sex"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=[D])
     models = [sf.FrequencyLDiversity(l=2, sensitive=D)]
     with pytest.raises(sf.InfeasibleError, match=r"reaches 1\.25, 2 is needed") as refused:
         sf.anonymize(table, schema, models, algorithm, max_suppressed=share, seed=1)
@@ -46,7 +46,7 @@ def test_who_suppresses_nothing_says_so_and_what_is_possible(algorithm, share):
 
 def test_anatomy_refuses_identities_that_show_only_after_suppression():
     table = pa.table({"age": [1, 2, 3, 4, 5], D: ["a", "a", "b", "a", "b"]})
-    schema = sf.Schema(quasi=["age"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=[D])
     with pytest.raises(sf.UnsupportedModelError, match="it hides values, not identities"):
         sf.anonymize(table, schema, [sf.KLAnonymity(k=4, l=2, sensitive=D)], sf.Anatomy(), max_suppressed=0.34)
 
@@ -58,7 +58,7 @@ def test_flagged_numbers_are_written_also_where_all_flagged_records_are_suppress
     algorithm, hierarchies, flags, tmp_path
 ):
     table = pa.table({"age": [20, 20, 20, 31, 31, 44], "sex": list("ffmmff"), "flag": flags})
-    schema = sf.Schema(quasi=["age", "sex"], hierarchies=hierarchies, flags={"age": "flag"})
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], hierarchies=hierarchies, flags={"age": "flag"})
     models = [sf.FrequencyLDiversity(l=2, sensitive="age")]
     release = sf.anonymize(table, schema, models, algorithm, max_suppressed=0.5)
     assert release.audit.holds
@@ -77,7 +77,7 @@ def test_flagged_numbers_among_generalized_cells_are_written_where_they_have_a_h
         }
     )
     schema = sf.Schema(
-        quasi=["age", "sex"], hierarchies={"age": sf.Intervals(5, 10)}, flags={"age": "flag"}, scales=scales
+        quasi_identifiers=["age", "sex"], hierarchies={"age": sf.Intervals(5, 10)}, flags={"age": "flag"}, scales=scales
     )
     models = [sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive="age")]
     release = sf.anonymize(table, schema, models, sf.LocalAnatomyGeneralization(), max_suppressed=0.4)

@@ -9,15 +9,15 @@ import pytest
 import sfumato as sf
 from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError
 
-PATIENTS = sf.samples.generate(600, seed=1)
-SCHEMA = sf.Schema(identifier=["name"], quasi=["age", "zip", "sex"], sensitive=["disease"])
+PATIENTS = sf.samples.generate_hospital(600, seed=1)
+SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "zip", "sex"], sensitive=["disease"])
 RECIPE = sf.Recipe(schema=SCHEMA, models=[sf.KAnonymity(k=5)], algorithm=sf.Mondrian(), seed=1)
 
 
 def test_it_is_what_holding_out_releasing_and_comparing_give():
-    found = sf.release.try_learning(RECIPE, PATIENTS, target="disease", seed=3)
+    found = sf.release.evaluate_classification(RECIPE, PATIENTS, target="disease", seed=3)
     kept, held = sf.judging.hold_out(PATIENTS, seed=3)
-    release = sf.carry_out(RECIPE, kept)
+    release = sf.run_recipe(RECIPE, kept)
     by_hand = sf.judging.compare_classifiers(
         kept, release.frame, held, target="disease", schema=SCHEMA, columns=["age", "zip", "sex"], seed=3
     )
@@ -27,22 +27,22 @@ def test_it_is_what_holding_out_releasing_and_comparing_give():
 
 def test_progress_goes_from_the_search_to_the_end():
     told = []
-    sf.release.try_learning(RECIPE, PATIENTS, target="disease", progress=lambda done, *_: told.append(done))
+    sf.release.evaluate_classification(RECIPE, PATIENTS, target="disease", progress=lambda done, *_: told.append(done))
     assert told == sorted(told)
     assert told[-1] == 1
 
 
 def test_what_cannot_be_learned_is_refused():
     with pytest.raises(SchemaError, match="no column"):
-        sf.release.try_learning(RECIPE, PATIENTS, target="name")
+        sf.release.evaluate_classification(RECIPE, PATIENTS, target="name")
     with pytest.raises(InfeasibleError):
-        sf.release.try_learning(
+        sf.release.evaluate_classification(
             sf.Recipe(schema=SCHEMA, models=[sf.KAnonymity(k=500)], algorithm=sf.Mondrian()), PATIENTS, target="disease"
         )
 
 
 def test_without_scikit_learn_nothing_is_searched(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    monkeypatch.setattr("sfumato.release.learning.carry_out", None)
+    monkeypatch.setattr("sfumato.release.learning.run_recipe", None)
     with pytest.raises(SfumatoError, match="learn"):
-        sf.release.try_learning(RECIPE, PATIENTS, target="disease")
+        sf.release.evaluate_classification(RECIPE, PATIENTS, target="disease")

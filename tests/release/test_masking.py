@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.audit.audit import audit_context
 from sfumato.masking import (
+    PRAM,
     AddNoise,
     BottomCode,
-    Pram,
     RotateNumbers,
     RoundNumbers,
     SuppressCells,
@@ -28,14 +28,14 @@ from sfumato.masking import (
     TopCode,
 )
 from sfumato.reporting.masked import masking_facts
-from sfumato.words import words_in
+from sfumato.words import load_messages
 
 SECRET = "5f" * 32
-PEOPLE = sf.samples.generate(200, seed=3)
+PEOPLE = sf.samples.generate_hospital(200, seed=3)
 QUASI = ("age", "sex", "height_cm")
 SCHEMA = sf.Schema(
-    identifier=["name"],
-    quasi=QUASI,
+    identifiers=["name"],
+    quasi_identifiers=QUASI,
     sensitive=["disease"],
     insensitive=["cost"],
     hierarchies={"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50)},
@@ -67,7 +67,7 @@ def test_a_search_sees_what_masking_left_and_cells_cover_that():
 def test_a_cell_that_does_not_cover_the_masked_value_is_seen():
     release = masked(NOISE)
     evidence = replace(release.evidence, original=release.original)
-    found = audit_evidence(evidence, [K4])
+    found = audit_context(evidence, [K4])
     assert found.truth.false_cells
     assert not found.holds
 
@@ -75,7 +75,7 @@ def test_a_cell_that_does_not_cover_the_masked_value_is_seen():
 STEPS = st.sampled_from(
     [
         NOISE,
-        Pram(columns=["sex"], keep=0.7),
+        PRAM(columns=["sex"], keep=0.7),
         SwapRanks(columns=["age", "height_cm"], reach=0.1),
         SwapRecords(place=["disease"], risk=["age"], k=2, similar=["sex"]),
         TopCode(column="age", at=55),
@@ -88,7 +88,7 @@ STEPS = st.sampled_from(
 @examples(15)
 @given(st.lists(STEPS, max_size=3), st.integers(0, 10**6), st.booleans())
 def test_whatever_is_masked_the_promise_holds_on_the_published_table(steps, number, hide):
-    algorithm = sf.AsIs() if hide else sf.Mondrian()
+    algorithm = sf.Identity() if hide else sf.Mondrian()
     steps = [*steps, HIDE] if hide else steps
     release = masked(*steps, algorithm=algorithm, secret=f"{number:064x}")
     shown = Counter(rows_of(release.published))
@@ -99,17 +99,17 @@ def test_whatever_is_masked_the_promise_holds_on_the_published_table(steps, numb
 
 
 def test_measures_of_covers_are_left_out_where_quasi_identifiers_were_perturbed():
-    assert "ncp" not in masked(NOISE).measures
-    assert "ncp" in masked(AddNoise(columns=["cost"], share=0.1)).measures
+    assert "ncp" not in masked(NOISE).metrics
+    assert "ncp" in masked(AddNoise(columns=["cost"], share=0.1)).metrics
 
 
 def test_the_recipe_repeats_the_release_and_keeps_the_secret():
-    release = masked(NOISE, Pram(columns=["sex"], keep=0.8), secret=None)
+    release = masked(NOISE, PRAM(columns=["sex"], keep=0.8), secret=None)
     recipe = sf.Recipe.from_toml(release.recipe.to_toml())
     assert recipe == release.recipe
     assert recipe.secret is not None
-    assert sf.carry_out(recipe, PEOPLE).published.equals(release.published)
-    other = sf.carry_out(replace(recipe, secret="a0" * 32), PEOPLE)
+    assert sf.run_recipe(recipe, PEOPLE).published.equals(release.published)
+    other = sf.run_recipe(replace(recipe, secret="a0" * 32), PEOPLE)
     assert not other.published.equals(release.published)
 
 
@@ -119,7 +119,7 @@ def test_the_recipe_repeats_the_release_and_keeps_the_secret():
         HIDE,
         SuppressCells(columns=QUASI, k=4, weights={"age": 2}),
         SuppressCells(columns=QUASI, k=4, importance=(2, 1, 3)),
-        Pram(columns=["sex"], matrix=[[0.9, 0.1], [0.2, 0.8]], labels=["female", "male"]),
+        PRAM(columns=["sex"], matrix=[[0.9, 0.1], [0.2, 0.8]], labels=["female", "male"]),
         SwapRanks(columns=["cost"], reach=0.1),
         SwapRecords(place=["disease"], risk=["age"], k=2, similar=[["sex", "age"], ["sex"]], rate=0.1, unit="name"),
         RotateNumbers(columns=["height_cm", "cost"]),
@@ -131,15 +131,15 @@ def test_the_recipe_repeats_the_release_and_keeps_the_secret():
     ids=repr,
 )
 def test_every_step_is_read_back_from_the_recipe(step):
-    recipe = sf.Recipe(schema=SCHEMA, models=(K4,), algorithm=sf.AsIs(), masking=(step,))
+    recipe = sf.Recipe(schema=SCHEMA, models=(K4,), algorithm=sf.Identity(), masking=(step,))
     assert sf.Recipe.from_toml(recipe.to_toml()) == recipe
 
 
 def test_the_order_of_the_rows_has_no_effect():
     order = np.random.default_rng(1).permutation(PEOPLE.num_rows)
     recipe = masked(NOISE).recipe
-    moved = sf.carry_out(recipe, PEOPLE.take(pa.array(order)))
-    assert moved.published.equals(sf.carry_out(recipe, PEOPLE).published)
+    moved = sf.run_recipe(recipe, PEOPLE.take(pa.array(order)))
+    assert moved.published.equals(sf.run_recipe(recipe, PEOPLE).published)
     assert moved.audit.holds
 
 
@@ -148,7 +148,7 @@ def test_a_step_that_draws_nothing_leaves_no_secret():
 
 
 def test_hidden_cells_keep_k_anonymity_as_the_audit_counts_it():
-    release = masked(RoundNumbers(columns=["age", "height_cm"], base=10), HIDE, algorithm=sf.AsIs())
+    release = masked(RoundNumbers(columns=["age", "height_cm"], base=10), HIDE, algorithm=sf.Identity())
     assert release.audit.level("k-anonymity") >= 4
     assert min(Counter(rows_of(release.published)).values()) >= 4
     assert release.published.num_rows == PEOPLE.num_rows
@@ -168,10 +168,10 @@ def test_cells_are_hidden_after_levels_were_given():
 @examples(15)
 @given(st.integers(0, 10**6), st.integers(2, 5))
 def test_the_place_of_a_row_does_not_betray_its_hidden_cells(seed, k):
-    table = sf.samples.generate(60, seed=seed)
-    schema = sf.Schema(quasi=["age", "sex"], insensitive=["cost"])
+    table = sf.samples.generate_hospital(60, seed=seed)
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], insensitive=["cost"])
     step = SuppressCells(columns=["age", "sex"], k=k)
-    shown = sf.anonymize(table, schema, [sf.KAnonymity(k=k)], sf.AsIs(), masking=[step]).published
+    shown = sf.anonymize(table, schema, [sf.KAnonymity(k=k)], sf.Identity(), masking=[step]).published
     rows = [tuple(str(cell) if name != "cost" else cell for name, cell in row.items()) for row in shown.to_pylist()]
     assert rows == sorted(rows)
 
@@ -181,11 +181,11 @@ def test_rows_promise_no_model_and_the_audit_claims_none():
         RoundNumbers(columns=["age", "height_cm"], base=10),
         SuppressCells(columns=QUASI, k=4, protect="rows"),
         models=(),
-        algorithm=sf.AsIs(),
+        algorithm=sf.Identity(),
     )
     assert release.audit.level("k-anonymity") == 1
     assert "No privacy model is promised" in repr(release)
-    assert release.masking[1].measures["exposed-persons"] > 0
+    assert release.masking[1].metrics["exposed-persons"] > 0
 
 
 def test_intervals_still_cover_the_original():
@@ -193,7 +193,7 @@ def test_intervals_still_cover_the_original():
         TopCode(column="age", at=60, publish="interval", limit=120),
         BottomCode(column="cost", at=500, publish="interval"),
         models=(),
-        algorithm=sf.AsIs(),
+        algorithm=sf.Identity(),
     )
     assert release.audit.truth.perturbed == ("cost",)
     assert "(60, 120]" in release.published["age"].to_pylist()
@@ -208,25 +208,25 @@ def test_intervals_still_cover_the_original():
 
 def test_a_promise_that_hidden_cells_do_not_keep_is_refused():
     with pytest.raises(sf.InfeasibleError, match="all quasi-identifiers"):
-        masked(SuppressCells(columns=["age", "sex"], k=4), algorithm=sf.AsIs())
+        masked(SuppressCells(columns=["age", "sex"], k=4), algorithm=sf.Identity())
 
 
 @pytest.mark.parametrize(
     ("steps", "more", "error", "sentence"),
     [
         ([HIDE], {}, sf.InvalidParameterError, "not a search such as Mondrian"),
-        ([HIDE, NOISE], {"algorithm": sf.AsIs()}, sf.InvalidParameterError, "put it last"),
-        ([HIDE, HIDE], {"algorithm": sf.AsIs()}, sf.InvalidParameterError, "carried out once"),
+        ([HIDE, NOISE], {"algorithm": sf.Identity()}, sf.InvalidParameterError, "put it last"),
+        ([HIDE, HIDE], {"algorithm": sf.Identity()}, sf.InvalidParameterError, "carried out once"),
         (
             [SuppressCells(columns=QUASI, k=4, protect="rows")],
-            {"algorithm": sf.AsIs()},
+            {"algorithm": sf.Identity()},
             sf.InvalidParameterError,
             "drop the models",
         ),
         ([TopCode(column="age", at=60, publish="interval")], {}, sf.InvalidParameterError, "Mondrian cannot read"),
-        ([Pram(columns=["name"], keep=0.5)], {}, sf.SchemaError, "'name', which is not published"),
+        ([PRAM(columns=["name"], keep=0.5)], {}, sf.SchemaError, "'name', which is not published"),
         ([SwapRanks(columns=["zip"], reach=0.5)], {}, sf.SchemaError, "'zip', which is not published"),
-        ([SuppressCells(columns=["disease"], k=4)], {"algorithm": sf.AsIs()}, sf.SchemaError, "'disease' is none"),
+        ([SuppressCells(columns=["disease"], k=4)], {"algorithm": sf.Identity()}, sf.SchemaError, "'disease' is none"),
         (
             [TopCode(column="age", at=20), BottomCode(column="age", at=20)],
             {},
@@ -234,7 +234,7 @@ def test_a_promise_that_hidden_cells_do_not_keep_is_refused():
             "nothing between their bounds",
         ),
         ([NOISE], {"models": ()}, sf.InvalidParameterError, "at least one model"),
-        ([], {"models": (), "algorithm": sf.AsIs()}, sf.InvalidParameterError, "at least one model"),
+        ([], {"models": (), "algorithm": sf.Identity()}, sf.InvalidParameterError, "at least one model"),
         (["add-noise"], {}, sf.InvalidParameterError, "a list of masking steps"),
     ],
 )
@@ -245,7 +245,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(steps, more, error, sentence
 
 
 def test_columns_with_flagged_cells_are_not_masked():
-    schema = sf.Schema(quasi=["age", "sex"], flags={"age": "sensitive_age"})
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], flags={"age": "sensitive_age"})
     with pytest.raises(sf.SchemaError, match="flagged"):
         sf.anonymize(
             PEOPLE.append_column("sensitive_age", pa.array([False] * PEOPLE.num_rows)),
@@ -257,7 +257,7 @@ def test_columns_with_flagged_cells_are_not_masked():
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    release = masked(NOISE, Pram(columns=["sex"], keep=0.8, invariant=True), models=(), algorithm=sf.AsIs())
+    release = masked(NOISE, PRAM(columns=["sex"], keep=0.8, invariant=True), models=(), algorithm=sf.Identity())
     folder = tmp_path_factory.mktemp("masked") / "release"
     release.write(folder)
     return folder
@@ -300,8 +300,8 @@ def test_the_report_attacks_from_real_values_and_claims_no_promise(written):
 
 
 def test_without_numbers_or_perturbed_columns_no_nearest_record_is_looked_for():
-    schema = sf.Schema(quasi=["sex"], sensitive=["disease"])
-    only_text = masked(Pram(columns=["sex"], keep=0.8), models=(), algorithm=sf.AsIs(), schema=schema)
+    schema = sf.Schema(quasi_identifiers=["sex"], sensitive=["disease"])
+    only_text = masked(PRAM(columns=["sex"], keep=0.8), models=(), algorithm=sf.Identity(), schema=schema)
     assert masking_facts(only_text.evidence, ())["nearest"] is None
     hidden = masked(HIDE, algorithm=sf.FixedLevels(levels={"age": 2, "sex": 0, "height_cm": 1}))
     facts = masking_facts(hidden.evidence, (K4,))
@@ -332,12 +332,14 @@ def test_every_measure_of_a_step_is_explained():
     steps = [
         SwapRanks(columns=["height_cm"], reach=0.1),
         NOISE,
-        Pram(columns=["sex"], keep=0.7),
+        PRAM(columns=["sex"], keep=0.7),
         TopCode(column="age", at=55),
         RoundNumbers(columns=["age"], base=5),
         SwapRecords(place=["disease"], risk=["age"], k=2, similar=["sex"]),
         RotateNumbers(columns=["height_cm", "cost"]),
         HIDE,
     ]
-    records = masked(*steps, algorithm=sf.AsIs()).masking
-    assert {name for record in records for name in record.measures} == set(words_in("en").under("masking.measures"))
+    records = masked(*steps, algorithm=sf.Identity()).masking
+    assert {name for record in records for name in record.metrics} == set(
+        load_messages("en").subset("masking.measures")
+    )

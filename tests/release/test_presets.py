@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.release.presets import PRESETS, preset_named
-from sfumato.words import LANGUAGES, words_in
+from sfumato.release.presets import PRESETS, get_preset
+from sfumato.words import LANGUAGES, load_messages
 
 
 @pytest.fixture(scope="module")
 def patients():
-    return sf.samples.generate(600, seed=3)
+    return sf.samples.generate_hospital(600, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +25,15 @@ def found(patients):
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_can_be_proposed_and_is_not_refused(name, patients, found):
     recipe = sf.propose_recipe(found, patients, preset=name)
-    assert sf.refusals(recipe, patients) == ()
+    assert sf.check(recipe, patients) == ()
     assert sf.Recipe.from_dict(recipe.to_dict()) == recipe
     assert recipe.models[0] == sf.KAnonymity(k=PRESETS[name].k)
     assert recipe.max_suppressed == PRESETS[name].max_suppressed
-    assert {each for model in recipe.models for each in model.attributes} == set(recipe.schema.sensitive) != set()
+    assert (
+        {each for model in recipe.models for each in model.sensitive_attributes}
+        == set(recipe.schema.sensitive)
+        != set()
+    )
 
 
 def test_without_a_preset_the_proposal_is_that_for_research_partners(patients, found):
@@ -52,7 +56,7 @@ def test_a_value_too_frequent_for_a_preset_is_not_published(patients):
     assert "hospital_expire_flag" in sf.propose_recipe(inspected, table).schema.sensitive
     recipe = sf.propose_recipe(inspected, table, preset="wp216")
     assert "hospital_expire_flag" not in recipe.schema.attributes
-    assert sf.refusals(recipe, table) == ()
+    assert sf.check(recipe, table) == ()
     assert sf.inspect(table, preset="wp216").models == recipe.models
 
 
@@ -64,9 +68,9 @@ def test_inspecting_in_python_proposes_the_models_of_the_command_line(patients, 
 
 def carried_out(patients, preset):
     table = patients.select(["age", "sex", "disease"])
-    schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
     recipe = sf.Recipe(schema=schema, models=(sf.KAnonymity(k=1),), algorithm=sf.Mondrian())
-    return sf.carry_out(PRESETS[preset].applied(recipe), table).frame, schema
+    return sf.run_recipe(PRESETS[preset].applied(recipe), table).frame, schema
 
 
 @pytest.mark.parametrize(("preset", "k"), [("ema", 12), ("ema-usual", 11)])
@@ -74,25 +78,25 @@ def test_both_readings_of_the_threshold_pass_the_rule(preset, k, patients):
     published, schema = carried_out(patients, preset)
     assert PRESETS[preset].k == k
     assert 1 / k <= (0.09 if preset == "ema" else 1 / 11)
-    assert sf.assess_risk(published, schema).judge("ema").failed == ()
+    assert sf.assess_risk(published, schema).check_compliance("ema").failed == ()
 
 
 def test_the_three_questions_of_the_opinion_are_answered_as_the_reason_says(patients):
     published, schema = carried_out(patients, "wp216")
-    judged = {each.name: each.passed for each in sf.assess_risk(published, schema).judge("wp216").findings}
+    judged = {each.name: each.passed for each in sf.assess_risk(published, schema).check_compliance("wp216").findings}
     assert judged == {"singling out": True, "linkability": None, "inference of disease": True}
 
 
 def test_a_value_that_more_than_half_of_all_have_is_refused_as_the_reason_says():
     table = pa.table({"age": list(range(12)), "disease": ["flu"] * 7 + ["cold"] * 5})
     recipe = sf.propose_recipe(sf.inspect(table), table, preset="wp216")
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
-    recipe = preset_named("wp216").applied(replace(recipe, schema=schema))
-    assert [type(each.error) for each in sf.refusals(recipe, table)] == [sf.InfeasibleError]
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
+    recipe = get_preset("wp216").applied(replace(recipe, schema=schema))
+    assert [type(each.error) for each in sf.check(recipe, table)] == [sf.InfeasibleError]
 
 
 def test_a_column_with_one_value_and_flagged_cells_get_what_they_can_keep():
-    schema = sf.Schema(quasi=["age"], sensitive=["disease", "ward"], flags={"age": "hide_age"})
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease", "ward"], flags={"age": "hide_age"})
     models = PRESETS["open-data"].models(schema, distinct={"ward": 1, "disease": 4}, ordered=["disease"])
     assert models == (
         sf.KAnonymity(k=20),
@@ -104,7 +108,7 @@ def test_a_column_with_one_value_and_flagged_cells_get_what_they_can_keep():
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_preset_has_a_title_a_note_and_a_reason_that_names_its_number(language):
-    say = words_in(language)
+    say = load_messages(language)
     for name, preset in PRESETS.items():
         assert say(f"presets.{name}.title")
         told = say(f"presets.{name}.note") + say(f"presets.{name}.reason")
@@ -115,4 +119,4 @@ def test_every_preset_has_a_title_a_note_and_a_reason_that_names_its_number(lang
 
 def test_an_unknown_preset_is_refused_with_a_hint():
     with pytest.raises(sf.InvalidParameterError, match="There is no preset 'opendata'; did you mean 'open-data'"):
-        preset_named("opendata")
+        get_preset("opendata")

@@ -10,9 +10,9 @@ import sfumato as sf
 from sfumato.coding import codes
 from sfumato.core.published.table import PublishedTable
 from sfumato.hierarchies.prefixes import Prefixes
-from sfumato.samples.demo import population_recipe
+from sfumato.samples.demo import demo_recipe
 
-QUASI = population_recipe(1).schema.quasi
+QUASI = demo_recipe(1).schema.quasi_identifiers
 
 
 @pytest.fixture
@@ -37,13 +37,13 @@ def counted(monkeypatch):
 
 @pytest.mark.parametrize("report", [True, False])
 def test_a_table_is_coded_once_for_the_search_and_once_for_all_judges(counted, tmp_path, report):
-    release = sf.carry_out(population_recipe(1), sf.samples.generate(400, seed=1))
+    release = sf.run_recipe(demo_recipe(1), sf.samples.generate_hospital(400, seed=1))
     release.write(tmp_path / "out", report=report)
     assert {name: counted[f"code {name}"] for name in QUASI} == dict.fromkeys(QUASI, 2)
     assert counted["build"] == 2
 
 
 def test_a_published_table_is_read_once_from_memory_and_once_from_its_file(counted, tmp_path):
-    release = sf.carry_out(population_recipe(1), sf.samples.generate(400, seed=1))
+    release = sf.run_recipe(demo_recipe(1), sf.samples.generate_hospital(400, seed=1))
     release.write(tmp_path / "out")
     assert counted["read"] == 2

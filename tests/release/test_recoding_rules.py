@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import Task
-from sfumato.coding.codes import code
-from sfumato.core.publication import Exact, Interval, MissingCell, Recoded
+from sfumato.algorithms.base import TableRequest
+from sfumato.coding.codes import encode_table
+from sfumato.core.publication import Exact, Interval, MissingCell, RecodedAttribute
 from sfumato.exceptions import InvalidParameterError, RecipeError
 from sfumato.release.recoding_rules import ColumnRules, Recoding
-from sfumato.schema.missing import Missing
-from sfumato.table.values import texts
+from sfumato.schema.missing import MissingPolicy
+from sfumato.table.values import format_values
 
 CANARY = "kanarien" + "vogel"
 K = (sf.KAnonymity(k=1),)
@@ -36,7 +36,7 @@ PEOPLE = pa.table(
     }
 )
 SCHEMA = sf.Schema(
-    quasi=PEOPLE.column_names,
+    quasi_identifiers=PEOPLE.column_names,
     hierarchies={
         "age": sf.Intervals(10, 20),
         "zip": sf.Prefixes(3, 1),
@@ -49,9 +49,11 @@ SCHEMA = sf.Schema(
 def recoding_of(table, schema, models=K, **levels):
     """Publish a table on fixed levels, 0 unless given, and take the recoding."""
     algorithm = sf.FixedLevels(levels={name: levels.get(name, 0) for name in schema.quasi})
-    coded = code(table, schema)
+    coded = encode_table(table, schema)
     rng = np.random.default_rng(0)
-    task = Task(table=coded, models=models, most_suppressed=coded.rows, missing=Missing(schema.missing), rng=rng)
+    task = TableRequest(
+        table=coded, models=models, max_suppressed=coded.rows, missing=MissingPolicy(schema.missing), rng=rng
+    )
     recipe = sf.Recipe(schema=schema, models=models, algorithm=algorithm, max_suppressed=1)
     domains = [column.domain for column in coded.quasi]
     return Recoding.of(algorithm.search(task).by_value, domains, table, recipe)
@@ -73,17 +75,17 @@ LEVELS = [
 
 @pytest.mark.parametrize("levels", LEVELS, ids=str)
 def test_every_value_is_published_as_the_release_publishes_it(levels):
-    algorithm = sf.FixedLevels(levels={name: levels.get(name, 0) for name in SCHEMA.quasi})
+    algorithm = sf.FixedLevels(levels={name: levels.get(name, 0) for name in SCHEMA.quasi_identifiers})
     release = sf.anonymize(PEOPLE, SCHEMA, K, algorithm)
     recoding = recoding_of(PEOPLE, SCHEMA, **levels)
-    for name in SCHEMA.quasi:
+    for name in SCHEMA.quasi_identifiers:
         originals = PEOPLE[name].take(pa.array(release.correspondence))
-        shown = texts(release.published[name].cast(release.published[name].type.value_type)).to_pylist()
+        shown = format_values(release.published[name].cast(release.published[name].type.value_type)).to_pylist()
         assert looked_up(recoding, name, originals.combine_chunks()) == shown
         table = recoding.table(name)
         by_value = dict(zip(table["value"].to_pylist(), table["published"].to_pylist(), strict=True))
         if not recoding.columns[name].starred:
-            assert [by_value[value] for value in texts(originals).to_pylist()] == shown
+            assert [by_value[value] for value in format_values(originals).to_pylist()] == shown
 
 
 @pytest.mark.parametrize("levels", LEVELS, ids=str)
@@ -93,7 +95,7 @@ def test_a_recoding_survives_its_file(levels, tmp_path):
     again = Recoding.read(tmp_path / "recoding.toml")
     assert again == recoding
     assert again.to_toml() == recoding.to_toml()
-    for name in SCHEMA.quasi:
+    for name in SCHEMA.quasi_identifiers:
         assert again.table(name).sort_by("value") == recoding.table(name).sort_by("value")
 
 
@@ -115,7 +117,7 @@ def test_values_are_listed_under_what_they_are_published_as():
 
 @given(st.dictionaries(st.text(), st.text(), min_size=1, max_size=8), st.none() | st.text())
 def test_any_text_survives_the_file(published, missing):
-    recipe = sf.Recipe(schema=sf.Schema(quasi=["a b.c"]), models=K, algorithm=sf.FixedLevels())
+    recipe = sf.Recipe(schema=sf.Schema(quasi_identifiers=["a b.c"]), models=K, algorithm=sf.FixedLevels())
     rules = ColumnRules(type=pa.string(), published=published, missing=missing)
     recoding = Recoding(recipe=recipe, columns={"a b.c": rules})
     assert Recoding.from_toml(recoding.to_toml()) == recoding
@@ -147,7 +149,7 @@ def test_numbers_and_dates_in_a_published_interval_are_known():
 
 
 def test_intervals_are_looked_up_on_every_scale():
-    schema = sf.Schema(quasi=["age"], hierarchies={"age": sf.Intervals(10)}, scales={"age": "categorical"})
+    schema = sf.Schema(quasi_identifiers=["age"], hierarchies={"age": sf.Intervals(10)}, scales={"age": "categorical"})
     recoding = recoding_of(PEOPLE.select(["age"]), schema, age=1)
     assert looked_up(recoding, "age", [25, 99]) == ["[20, 30)", "?"]
 
@@ -176,16 +178,16 @@ def test_numbers_are_known_by_their_text():
 
 def test_labels_that_overlap_decide_nothing():
     table = pa.table({"age": [1, 5, 9]})
-    schema = sf.Schema(quasi=["age"])
+    schema = sf.Schema(quasi_identifiers=["age"])
     recipe = sf.Recipe(schema=schema, models=K, algorithm=sf.FixedLevels())
     labels = [Interval(1, 6), Interval(5, 9), Exact(9), MissingCell()]
-    recoded = {"age": Recoded(labels, np.array([0, 1, 2, 3], dtype=np.int32))}
-    recoding = Recoding.of(recoded, [column.domain for column in code(table, schema).quasi], table, recipe)
+    recoded = {"age": RecodedAttribute(labels, np.array([0, 1, 2, 3], dtype=np.int32))}
+    recoding = Recoding.of(recoded, [column.domain for column in encode_table(table, schema).quasi], table, recipe)
     assert looked_up(recoding, "age", [1, 2, 6, 7, 9, 10]) == ["[1, 6]", "[1, 6]", "?", "[5, 9]", "9", "?"]
 
 
 def test_a_star_for_some_values_covers_no_others():
-    recipe = sf.Recipe(schema=sf.Schema(quasi=["age"]), models=K, algorithm=sf.FixedLevels())
+    recipe = sf.Recipe(schema=sf.Schema(quasi_identifiers=["age"]), models=K, algorithm=sf.FixedLevels())
     rules = ColumnRules(type=pa.int64(), published={"1": "*", "5": "[5, 9]"}, missing=None)
     recoding = Recoding(recipe=recipe, columns={"age": rules})
     assert looked_up(recoding, "age", [1, 3, 5, 7]) == ["*", "?", "[5, 9]", "[5, 9]"]
@@ -193,7 +195,7 @@ def test_a_star_for_some_values_covers_no_others():
 
 def test_a_value_that_looks_like_a_prefix_stands_for_itself_only():
     table = pa.table({"zip": ["A*", "CD"]})
-    schema = sf.Schema(quasi=["zip"], hierarchies={"zip": sf.Prefixes(1)})
+    schema = sf.Schema(quasi_identifiers=["zip"], hierarchies={"zip": sf.Prefixes(1)})
     recoding = recoding_of(table, schema)
     assert looked_up(recoding, "zip", ["A*", "AX"]) == ["A*", "?"]
 

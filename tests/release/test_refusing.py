@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.progress import silent
-from sfumato.release.tasks import task_of
+from sfumato.core.progress import ignore_progress
+from sfumato.release.tasks import build_request
 from tiny_requests import SEARCHES, D, request
 
 TRIALS = 40
@@ -22,7 +22,7 @@ def recipe_of(schema, models, algorithm=None, **options):
 def raised_by(recipe, table):
     """Return what building the task of a recipe raises, if anything."""
     try:
-        task_of(recipe, table, silent)
+        build_request(recipe, table, ignore_progress)
     except sf.SfumatoError as error:
         return error
     return None
@@ -34,7 +34,7 @@ def test_exactly_what_carrying_out_refuses_before_a_search_is_told(algorithm):
     for _ in range(TRIALS):
         table, schema, models, share = request(rng)
         recipe = recipe_of(schema, models, algorithm, max_suppressed=share)
-        found, error = sf.refusals(recipe, table), raised_by(recipe, table)
+        found, error = sf.check(recipe, table), raised_by(recipe, table)
         assert bool(found) == (error is not None)
         if error is not None:
             assert (type(error), str(error)) in [(type(each.error), str(each.error)) for each in found]
@@ -47,11 +47,11 @@ def people():
     return pa.table({"age": [30, 31, 44, 45], "sex": list("ffmm"), D: ["a", "b", "a", "b"], "pay": ["x"] * 4})
 
 
-SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=[D, "pay"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=[D, "pay"])
 
 
 def told(recipe, table):
-    return [each.to_dict() for each in sf.refusals(recipe, table)]
+    return [each.to_dict() for each in sf.check(recipe, table)]
 
 
 def test_every_model_that_cannot_be_kept_is_told_at_its_place(people):
@@ -88,7 +88,7 @@ def test_a_table_without_the_columns_is_told_in_a_sentence(people):
 def test_masked_values_are_what_models_are_held_against():
     table = pa.table({"age": [30, 31, 44, 45], "bill": [10, 20, 50, 60]})
     recipe = recipe_of(
-        sf.Schema(quasi=["age"], sensitive=["bill"]),
+        sf.Schema(quasi_identifiers=["age"], sensitive=["bill"]),
         [sf.DistinctLDiversity(l=2, sensitive="bill")],
         masking=(sf.masking.TopCode(column="bill", at=5),),
     )
@@ -96,4 +96,4 @@ def test_masked_values_are_what_models_are_held_against():
 
 
 def test_nothing_is_told_of_what_can_be_searched(people):
-    assert sf.refusals(recipe_of(SCHEMA, [sf.KAnonymity(k=4), sf.DistinctLDiversity(l=2, sensitive=D)]), people) == ()
+    assert sf.check(recipe_of(SCHEMA, [sf.KAnonymity(k=4), sf.DistinctLDiversity(l=2, sensitive=D)]), people) == ()

@@ -15,25 +15,25 @@ import pytest
 from hypothesis import given
 
 import sfumato as sf
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.catalogue import MEASURES
-from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.catalogue import METRICS
+from sfumato.coding.grouping import group_columns, representative_rows
 from sfumato.core.publication import (
     NOT_PUBLISHED,
     Exact,
     Interval,
     Label,
     MissingCell,
-    Publication,
-    Recoded,
+    RecodedAttribute,
     Suppressed,
+    TableSolution,
 )
 from sfumato.models import DistinctLDiversity, FrequencyLDiversity, KAnonymity
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 from strategies import described_tables
 
-SCHEMA = Schema(identifier=["name"], quasi=["age", "job"], sensitive=["disease"])
+SCHEMA = Schema(identifiers=["name"], quasi_identifiers=["age", "job"], sensitive=["disease"])
 PATIENTS = pd.DataFrame(
     {
         "disease": ["flu", "cold", "flu", "ulcer", "cold", "flu"],
@@ -48,98 +48,98 @@ PATIENTS = pd.DataFrame(
 )
 
 
-def exact_groups(task: Task) -> tuple[np.ndarray, dict[str, Recoded]]:
+def exact_groups(task: TableRequest) -> tuple[np.ndarray, dict[str, RecodedAttribute]]:
     """Group records by equal quasi-identifiers, which are published as they are."""
     quasi = task.table.quasi
     grouped = group_columns([column.codes for column in quasi], [len(column.domain) + 1 for column in quasi])
-    rows = first_rows(grouped)
+    rows = representative_rows(grouped)
     recoded = {}
     for column in quasi:
         labels: list[Label] = [*(Exact(value) for value in column.domain.values.to_pylist()), MissingCell()]  # noqa: PD011 - Arrow
-        recoded[column.name] = Recoded(labels, column.codes[rows].astype(np.int32))
+        recoded[column.name] = RecodedAttribute(labels, column.codes[rows].astype(np.int32))
     return grouped.labels.copy(), recoded
 
 
 @dataclass(frozen=True, kw_only=True)
-class DropSmallGroups(Algorithm):
+class DropSmallGroups(TableAlgorithm):
     """Leave out all records whose quasi-identifiers fewer than k records share."""
 
     name = "drop-small-groups"
     reference = "none"
     least: int = 2
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         group, recoded = exact_groups(task)
         small = np.bincount(group)[group] < self.least
         group[small] = NOT_PUBLISHED
         task.progress(1.0)
-        return Publication(group, recoded)
+        return TableSolution(group, recoded)
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneGroup(Algorithm):
+class OneGroup(TableAlgorithm):
     """Publish all records alike, with the given labels."""
 
     name = "one-group"
     reference = "none"
     labels: tuple[tuple[str, Label], ...] = ()
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         chosen: Mapping[str, Label] = dict(self.labels)
         recoded = {
-            column.name: Recoded([chosen.get(column.name, Suppressed())], np.zeros(1, dtype=np.int32))
+            column.name: RecodedAttribute([chosen.get(column.name, Suppressed())], np.zeros(1, dtype=np.int32))
             for column in task.table.quasi
         }
-        return Publication(np.zeros(task.table.rows, dtype=np.int32), recoded)
+        return TableSolution(np.zeros(task.table.rows, dtype=np.int32), recoded)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsItIs(Algorithm):
+class AsItIs(TableAlgorithm):
     """Publish everything as it is, promise or not."""
 
     name = "as-it-is"
     reference = "none"
 
-    def search(self, task: Task) -> Publication:
-        return Publication(*exact_groups(task))
+    def search(self, task: TableRequest) -> TableSolution:
+        return TableSolution(*exact_groups(task))
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoGroupsAlike(Algorithm):
+class TwoGroupsAlike(TableAlgorithm):
     """Publish two groups whose labels have one text."""
 
     name = "two-groups-alike"
     reference = "none"
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         group = np.arange(task.table.rows, dtype=np.int32) % 2
         both = np.arange(2, dtype=np.int32)
-        return Publication(
-            group, {column.name: Recoded([Suppressed(), Suppressed()], both) for column in task.table.quasi}
+        return TableSolution(
+            group, {column.name: RecodedAttribute([Suppressed(), Suppressed()], both) for column in task.table.quasi}
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class SwappedValues(Algorithm):
+class SwappedValues(TableAlgorithm):
     """Publish exact values of other records."""
 
     name = "swapped-values"
     reference = "none"
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         group, recoded = exact_groups(task)
-        swapped = {name: Recoded(each.labels, each.by_group[::-1].copy()) for name, each in recoded.items()}
-        return Publication(group, swapped)
+        swapped = {name: RecodedAttribute(each.labels, each.by_group[::-1].copy()) for name, each in recoded.items()}
+        return TableSolution(group, swapped)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Random(Algorithm):
+class Random(TableAlgorithm):
     """Publish one group, after drawing a number."""
 
     name = "random"
     reference = "none"
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         DRAWN.append(int(task.rng.integers(2**60)))
         return OneGroup().search(task)
 
@@ -161,9 +161,9 @@ def test_a_release_leaves_out_what_the_algorithm_suppresses():
     assert release.audit.holds
     assert release.audit.truth.suppressed == 1
     assert release.audit.level("k-anonymity") == 2
-    assert release.measures["suppressed-share"] == pytest.approx(1 / 6)
-    assert release.measures["loss"] == pytest.approx(1 / 6)
-    assert set(release.measures) == set(MEASURES)
+    assert release.metrics["suppressed-share"] == pytest.approx(1 / 6)
+    assert release.metrics["loss"] == pytest.approx(1 / 6)
+    assert set(release.metrics) == set(METRICS)
 
 
 def test_the_frame_is_of_the_same_kind_with_the_same_dtypes():
@@ -210,7 +210,7 @@ def test_the_aligned_frame_shows_for_every_row_what_was_published_of_it(algorith
     published = release.frame.take(pa.array(np.argsort(release.correspondence)))
     kept = aligned.take(pa.array(np.sort(release.correspondence)))
     for name in published.column_names:
-        assert texts(kept[name]).to_pylist() == texts(published[name]).to_pylist()
+        assert format_values(kept[name]).to_pylist() == format_values(published[name]).to_pylist()
     lost = np.setdiff1d(np.arange(table.num_rows), release.correspondence)
     assert len(lost) == release.suppressed
     for name in aligned.column_names:
@@ -258,7 +258,7 @@ LIARS = [
 
 @pytest.mark.parametrize("liar", LIARS, ids=repr)
 def test_a_release_that_fails_its_audit_is_withheld(liar):
-    with pytest.raises(sf.BrokenPromiseError) as refusal:
+    with pytest.raises(sf.GuaranteeViolatedError) as refusal:
         sf.anonymize(PATIENTS, SCHEMA, models=[KAnonymity(k=2)], algorithm=liar, max_suppressed=1)
     name = type(liar).__name__
     assert (
@@ -283,12 +283,14 @@ def test_suppressing_more_than_allowed_is_refused_with_what_would_be_possible():
 )
 def test_the_allowed_number_of_suppressed_records_is_exact(share, rows, most):
     class Asking(OneGroup):
-        def search(self, task: Task) -> Publication:
-            DRAWN.append(task.most_suppressed)
+        def search(self, task: TableRequest) -> TableSolution:
+            DRAWN.append(task.max_suppressed)
             return super().search(task)
 
     table = pa.table({"age": list(range(rows))})
-    sf.anonymize(table, Schema(quasi=["age"]), models=[KAnonymity(k=1)], algorithm=Asking(), max_suppressed=share)
+    sf.anonymize(
+        table, Schema(quasi_identifiers=["age"]), models=[KAnonymity(k=1)], algorithm=Asking(), max_suppressed=share
+    )
     assert DRAWN[-1] == most
 
 
@@ -304,9 +306,9 @@ class NotMonotone(KAnonymity):
 
 @dataclass(frozen=True, kw_only=True)
 class OnlyKAnonymity(OneGroup):
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         others = [model for model in task.models if not isinstance(model, KAnonymity)]
-        return f"OneGroup does not support {others[0]!r}." if others else super().refusal(task)
+        return f"OneGroup does not support {others[0]!r}." if others else super().check(task)
 
 
 def test_an_algorithm_refuses_models_that_it_cannot_serve():
@@ -319,7 +321,7 @@ def test_an_algorithm_refuses_models_that_it_cannot_serve():
 
 def test_single_sensitive_cells_are_refused_by_algorithms_that_ignore_them():
     frame = PATIENTS.assign(hidden=[True, False] * 3)
-    schema = Schema(quasi=["age"], sensitive=["disease"], flags={"age": "hidden"})
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"], flags={"age": "hidden"})
     with pytest.raises(sf.UnsupportedModelError, match=r"Mondrian cannot protect single sensitive cells \(of 'age'\)"):
         sf.anonymize(frame, schema, models=[KAnonymity(k=2)])
 
@@ -346,7 +348,7 @@ def test_what_is_impossible_is_refused_before_searching(model, sentence):
 @pytest.mark.parametrize(("rows", "refused"), [(50, False), (51, True), (57, True), (58, False)])
 def test_nearly_unique_names_are_not_published_as_sets(rows, refused):
     table = pa.table({"age": [30] * rows, "line": [f"Eve;{row}" for row in range(51)][:rows] + ["Bob"] * (rows - 51)})
-    schema = Schema(quasi=["age", "line"])
+    schema = Schema(quasi_identifiers=["age", "line"])
     if not refused:
         assert sf.anonymize(table, schema, [KAnonymity(k=2)], seed=1).audit.holds
         return
@@ -356,12 +358,14 @@ def test_nearly_unique_names_are_not_published_as_sets(rows, refused):
         sf.anonymize(table, schema, [KAnonymity(k=2)], seed=1)
     assert "Eve" not in str(e.value)
     hierarchies = {"line": sf.Prefixes()}
-    assert sf.anonymize(table, Schema(quasi=["age", "line"], hierarchies=hierarchies), [KAnonymity(k=2)]).audit.holds
+    assert sf.anonymize(
+        table, Schema(quasi_identifiers=["age", "line"], hierarchies=hierarchies), [KAnonymity(k=2)]
+    ).audit.holds
 
 
 def test_a_schema_that_publishes_nothing_is_refused():
     with pytest.raises(sf.SchemaError, match="There is nothing to publish; give columns the role quasi"):
-        sf.anonymize(PATIENTS, Schema(identifier=["name"]), models=[KAnonymity(k=2)])
+        sf.anonymize(PATIENTS, Schema(identifiers=["name"]), models=[KAnonymity(k=2)])
 
 
 def test_no_model_is_no_promise():
@@ -373,7 +377,7 @@ def test_no_model_is_no_promise():
 
 def test_a_table_without_quasi_identifiers_is_one_group():
     release = sf.anonymize(PATIENTS, Schema(sensitive=["disease"]), models=[KAnonymity(k=6)])
-    assert release.measures["loss"] == 0
+    assert release.metrics["loss"] == 0
     assert sorted(release.frame["disease"]) == sorted(PATIENTS["disease"])
 
 
@@ -399,7 +403,7 @@ def test_the_recipe_tells_what_it_was_carried_out_on():
 def test_progress_goes_from_nothing_to_all():
     told: list[float] = []
     table = pa.table({"age": list(range(64)), "sex": ["F", "M"] * 32})
-    sf.anonymize(table, Schema(quasi=["age", "sex"]), models=[KAnonymity(k=2)], progress=told.append)
+    sf.anonymize(table, Schema(quasi_identifiers=["age", "sex"]), models=[KAnonymity(k=2)], progress=told.append)
     assert told == sorted(told)
     assert all(0 <= share <= 1 for share in told)
     assert told[-1] == 1
@@ -428,8 +432,8 @@ def test_a_folder_that_holds_something_is_not_replaced_unless_told_so(tmp_path):
 
 
 def test_file_and_date_are_kept_for_the_same_table_alone():
-    people = sf.samples.generate(60, seed=1)
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    people = sf.samples.generate_hospital(60, seed=1)
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     asked = sf.Recipe(
         schema=schema,
         models=[sf.KAnonymity(k=2)],
@@ -437,8 +441,8 @@ def test_file_and_date_are_kept_for_the_same_table_alone():
         input_file="people.csv",
         input_date="2026-01-31",
     )
-    first = sf.carry_out(asked, people).recipe
-    again, other = (sf.carry_out(first, table).recipe for table in (people, people.slice(1)))
+    first = sf.run_recipe(asked, people).recipe
+    again, other = (sf.run_recipe(first, table).recipe for table in (people, people.slice(1)))
     assert (again.input_file, again.input_date) == ("people.csv", "2026-01-31")
     assert (other.input_file, other.input_date) == (None, None)
     assert sf.Recipe.from_toml(first.to_toml()).input_date == "2026-01-31"

@@ -8,10 +8,10 @@ import pytest
 import sfumato as sf
 from sfumato.condensing import Condensation
 from sfumato.exceptions import InfeasibleError
-from sfumato.release.large.large_release import LargeRelease
+from sfumato.release.large.large_release import StoredRelease
 from sfumato.table.persons import RowsPerIndividual
 
-SCHEMA = sf.Schema(identifier=["patient"], quasi=["age"], sensitive=["disease"])
+SCHEMA = sf.Schema(identifiers=["patient"], quasi_identifiers=["age"], sensitive=["disease"])
 MODELS = [sf.KAnonymity(k=4)]
 VISITS = pa.table(
     {
@@ -26,10 +26,10 @@ def test_a_table_of_visits_is_not_released_as_if_rows_were_individuals():
     with pytest.raises(InfeasibleError, match=r"'patient' repeats: 20 rows .* 5 individuals, 4 .*count_rows=True"):
         sf.anonymize(VISITS, SCHEMA, MODELS)
     recipe = sf.Recipe(schema=SCHEMA, models=tuple(MODELS), algorithm=sf.Mondrian())
-    (refusal,) = sf.refusals(recipe, VISITS)
+    (refusal,) = sf.check(recipe, VISITS)
     assert "count_rows=True" in str(refusal.error)
     with pytest.raises(InfeasibleError, match="repeats"):
-        sf.try_algorithms(VISITS, recipe, ["mondrian"])
+        sf.compare_algorithms(VISITS, recipe, ["mondrian"])
 
 
 def test_counting_rows_is_said_in_audit_report_and_public_statement(tmp_path):
@@ -49,7 +49,7 @@ def test_the_recipe_remembers_that_rows_are_counted():
     recipe = sf.anonymize(VISITS, SCHEMA, MODELS, count_rows=True).recipe
     again = sf.Recipe.from_toml(recipe.to_toml())
     assert again.count_rows is True
-    assert sf.carry_out(again, VISITS).audit.holds
+    assert sf.run_recipe(again, VISITS).audit.holds
 
 
 def test_one_row_per_individual_says_nothing_of_it(tmp_path):
@@ -62,10 +62,10 @@ def test_one_row_per_individual_says_nothing_of_it(tmp_path):
 
 def test_identifiers_are_compared_as_series_do_and_missing_ones_are_no_individual():
     table = pa.table({"id": ["e\u0301", "\u00e9 ", "b", None, None, " "], "other": [1, 2, 3, 4, 5, 6]})
-    found = RowsPerIndividual.of(table, ["other", "id"])
+    found = RowsPerIndividual.from_table(table, ["other", "id"])
     assert found is not None
     assert (found.column, found.rows, found.individuals, found.most) == ("id", 3, 2, 2)
-    assert RowsPerIndividual.of(table, ["other", "absent"]) is None
+    assert RowsPerIndividual.from_table(table, ["other", "absent"]) is None
 
 
 def test_an_engine_counts_identifiers_too(tmp_path):
@@ -73,10 +73,10 @@ def test_an_engine_counts_identifiers_too(tmp_path):
     recipe = sf.Recipe(schema=SCHEMA, models=tuple(MODELS), algorithm=sf.Mondrian())
     where = {"engine": "duckdb", "out": tmp_path / "out"}
     with pytest.raises(InfeasibleError, match="20 rows belong to 5 individuals"):
-        sf.carry_out(recipe, str(tmp_path / "visits.parquet"), **where)
+        sf.run_recipe(recipe, str(tmp_path / "visits.parquet"), **where)
     assert not (tmp_path / "out").exists()
     release = sf.anonymize(str(tmp_path / "visits.parquet"), SCHEMA, MODELS, count_rows=True, **where)
-    assert isinstance(release, LargeRelease)
+    assert isinstance(release, StoredRelease)
     assert "rows_counted" in json.loads((tmp_path / "out/public/promise.json").read_text("utf-8"))
 
 
@@ -90,7 +90,7 @@ def test_an_audit_says_it_of_the_original_and_of_the_population():
 
 def test_masking_without_a_promise_counts_nothing():
     step = sf.masking.RoundNumbers(columns=["age"], base=10)
-    assert sf.anonymize(VISITS, SCHEMA, [], sf.AsIs(), masking=[step]).audit.rows_counted
+    assert sf.anonymize(VISITS, SCHEMA, [], sf.Identity(), masking=[step]).audit.rows_counted
 
 
 def test_inspection_risk_exposure_and_synthetic_records_say_it(tmp_path):
@@ -104,8 +104,8 @@ def test_inspection_risk_exposure_and_synthetic_records_say_it(tmp_path):
     far = sf.assess_risk(str(tmp_path / "visits.parquet"), SCHEMA, engine="duckdb")
     assert [(each.rows, each.individuals, each.most) for each in far.rows_counted] == [(20, 5, None)]
     published = VISITS.drop_columns(["patient"])
-    assert "5 individuals" in repr(sf.exposure(published, SCHEMA, original=VISITS))
-    assert sf.exposure(published, SCHEMA).rows_counted is None
+    assert "5 individuals" in repr(sf.attribute_disclosure_risk(published, SCHEMA, original=VISITS))
+    assert sf.attribute_disclosure_risk(published, SCHEMA).rows_counted is None
     made = Condensation(k=4).release(VISITS, SCHEMA)
     made.write(tmp_path / "made")
     assert "5 individuals" in repr(made.audit)

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 
 SECRET, OTHER = "5f" * 32, "6e" * 32
 PERSONS = 500
-SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
 MODELS = [sf.FrequencyLDiversity(l=4, sensitive="disease")]
 
 
@@ -40,7 +40,7 @@ def test_trying_seeds_links_nobody_beyond_chance():
     shown = published(seed=42).sort_by("age")
     best = 0
     for seed in range(10_000):
-        order = generator(seed).spawn(1)[0].permutation(PERSONS)
+        order = seeded_generator(seed).spawn(1)[0].permutation(PERSONS)
         best = max(best, int(np.count_nonzero(relinked(shown, order) == truth)))
     assert (
         best < PERSONS / 2
@@ -58,7 +58,7 @@ def test_who_is_in_which_bucket_is_no_matter_of_the_seed():
 
 
 @pytest.mark.parametrize(
-    "algorithm", [sf.Anatomy(), sf.CrossBucket(), sf.Slicing(slices=2)], ids=lambda each: each.name
+    "algorithm", [sf.Anatomy(), sf.CrossBucketGeneralization(), sf.Slicing(slices=2)], ids=lambda each: each.name
 )
 def test_the_secret_repeats_a_release_and_another_one_does_not(algorithm):
     once, again, other = (published(algorithm=algorithm, secret=each, seed=1) for each in (SECRET, SECRET, OTHER))
@@ -73,7 +73,7 @@ def test_the_secret_of_a_recipe_repeats_its_release_from_rows_in_any_order():
     recipe = sf.Recipe.from_toml(first.recipe.to_toml())
     assert recipe == first.recipe
     turned = table.take(pa.array(np.random.default_rng(2).permutation(table.num_rows)))
-    assert sf.carry_out(recipe, turned).published.equals(first.published)
+    assert sf.run_recipe(recipe, turned).published.equals(first.published)
 
 
 def test_one_secret_hides_anew_in_every_other_release():

@@ -13,7 +13,7 @@ from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.exceptions import SchemaError
 
 D = "disease"
-SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=[D])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=[D])
 TABLE = pa.table(
     {
         "age": [20, 20, 30, 40],
@@ -25,7 +25,7 @@ TABLE = pa.table(
 
 
 def test_a_slice_is_one_table_of_combinations():
-    records, values = sf.release.split_tables(TABLE, SCHEMA)
+    records, values = sf.release.split_bucketized(TABLE, SCHEMA)
     assert records.column_names == ["_bucket_age+sex", D]
     assert list(values) == ["age+sex"]
     assert values["age+sex"].to_pylist() == [
@@ -36,7 +36,7 @@ def test_a_slice_is_one_table_of_combinations():
 
 
 def test_slices_are_dealt_together():
-    joined = sf.release.join_tables(*sf.release.split_tables(TABLE, SCHEMA))
+    joined = sf.release.join_bucketized(*sf.release.split_bucketized(TABLE, SCHEMA))
     assert joined.column_names == ["age", "sex", "_bucket_age+sex", D]
     for names in (["age", "sex", "_bucket_age+sex"], ["_bucket_age+sex", D]):
         rows = [Counter(zip(*(t[n].to_pylist() for n in names), strict=True)) for t in (joined, TABLE)]
@@ -44,9 +44,9 @@ def test_slices_are_dealt_together():
 
 
 def test_a_slice_without_one_of_its_columns_is_refused():
-    records, values = sf.release.split_tables(TABLE, SCHEMA)
+    records, values = sf.release.split_bucketized(TABLE, SCHEMA)
     with pytest.raises(SchemaError, match="has no column 'sex'"):
-        sf.release.join_tables(records, {"age+sex": values["age+sex"].drop_columns(["sex"])})
+        sf.release.join_bucketized(records, {"age+sex": values["age+sex"].drop_columns(["sex"])})
 
 
 def expected_counts(spelled):

@@ -10,10 +10,10 @@ import sfumato as sf
 from sfumato.catalogue import ALGORITHMS
 from sfumato.release import trying
 
-PEOPLE = sf.samples.generate(150, seed=3)
+PEOPLE = sf.samples.generate_hospital(150, seed=3)
 SCHEMA = sf.Schema(
-    identifier=["name"],
-    quasi=["age", "sex"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "sex"],
     sensitive=["disease"],
     hierarchies={"age": sf.Intervals(5, 10, 20)},
 )
@@ -21,7 +21,7 @@ RECIPE = sf.Recipe(schema=SCHEMA, models=[sf.KAnonymity(k=4)], algorithm=sf.Mond
 
 
 def test_every_algorithm_is_made_or_refused_with_a_sentence():
-    found = sf.try_algorithms(PEOPLE, RECIPE)
+    found = sf.compare_algorithms(PEOPLE, RECIPE)
     made = {each.name for each in found.candidates}
     assert made | set(found.refused) == set(ALGORITHMS)
     assert not made & set(found.refused)
@@ -32,24 +32,24 @@ def test_every_algorithm_is_made_or_refused_with_a_sentence():
 
 
 def test_a_candidate_is_what_its_recipe_makes():
-    found = sf.try_algorithms(PEOPLE, RECIPE, ["optimal", sf.Mondrian(strict=False), "mondrian"])
+    found = sf.compare_algorithms(PEOPLE, RECIPE, ["optimal", sf.Mondrian(strict=False), "mondrian"])
     assert [each.name for each in found.candidates] == ["optimal", "mondrian", "mondrian-2"]
     alone = sf.anonymize(PEOPLE, SCHEMA, RECIPE.models, sf.Optimal(), seed=1)
     assert found.candidates[0] == sf.compare({"optimal": alone}).candidates[0]
 
 
 def test_blocks_are_for_those_who_need_them():
-    found = sf.try_algorithms(PEOPLE, replace(RECIPE, block_rows=40), ["mondrian", "ncp-top-down"])
+    found = sf.compare_algorithms(PEOPLE, replace(RECIPE, block_rows=40), ["mondrian", "ncp-top-down"])
     models = RECIPE.models
     alone = {
         "mondrian": sf.anonymize(PEOPLE, SCHEMA, models, sf.Mondrian(), seed=1),
-        "ncp-top-down": sf.anonymize(PEOPLE, SCHEMA, models, sf.NCPTopDown(), seed=1, block_rows=40),
+        "ncp-top-down": sf.anonymize(PEOPLE, SCHEMA, models, sf.TopDownNCP(), seed=1, block_rows=40),
     }
     assert found.candidates == sf.compare(alone).candidates
 
 
 def test_candidates_can_be_written(tmp_path):
-    found = sf.try_algorithms(PEOPLE, RECIPE, ["mondrian", "anatomy"], folder=tmp_path / "candidates")
+    found = sf.compare_algorithms(PEOPLE, RECIPE, ["mondrian", "anatomy"], folder=tmp_path / "candidates")
     assert [path.name for path in (tmp_path / "candidates").iterdir()] == ["mondrian"]
     assert sf.compare([tmp_path / "candidates" / "mondrian"]).candidates == found.candidates
 
@@ -57,15 +57,17 @@ def test_candidates_can_be_written(tmp_path):
 def test_a_slow_search_is_stopped_and_told(monkeypatch):
     seconds = iter(range(10_000))
     monkeypatch.setattr(trying.time, "monotonic", lambda: float(next(seconds)))
-    patient = sf.try_algorithms(PEOPLE, RECIPE, ["mondrian", "datafly"], most_seconds=5000)
+    patient = sf.compare_algorithms(PEOPLE, RECIPE, ["mondrian", "datafly"], most_seconds=5000)
     assert patient.refused == {}
     with pytest.raises(sf.InvalidParameterError, match="longer than 1 seconds"):
-        sf.try_algorithms(PEOPLE, RECIPE, "mondrian", most_seconds=1)
+        sf.compare_algorithms(PEOPLE, RECIPE, "mondrian", most_seconds=1)
 
 
 def test_progress_goes_from_nothing_to_all():
     told = []
-    sf.try_algorithms(PEOPLE, RECIPE, ["mondrian", "datafly"], progress=lambda done, note="": told.append((done, note)))
+    sf.compare_algorithms(
+        PEOPLE, RECIPE, ["mondrian", "datafly"], progress=lambda done, note="": told.append((done, note))
+    )
     shares = [done for done, _ in told]
     assert shares == sorted(shares)
     assert (shares[0], shares[-1]) == (0.0, 1.0)
@@ -82,9 +84,9 @@ def test_progress_goes_from_nothing_to_all():
 )
 def test_bad_requests_are_refused(algorithms, sentence):
     with pytest.raises(sf.InvalidParameterError, match=sentence):
-        sf.try_algorithms(PEOPLE, RECIPE, algorithms)
+        sf.compare_algorithms(PEOPLE, RECIPE, algorithms)
 
 
 def test_no_time_at_all_is_refused():
     with pytest.raises(sf.InvalidParameterError, match="most_seconds"):
-        sf.try_algorithms(PEOPLE, RECIPE, most_seconds=0)
+        sf.compare_algorithms(PEOPLE, RECIPE, most_seconds=0)

@@ -14,12 +14,12 @@ import sfumato as sf
 from cut_tasks import OWN, RELATIVE
 from drawn_examples import examples
 from sfumato.catalogue import ALGORITHMS
-from sfumato.checks.cases import answer
+from sfumato.checks.cases import labels_by_record
 from sfumato.coding.cutting import partition
-from sfumato.core.progress import silent
+from sfumato.core.progress import ignore_progress
 from sfumato.exceptions import SfumatoError
 from sfumato.recipe import Recipe
-from sfumato.release.tasks import task_of
+from sfumato.release.tasks import build_request
 from strategies import described_tables
 
 S = "disease"
@@ -27,7 +27,7 @@ TOP_DOWN, BOTTOM_UP = sf.TopDownSpecialization, sf.BottomUpGeneralization
 SUBJECTS = [
     sf.Mondrian(),
     sf.Mondrian(publish="sets", bounds="exact"),
-    sf.AsIs(),
+    sf.Identity(),
     sf.FixedLevels(),
     sf.Datafly(),
     sf.Datafly(refine=True),
@@ -61,8 +61,8 @@ def weighted_tables(draw):
 def told(recipe, table, case_of, weights=None):
     """Tell what is published about every record, or why nothing is."""
     try:
-        task = task_of(recipe, table, silent, weights=weights)
-        return answer(recipe.algorithm, task, np.array(case_of))
+        task = build_request(recipe, table, ignore_progress, weights=weights)
+        return labels_by_record(recipe.algorithm, task, np.array(case_of))
     except SfumatoError as error:
         return type(error), str(error)
 
@@ -92,30 +92,34 @@ def test_compiled_cuts_see_weights(drawn, models):
 
 
 def test_every_algorithm_that_serves_cases_is_tried():
-    assert {each.name for each in SUBJECTS} == {name for name, kind in ALGORITHMS.items() if kind().serves_cases}
+    assert {each.name for each in SUBJECTS} == {name for name, kind in ALGORITHMS.items() if kind().supports_weights}
 
 
 def test_an_algorithm_that_needs_every_record_refuses_cases():
-    recipe = Recipe(schema=sf.Schema(quasi=["age"]), models=[sf.KAnonymity(k=2)], algorithm=sf.Mondrian(strict=False))
+    recipe = Recipe(
+        schema=sf.Schema(quasi_identifiers=["age"]), models=[sf.KAnonymity(k=2)], algorithm=sf.Mondrian(strict=False)
+    )
     with pytest.raises(sf.UnsupportedModelError, match="Mondrian needs every record, but equal records are only count"):
-        task_of(recipe, pa.table({"age": [1, 2]}), silent, weights=np.array([5, 5]))
+        build_request(recipe, pa.table({"age": [1, 2]}), ignore_progress, weights=np.array([5, 5]))
 
 
 def test_limits_and_refusals_count_records():
-    schema, model = sf.Schema(quasi=["age"], sensitive=[S]), sf.DistinctLDiversity(l=2, sensitive=S)
+    schema, model = sf.Schema(quasi_identifiers=["age"], sensitive=[S]), sf.DistinctLDiversity(l=2, sensitive=S)
     table, weights = pa.table({"age": [1, 2], S: ["flu", "flu"]}), np.array([5, 2_000_000_000])
-    recipe = Recipe(schema=schema, models=[sf.KAnonymity(k=6)], algorithm=sf.AsIs(), max_suppressed=0.1)
-    task = task_of(recipe, table, silent, weights=weights)
-    assert (task.table.rows, task.table.cases, task.most_suppressed) == (2_000_000_005, 2, 200_000_000)
-    assert sf.AsIs().search(task).suppressed(task.table) == 5
+    recipe = Recipe(schema=schema, models=[sf.KAnonymity(k=6)], algorithm=sf.Identity(), max_suppressed=0.1)
+    task = build_request(recipe, table, ignore_progress, weights=weights)
+    assert (task.table.rows, task.table.n_weighted_records, task.max_suppressed) == (2_000_000_005, 2, 200_000_000)
+    assert sf.Identity().search(task).suppressed(task.table) == 5
     with pytest.raises(sf.InfeasibleError, match=r"No release of these 2,000,000,005 rows can keep .* reaches 1, 2 is"):
-        task_of(Recipe(schema=schema, models=[model], algorithm=sf.AsIs()), table, silent, weights=weights)
+        build_request(
+            Recipe(schema=schema, models=[model], algorithm=sf.Identity()), table, ignore_progress, weights=weights
+        )
 
 
 def test_flagged_cells_are_counted_by_their_weights():
-    schema = sf.Schema(quasi=["age"], flags={"age": "flag"})
+    schema = sf.Schema(quasi_identifiers=["age"], flags={"age": "flag"})
     table = pa.table({"age": [1, 2, 3], "flag": [True, False, True]})
     models = [sf.DistinctLDiversity(l=3, sensitive="age")]
     recipe = Recipe(schema=schema, models=models, algorithm=sf.LocalAnatomyGeneralization())
     with pytest.raises(sf.InfeasibleError, match="these 40 flagged cells of 'age' can keep"):
-        task_of(recipe, table, silent, weights=np.array([10, 20, 30]))
+        build_request(recipe, table, ignore_progress, weights=np.array([10, 20, 30]))

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.judging.audit.audit import audit_evidence
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.audit.audit import audit_context
+from sfumato.judging.evidence import AuditContext
 from sfumato.release.release import Release
-from sfumato.reporting.judged import Judged
-from sfumato.reporting.public import dictionary_of
-from sfumato.table.columns import undecorated
+from sfumato.reporting.judged import ReleaseMeasurements
+from sfumato.reporting.public import make_data_dictionary
+from sfumato.table.columns import strip_metadata
 
 JOBS = {"office": ["clerk", "engineer"], "outdoor": ["farmer", "driver"], "legend": ["mermaid", "unicorn"]}
 SEED = 918273645546372819
@@ -48,8 +48,8 @@ def people(rows: int = 613) -> pa.Table:
 @pytest.fixture(scope="session")
 def schema() -> sf.Schema:
     return sf.Schema(
-        identifier=["full_name"],
-        quasi=["age", "postcode", "job", "admitted"],
+        identifiers=["full_name"],
+        quasi_identifiers=["age", "postcode", "job", "admitted"],
         sensitive=["disease"],
         insensitive=["cost"],
         hierarchies={"postcode": sf.Prefixes(), "job": sf.Taxonomy(JOBS)},
@@ -69,8 +69,8 @@ def suppressing(release, schema) -> Release:
     inner = sf.anonymize(release.original.slice(0, 576), schema, release.recipe.models, seed=SEED)
     evidence = replace(inner.evidence, original=release.original)
     recipe = replace(release.recipe, max_suppressed=0.25)
-    measures = {**inner.measures, "suppressed-share": 37 / 613}
-    audit = audit_evidence(evidence, release.recipe.models)
+    measures = {**inner.metrics, "suppressed-share": 37 / 613}
+    audit = audit_context(evidence, release.recipe.models)
     return replace(release, evidence=evidence, audit=audit, recipe=recipe, measures=measures)
 
 
@@ -78,8 +78,10 @@ def suppressing(release, schema) -> Release:
 def parts():
     """Return what facts are gathered from: what was judged, the table as receivers see it, and what they are told."""
 
-    def taken(release: Release) -> tuple[Judged, Evidence, list[dict]]:
-        written = Evidence(undecorated(release.published), release.recipe.schema, centers=release.evidence.centers)
-        return Judged(release._handover()), written, dictionary_of(written)
+    def taken(release: Release) -> tuple[ReleaseMeasurements, AuditContext, list[dict]]:
+        written = AuditContext(
+            strip_metadata(release.published), release.recipe.schema, centers=release.evidence.centers
+        )
+        return ReleaseMeasurements(release._bundle()), written, make_data_dictionary(written)
 
     return taken

@@ -7,12 +7,12 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from sfumato.attacks.results import AttackResult
-from sfumato.mining.hiding import Hiding
+from sfumato.mining.hiding import HidingResult
 from sfumato.mining.patterns import Rule
-from sfumato.mining.transactions import Transactions
-from sfumato.reporting.attack_pictures import WIDTH, draw_attacks
+from sfumato.mining.transactions import TransactionMatrix
+from sfumato.reporting.attack_pictures import ATTACK_WIDTH, draw_attack_rates
 from sfumato.reporting.drawing import AFTER, LINE
-from sfumato.reporting.hiding_pictures import draw_hidings
+from sfumato.reporting.hiding_pictures import draw_hiding_costs
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,8 +25,8 @@ def result(successes, **more):
 
 
 def hiding(method, lost, failed=0):
-    return Hiding(
-        transactions=Transactions.of([["a", "b"]]),
+    return HidingResult(
+        transactions=TransactionMatrix.from_data([["a", "b"]]),
         method=method,
         sensitive=1,
         failed=failed,
@@ -44,20 +44,20 @@ def hiding(method, lost, failed=0):
 
 
 def test_bars_of_attacks_are_as_long_as_their_rates():
-    drawn = ET.fromstring(draw_attacks([result(40), result(80)]))  # noqa: S314 - drawn here
+    drawn = ET.fromstring(draw_attack_rates([result(40), result(80)]))  # noqa: S314 - drawn here
     bars = [each for each in drawn.iter(f"{SVG}rect") if each.get("fill") == AFTER][:2]
-    assert [float(each.get("width")) for each in bars] == pytest.approx([0.4 * WIDTH, 0.8 * WIDTH])
+    assert [float(each.get("width")) for each in bars] == pytest.approx([0.4 * ATTACK_WIDTH, 0.8 * ATTACK_WIDTH])
     assert "homogeneity of 'a<b&c'" in [each.text for each in drawn.iter(f"{SVG}text")]
     assert "guessing 0.25" in drawn.find(f"{SVG}desc").text
 
 
 def test_no_mark_is_drawn_for_a_control_that_is_not_there():
-    dashed = [draw_attacks([result(40, control_targets=number)]).count('"3 2"') for number in (100, 0)]
+    dashed = [draw_attack_rates([result(40, control_targets=number)]).count('"3 2"') for number in (100, 0)]
     assert dashed == [2, 1]
 
 
 def test_hiding_is_drawn_to_scale_and_failures_are_told():
-    drawn = ET.fromstring(draw_hidings([hiding("1.b", 2), hiding("1.a", 8, failed=1)]))  # noqa: S314 - drawn here
+    drawn = ET.fromstring(draw_hiding_costs([hiding("1.b", 2), hiding("1.a", 8, failed=1)]))  # noqa: S314 - drawn here
     lost = [float(each.get("width")) for each in drawn.iter(f"{SVG}rect") if each.get("fill") == AFTER][:2]
     assert lost[1] == pytest.approx(4 * lost[0])
     told = [each.text for each in drawn.iter(f"{SVG}text")]
@@ -66,5 +66,5 @@ def test_hiding_is_drawn_to_scale_and_failures_are_told():
 
 
 def test_nothing_to_draw_is_an_empty_picture():
-    for made in (draw_attacks([]), draw_hidings([])):
+    for made in (draw_attack_rates([]), draw_hiding_costs([])):
         assert ET.fromstring(made).tag == f"{SVG}svg"  # noqa: S314 - drawn here

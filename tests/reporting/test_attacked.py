@@ -11,8 +11,8 @@ from sfumato.reporting import attacked, html
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.html import render_report
 
-PATIENTS = sf.samples.generate(300, seed=2)
-SCHEMA = sf.Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"])
+PATIENTS = sf.samples.generate_hospital(300, seed=2)
+SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["disease"])
 
 
 def facts_of(folder, schema=SCHEMA, algorithm=None):
@@ -49,7 +49,7 @@ def test_the_page_shows_attacks_and_no_cell(tmp_path):
 @pytest.mark.parametrize(
     ("schema", "algorithm"),
     [
-        (sf.Schema(quasi=["age", "height_cm"], sensitive=["disease"]), "mdav"),
+        (sf.Schema(quasi_identifiers=["age", "height_cm"], sensitive=["disease"]), "mdav"),
         (sf.Schema(sensitive=["disease"]), "mondrian"),
     ],
 )

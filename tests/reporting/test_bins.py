@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.domain import axis
-from sfumato.reporting.bins import MOST_BINS, Bins
-from sfumato.reporting.bins import bins_for as bins_for_counts
+from sfumato.coding.domain import to_axis
+from sfumato.reporting.bins import MAX_BINS, Bins
+from sfumato.reporting.bins import choose_bins as bins_for_counts
 
 
 def bins_for(values: pa.Array) -> Bins | None:
@@ -22,24 +22,24 @@ def bins_for(values: pa.Array) -> Bins | None:
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=30))
 def test_whole_numbers_fall_into_few_bins_that_cover_them(values):
     bins = bins_for(pa.array(values, pa.int64()))
-    assert 1 <= len(bins) <= MOST_BINS
+    assert 1 <= len(bins) <= MAX_BINS
     assert len(bins.edges) == len(bins) + 1
-    assert bins.count(axis(pa.array(values)), np.ones(len(values))).sum() == len(values)
+    assert bins.count(to_axis(pa.array(values)), np.ones(len(values))).sum() == len(values)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
 def test_real_numbers_fall_into_few_bins_that_cover_them(values):
     bins = bins_for(pa.array(values, pa.float64()))
     if bins is not None:
-        assert 1 <= len(bins) <= MOST_BINS
+        assert 1 <= len(bins) <= MAX_BINS
         assert bins.count(np.array(values), np.ones(len(values))).sum() == len(values)
 
 
 @given(st.lists(st.dates(date(1500, 1, 1), date(2500, 1, 1)), min_size=1, max_size=30))
 def test_dates_fall_into_few_bins_that_cover_them(values):
     bins = bins_for(pa.array(values, pa.date32()))
-    places = axis(pa.array(values, pa.date32()))
-    assert 1 <= len(bins) <= MOST_BINS
+    places = to_axis(pa.array(values, pa.date32()))
+    assert 1 <= len(bins) <= MAX_BINS
     assert bins.edges[0] < places.min()
     assert places.max() < bins.edges[-1]
 
@@ -54,7 +54,7 @@ def test_dates_fall_into_few_bins_that_cover_them(values):
 def test_spreading_keeps_the_weight_and_agrees_with_counting_whole_numbers(spans):
     bins = bins_for(pa.array([0, 90]))
     low, high, weights = (np.array(side, dtype=float) for side in zip(*spans, strict=True))
-    mass = bins.spread(low - 0.5, high + 0.5, weights)
+    mass = bins.distribute(low - 0.5, high + 0.5, weights)
     expected = np.zeros(len(bins))
     for first, last, weight in spans:
         numbers = np.arange(first, last + 1, dtype=float)
@@ -99,8 +99,8 @@ def test_a_few_numbers_far_out_do_not_hide_the_others(far):
     bins = bins_for(values)
     assert len(bins) > 15
     assert bins.texts[-1] == "190 or more"
-    assert bins.count(axis(values), np.ones(201)).sum() == 201
+    assert bins.count(to_axis(values), np.ones(201)).sum() == 201
     low, high, weight = (np.array([number], dtype=float) for number in (0, far, 1))
-    assert bins.spread(low, high, weight)[-1] == pytest.approx(1, abs=1e-3)
+    assert bins.distribute(low, high, weight)[-1] == pytest.approx(1, abs=1e-3)
     mirrored = bins_for(pa.array([-value for value in values.to_pylist()]))
     assert mirrored.texts[0].startswith("below -1")

@@ -16,14 +16,14 @@ TABLE = pa.table(
         "disease": ["flu", "cold", "ulcer", "asthma", "flu", "cold", "ulcer", "asthma"],
     }
 )
-SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
 
 
 @pytest.mark.parametrize(
     ("algorithm", "model"),
     [
         (sf.Anatomy(), sf.FrequencyLDiversity(l=4, sensitive="disease")),
-        (sf.CrossBucket(), sf.KLAnonymity(k=2, l=4, sensitive="disease")),
+        (sf.CrossBucketGeneralization(), sf.KLAnonymity(k=2, l=4, sensitive="disease")),
     ],
     ids=["anatomy", "cross-bucket"],
 )
@@ -41,7 +41,7 @@ def test_a_release_with_buckets_is_written_and_described(tmp_path, algorithm, mo
 
 
 def test_a_release_with_sensitive_cells_is_written_and_described(tmp_path):
-    flagged, schema = sf.flag(TABLE, SCHEMA, rules={"age": (">=", 38)})
+    flagged, schema = sf.mark_sensitive_cells(TABLE, SCHEMA, rules={"age": (">=", 38)})
     models = [
         sf.FrequencyLDiversity(l=2, sensitive="age"),
         sf.FrequencyLDiversity(l=2, sensitive="disease"),
@@ -62,7 +62,7 @@ def test_a_release_with_sensitive_cells_is_written_and_described(tmp_path):
 
 
 def test_the_report_tells_the_exposure_of_every_attribute_and_the_sizes_of_buckets(tmp_path):
-    flagged, schema = sf.flag(TABLE, SCHEMA, rules={"age": (">=", 38)})
+    flagged, schema = sf.mark_sensitive_cells(TABLE, SCHEMA, rules={"age": (">=", 38)})
     models = [sf.FrequencyLDiversity(l=2, sensitive="age"), sf.FrequencyLDiversity(l=4, sensitive="disease")]
     sf.anonymize(flagged, schema, models, sf.LocalAnatomy(), seed=1).write(tmp_path / "out")
     facts = json.loads((tmp_path / "out/internal/report.json").read_text("utf-8"))

@@ -7,14 +7,14 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from sfumato.collecting.local_mechanism import simulate
+from sfumato.collecting.local_mechanism import simulate_reports
 from sfumato.collecting.noise import UniformNoise
 from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.collecting.reconstruction import reconstruct
 from sfumato.collecting.server import LocalServer
 from sfumato.exceptions import SchemaError
-from sfumato.randomness import repeatable_secret
+from sfumato.randomness import secret_from_seed
 from sfumato.reporting.collection_pictures import draw_frequencies, draw_reconstruction
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -27,7 +27,7 @@ def words_of(picture: str) -> str:
 def test_a_reconstruction_is_drawn_over_what_was_observed():
     noise = UniformNoise(low=-20, high=20)
     truth = np.random.default_rng(1).uniform(20, 60, 5000)
-    observed = noise.perturb(truth, secret=repeatable_secret(1))
+    observed = noise.perturb(truth, secret=secret_from_seed(1))
     found = reconstruct(observed, noise, edges=np.linspace(0, 100, 11))
     picture = draw_reconstruction(found, observed=observed, truth=truth, bands=found.bands(seed=1, replicates=20))
     root = ET.fromstring(picture)  # noqa: S314 - our own text
@@ -43,7 +43,7 @@ def test_a_reconstruction_is_drawn_over_what_was_observed():
 def test_frequencies_are_drawn_with_intervals_and_escaped_names():
     mechanism = OptimizedUnaryEncoding(epsilon=1, values=["<b>", "c"])
     server = LocalServer(mechanism)
-    server.add(simulate(mechanism, ["c"] * 500, secret=repeatable_secret(1)))
+    server.add(simulate_reports(mechanism, ["c"] * 500, secret=secret_from_seed(1)))
     picture = draw_frequencies(server.estimate(), truth=[0, 500])
     assert "<b>" not in picture
     assert "<b>" in words_of(picture)

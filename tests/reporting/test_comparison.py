@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.reporting.compared import ComparedRelease
 from sfumato.reporting.comparison import ReleaseComparison, compare
-from sfumato.reporting.tradeoff_picture import CLOSE, Placed, draw_tradeoff, in_order
+from sfumato.reporting.tradeoff_picture import CLOSE, TradeoffPoint, draw_tradeoff, sort_points
 from sfumato.reporting.words import ENGLISH
 
 SHARES = st.integers(0, 5).map(lambda part: part / 5)
@@ -32,7 +32,7 @@ def found(release, suppressing) -> ReleaseComparison:
 
 def test_promises_exposure_attacks_losses_and_utility_stand_side_by_side(found, release):
     everyone, some = found.candidates
-    assert everyone.measures == release.measures
+    assert everyone.metrics == release.metrics
     assert (everyone.suppressed, some.suppressed) == (0, 37)
     assert everyone.exposure[None][1] == pytest.approx(1 / release.audit.level("k-anonymity"))
     assert {attack.attack for attack in everyone.attacks} >= {"linkage", "homogeneity"}
@@ -75,7 +75,7 @@ def test_a_candidate_without_risk_is_told_but_not_drawn():
     nothing = ReleaseComparison(candidates=(candidate("unknown", risk=None, loss=None),))
     assert "<svg" not in nothing.page().html
     assert nothing.loss is None
-    assert nothing.front == ()
+    assert nothing.pareto_front == ()
 
 
 def test_releases_of_other_tables_are_told_apart():
@@ -103,14 +103,14 @@ def test_the_front_is_what_no_other_beats(places):
         for other in places
         if other != (risk, loss) and other[0] <= risk and other[1] <= loss
     }
-    assert set(found.front) == {str(at) for at in range(len(places))} - beaten
-    assert found.front
+    assert set(found.pareto_front) == {str(at) for at in range(len(places))} - beaten
+    assert found.pareto_front
 
 
 def test_a_table_of_nothing_but_stars_is_not_named_among_the_best():
     stars = candidate("fixed-levels", risk=0.01, loss=None, utility={}, measures={"ncp": 1.0, "lost-precision": 1.0})
     found = ReleaseComparison(candidates=(candidate("mondrian", utility={"covariance-error": 0.1}), stars))
-    assert "fixed-levels" not in found.front
+    assert "fixed-levels" not in found.pareto_front
     assert "Every quasi-identifier is * in these" in repr(found)
     assert "Every quasi-identifier is * in these" in found.page().html
     assert found.to_dict()["emptied"] == ["fixed-levels"]
@@ -119,12 +119,12 @@ def test_a_table_of_nothing_but_stars_is_not_named_among_the_best():
 
 @given(st.lists(st.tuples(SHARES, SHARES), min_size=1, max_size=12))
 def test_every_dot_stands_where_its_figures_say_and_every_number_is_shown_once(places):
-    placed = [Placed(str(at), *place, front=False) for at, place in enumerate(places)]
+    placed = [TradeoffPoint(str(at), *place, front=False) for at, place in enumerate(places)]
     drawn = draw_tradeoff(placed, risk="r", loss="l")
     dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawn)]
     assert len(dots) == len(places)
-    for (x, y), each in zip(dots, in_order(placed), strict=True):
-        for other, (other_x, other_y) in zip(in_order(placed), dots, strict=True):
+    for (x, y), each in zip(dots, sort_points(placed), strict=True):
+        for other, (other_x, other_y) in zip(sort_points(placed), dots, strict=True):
             assert (x < other_x - 0.01) == (each.risk < other.risk)
             assert (y > other_y + 0.01) == (each.loss < other.loss)
     labels = re.findall(r'paint-order="stroke">([^<]*)<', drawn)
@@ -140,8 +140,8 @@ def test_every_dot_stands_where_its_figures_say_and_every_number_is_shown_once(p
 
 
 def test_dots_that_are_close_share_a_label():
-    near = [Placed(str(at), 0.5 + at / 100, 0.5, front=False) for at in range(4)]
-    drawn = draw_tradeoff([*near, Placed("far", 1.0, 0.1, front=True)], risk="r", loss="l")
+    near = [TradeoffPoint(str(at), 0.5 + at / 100, 0.5, front=False) for at in range(4)]
+    drawn = draw_tradeoff([*near, TradeoffPoint("far", 1.0, 0.1, front=True)], risk="r", loss="l")
     assert re.findall(r'paint-order="stroke">([^<]*)<', drawn) == ["1-4", "5"]
 
 

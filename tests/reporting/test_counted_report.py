@@ -12,28 +12,28 @@ import pytest
 
 import sfumato as sf
 from counted_rows import counted_rows
-from sfumato.core.published.totals import Totals
+from sfumato.core.published.totals import SensitiveTotals
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.audit.audit import audit_context
 from sfumato.judging.audit.pieces import audit_pieces
-from sfumato.judging.comparing.utility import utility_of
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.exposure import exposure_of, own_groups
-from sfumato.judging.exposure_reasons import exposure_reasons
-from sfumato.reporting.attacked import worst_attack_facts
-from sfumato.reporting.exposures import worst_exposure_facts
-from sfumato.reporting.facts import compared_facts, gather, telling_texts
+from sfumato.judging.comparing.utility import utility_of_context
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.exposure import disclosure_risk_of, risk_given_group
+from sfumato.judging.exposure_reasons import explain_disclosure_risk
+from sfumato.reporting.attacked import published_attack_facts
+from sfumato.reporting.exposures import published_disclosure_risk_facts
+from sfumato.reporting.facts import comparison_facts, gather_facts, nearly_unique_texts
 from sfumato.reporting.folders import render
-from sfumato.reporting.handover import Handover
-from sfumato.reporting.judged import Judged
-from sfumato.reporting.public import dictionary_of, promise_of
-from sfumato.table.columns import undecorated
+from sfumato.reporting.handover import ReleaseBundle
+from sfumato.reporting.judged import ReleaseMeasurements
+from sfumato.reporting.public import make_data_dictionary, make_guarantee
+from sfumato.table.columns import strip_metadata
 
 OF_RECORDS = ("exposure", "attacks", "utility")
 
 
 @pytest.fixture(scope="module", params=["mondrian", "suppressing", "buckets"])
-def handovers(request, release, schema) -> tuple[Handover, Handover]:
+def handovers(request, release, schema) -> tuple[ReleaseBundle, ReleaseBundle]:
     """Make a release in which records repeat; hand it over as rows, and as counts."""
     schema = replace(schema, identifier=())
     persons = release.original.slice(530).select(schema.attributes)
@@ -41,8 +41,8 @@ def handovers(request, release, schema) -> tuple[Handover, Handover]:
         persons.column_names.index("cost"), "cost", pa.array(np.round(np.asarray(persons["cost"]), -3))
     )
     table = pa.concat_tables([persons, persons.slice(0, 70), persons.slice(20)])
-    by_rows = sf.anonymize(table, schema, [sf.KAnonymity(k=5)])._handover()
-    evidence = replace(by_rows.evidence, published=undecorated(by_rows.evidence.published))
+    by_rows = sf.anonymize(table, schema, [sf.KAnonymity(k=5)])._bundle()
+    evidence = replace(by_rows.evidence, published=strip_metadata(by_rows.evidence.published))
     if request.param == "suppressing":
         more = pa.concat_tables([evidence.original, evidence.original.slice(60)])
         evidence = replace(evidence, original=more)
@@ -50,13 +50,13 @@ def handovers(request, release, schema) -> tuple[Handover, Handover]:
         buckets = evidence.published["age"].dictionary_encode().combine_chunks().indices
         some = pa.array(np.where(np.asarray(buckets) == 1, None, np.asarray(buckets)), pa.int64())
         evidence = replace(evidence, published=evidence.published.append_column("_bucket_disease", some))
-    by_rows = replace(by_rows, evidence=evidence, audit=audit_evidence(evidence, by_rows.models))
+    by_rows = replace(by_rows, evidence=evidence, audit=audit_context(evidence, by_rows.models))
     draw = random.Random(3)
     shown, weights = counted_rows(evidence.published, draw)
     original, original_weights = counted_rows(evidence.original, draw)
     assert max(weights) > 1
-    counted = Evidence(shown, schema, original=original, weights=weights, original_weights=original_weights)
-    audit = replace(audit_evidence(counted, by_rows.models, compare=False), truth=by_rows.audit.truth)
+    counted = AuditContext(shown, schema, original=original, weights=weights, original_weights=original_weights)
+    audit = replace(audit_context(counted, by_rows.models, compare=False), truth=by_rows.audit.truth)
     return by_rows, replace(by_rows, evidence=counted, audit=audit)
 
 
@@ -68,9 +68,9 @@ def sorted_bars(facts: dict) -> dict:
     return facts
 
 
-def gathered(handover: Handover) -> dict:
-    judged = Judged(handover)
-    return sorted_bars(gather(judged, judged.shown, dictionary_of(judged.shown)))
+def gathered(handover: ReleaseBundle) -> dict:
+    judged = ReleaseMeasurements(handover)
+    return sorted_bars(gather_facts(judged, judged.public_context, make_data_dictionary(judged.public_context)))
 
 
 def test_facts_are_those_of_the_records(handovers):
@@ -95,10 +95,11 @@ def test_facts_are_those_of_the_records(handovers):
 
 
 def test_receivers_are_told_the_same(handovers):
-    shown = [Judged(each).shown for each in handovers]
-    assert dictionary_of(shown[1]) == dictionary_of(shown[0])
+    shown = [ReleaseMeasurements(each).public_context for each in handovers]
+    assert make_data_dictionary(shown[1]) == make_data_dictionary(shown[0])
     promises = [
-        promise_of(each.models, audit_evidence(seen, each.models)) for each, seen in zip(handovers, shown, strict=True)
+        make_guarantee(each.models, audit_context(seen, each.models))
+        for each, seen in zip(handovers, shown, strict=True)
     ]
     assert promises[1] == promises[0]
 
@@ -111,15 +112,15 @@ def test_the_page_says_what_it_leaves_out(handovers, language):
 
 
 def test_releases_are_compared_without_what_needs_records(handovers):
-    facts = compared_facts(Judged(handovers[1]))
+    facts = comparison_facts(ReleaseMeasurements(handovers[1]))
     assert [facts[part] for part in OF_RECORDS] == [None, None, None]
-    assert worst_exposure_facts(handovers[1].evidence) is None
-    assert worst_attack_facts(handovers[1].evidence, ()) is None
+    assert published_disclosure_risk_facts(handovers[1].evidence) is None
+    assert published_attack_facts(handovers[1].evidence, ()) is None
 
 
 @pytest.mark.parametrize(
     "judge",
-    [exposure_of, own_groups, utility_of, lambda evidence: exposure_reasons(evidence, 0)],
+    [disclosure_risk_of, risk_given_group, utility_of_context, lambda evidence: explain_disclosure_risk(evidence, 0)],
     ids=["exposure", "groups", "utility", "reasons"],
 )
 def test_judges_of_single_records_refuse_counts(handovers, judge):
@@ -132,10 +133,11 @@ def test_a_table_that_was_audited_in_pieces_is_reported_by_its_groups(handovers)
     known, models = by_counts.evidence, (*by_counts.models, sf.DistinctLDiversity(l=1, sensitive="disease"))
     shown, schema, weights = known.published, known.schema, known.weights
     values = {name: (shown[name], weights) for name in schema.sensitive}
-    totals = Totals.count(int(weights.sum()), values, schema)
+    totals = SensitiveTotals.count(int(weights.sum()), values, schema)
     first = np.asarray(shown["age"].dictionary_encode().combine_chunks().indices) % 2 == 0
     pieces = (
-        Evidence(shown.filter(pa.array(mine)), schema, weights=weights[mine], totals=totals) for mine in (first, ~first)
+        AuditContext(shown.filter(pa.array(mine)), schema, weights=weights[mine], totals=totals)
+        for mine in (first, ~first)
     )
     if "_bucket_disease" in shown.column_names:
         with pytest.raises(SchemaError, match="cannot be judged in pieces"):
@@ -145,11 +147,11 @@ def test_a_table_that_was_audited_in_pieces_is_reported_by_its_groups(handovers)
         known,
         published=shown.select(schema.quasi),
         original=known.source.select(schema.quasi),
-        schema=schema.of_quasi(),
+        schema=schema.select_quasi_identifiers(),
     )
     truth = by_counts.audit.truth
     of_pieces = replace(audit_pieces(pieces, models), truth=truth)
-    of_whole = replace(audit_evidence(known, models, compare=False), truth=truth)
+    of_whole = replace(audit_context(known, models, compare=False), truth=truth)
     found = gathered(replace(by_counts, evidence=groups, models=models, audit=of_pieces))
     whole = gathered(replace(by_counts, models=models, audit=of_whole))
     assert whole["promise"][1].pop("before") == 1  # of which nothing is known where groups alone are
@@ -161,8 +163,8 @@ def test_a_table_that_was_audited_in_pieces_is_reported_by_its_groups(handovers)
 
 def test_telling_texts_are_compared_with_records():
     notes = pa.table({"age": ["30"] * 30, "note": [f"note {at}" for at in range(30)]})
-    schema, weights = sf.Schema(quasi=["age"], insensitive=["note"]), np.ones(30, dtype=np.int64)
-    assert telling_texts(Evidence(notes, schema, weights=weights)) == [
+    schema, weights = sf.Schema(quasi_identifiers=["age"], insensitive=["note"]), np.ones(30, dtype=np.int64)
+    assert nearly_unique_texts(AuditContext(notes, schema, weights=weights)) == [
         {"attribute": "note", "distinct": 30, "records": 30}
     ]
-    assert telling_texts(Evidence(notes, schema, weights=2 * weights)) == []
+    assert nearly_unique_texts(AuditContext(notes, schema, weights=2 * weights)) == []

@@ -6,16 +6,16 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.coding.codes import code_column
+from sfumato.coding.codes import encode_column
 from sfumato.core.published.table import PublishedTable
-from sfumato.reporting.distributions import plain_distribution, quasi_distribution
+from sfumato.reporting.distributions import quasi_identifier_distribution, unchanged_distribution
 
 
 def compared(original, published, *, fewest=1, **settings):
-    schema = sf.Schema(quasi=["a"], **{key: {"a": value} for key, value in settings.items()})
-    coded = code_column("a", pa.chunked_array([original]), schema)
+    schema = sf.Schema(quasi_identifiers=["a"], **{key: {"a": value} for key, value in settings.items()})
+    coded = encode_column("a", pa.chunked_array([original]), schema)
     shown = PublishedTable.read(pa.table({"a": published}), schema, {"a": coded.domain})
-    return quasi_distribution(shown.columns[0], coded, fewest=fewest)
+    return quasi_identifier_distribution(shown.columns[0], coded, fewest=fewest)
 
 
 def bars(facts, side):
@@ -111,7 +111,7 @@ def test_a_column_without_any_value_has_only_missing_cells():
 )
 def test_an_attribute_published_as_it_is_has_equal_sides(values):
     column = pa.chunked_array([values])
-    facts = plain_distribution("a", column, column, sf.Schema(insensitive=["a"]), fewest=1)
+    facts = unchanged_distribution("a", column, column, sf.Schema(insensitive=["a"]), fewest=1)
     assert facts["missing"] == {"before": 1, "after": 1}
     assert [bar["before"] for bar in facts["bars"]] == [bar["after"] for bar in facts["bars"]]
     assert sum(bar["before"] for bar in facts["bars"]) == 2
@@ -120,11 +120,11 @@ def test_an_attribute_published_as_it_is_has_equal_sides(values):
 def test_a_schema_that_an_insensitive_column_does_not_fit_does_not_break_the_report():
     column = pa.chunked_array([["x", "y"]])
     schema = sf.Schema(insensitive=["a"], scales={"a": "ordinal"})
-    assert plain_distribution("a", column, column, schema, fewest=1)["kind"] == "values"
+    assert unchanged_distribution("a", column, column, schema, fewest=1)["kind"] == "values"
 
 
 def test_an_ordered_sensitive_attribute_keeps_its_order():
     column = pa.chunked_array([["high", "low", "high"]])
     schema = sf.Schema(sensitive=["a"], orders={"a": ["low", "high"]})
-    facts = plain_distribution("a", column, column, schema, fewest=1)
+    facts = unchanged_distribution("a", column, column, schema, fewest=1)
     assert [bar["text"] for bar in facts["bars"]] == ["low", "high"]

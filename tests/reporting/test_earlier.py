@@ -9,10 +9,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import ReleaseWarning
-from sfumato.reporting.earlier import warn_of_earlier
+from sfumato.reporting.earlier import warn_about_earlier_releases
 
 PEOPLE = pa.table({"age": [20, 21, 40, 41] * 3, "disease": ["flu", "cold", "hiv"] * 4})
-SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
 MODEL = sf.FrequencyLDiversity(l=2, sensitive="disease")
 
 
@@ -39,10 +39,10 @@ def test_releases_of_one_series_and_folders_of_something_else_are_no_reason(tmp_
     (tmp_path / "other" / "internal" / "recipe.toml").write_text("no recipe", "utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_earlier(tmp_path / "two", recipe)
-        warn_of_earlier(tmp_path / "two", "[input]\nrows = 3\n")
+        warn_about_earlier_releases(tmp_path / "two", recipe)
+        warn_about_earlier_releases(tmp_path / "two", "[input]\nrows = 3\n")
     with pytest.warns(ReleaseWarning):
-        warn_of_earlier(tmp_path / "two", recipe.replace("hospital", "clinic"))
+        warn_about_earlier_releases(tmp_path / "two", recipe.replace("hospital", "clinic"))
 
 
 def test_an_engine_tells_it_too(tmp_path):

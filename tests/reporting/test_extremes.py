@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.reporting.extremes import extreme_facts
+from sfumato.reporting.extremes import interval_end_facts
 
 AGES = [20, 21, 21, 30, 31, 40, 40, 41]
 BIRTHS = [f"19{age}-03-{age - 10:02}" for age in AGES]
@@ -16,7 +16,7 @@ BIRTHS = [f"19{age}-03-{age - 10:02}" for age in AGES]
 
 def evidence(values: list, **about: object) -> sf.judging.Evidence:
     table = pd.DataFrame({"x": values, "ill": list("abababab")})
-    schema = sf.Schema(quasi=["x"], sensitive=["ill"], **about)
+    schema = sf.Schema(quasi_identifiers=["x"], sensitive=["ill"], **about)
     algorithm = sf.Mondrian(bounds="exact")
     return sf.anonymize(table, schema, [sf.KAnonymity(k=3)], algorithm, seed=1).evidence
 
@@ -28,20 +28,20 @@ def test_ends_that_are_values_are_counted_and_those_of_one_person(values):
     ends = {end for cell in shown for end in cell.strip("[]").split(", ")}
     persons = Counter(given.original["x"].cast("string").to_pylist())
     found = [persons[end] for end in ends if end in persons]
-    assert extreme_facts(given) == [{"attribute": "x", "ends": len(found), "lonely": found.count(1)}]
+    assert interval_end_facts(given) == [{"attribute": "x", "ends": len(found), "lonely": found.count(1)}]
     assert found
 
 
 def test_bounds_of_a_hierarchy_tell_nobody():
     table = pd.DataFrame({"x": AGES, "ill": list("abababab")})
-    schema = sf.Schema(quasi=["x"], sensitive=["ill"], hierarchies={"x": sf.Intervals(5, 10)})
+    schema = sf.Schema(quasi_identifiers=["x"], sensitive=["ill"], hierarchies={"x": sf.Intervals(5, 10)})
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=3)], sf.Mondrian(), seed=1)
-    assert extreme_facts(release.evidence) == []
+    assert interval_end_facts(release.evidence) == []
 
 
 def test_ends_of_ranks_are_counted_too():
     grades = ["low", "low", "mid", "mid", "good", "good", "high", "high"]
     given = evidence(grades, scales={"x": "ordinal"}, orders={"x": ["low", "mid", "good", "high"]})
-    (found,) = extreme_facts(given)
+    (found,) = interval_end_facts(given)
     assert found["attribute"] == "x"
     assert found["ends"] >= 2

@@ -10,13 +10,13 @@ import pytest
 
 import sfumato as sf
 from sfumato.reporting import exposures
-from sfumato.reporting.facts import gather
-from sfumato.reporting.judged import smallest_promised
+from sfumato.reporting.facts import gather_facts
+from sfumato.reporting.judged import smallest_required_class
 
 
 @pytest.fixture(params=["release", "suppressing"])
 def facts(request, parts):
-    return gather(*parts(request.getfixturevalue(request.param)))
+    return gather_facts(*parts(request.getfixturevalue(request.param)))
 
 
 def group_sizes(table: pa.Table, names) -> Counter:
@@ -46,14 +46,14 @@ def test_bars_count_every_record_once(facts):
 
 
 def test_rows_add_up(suppressing, parts):
-    rows = gather(*parts(suppressing))["rows"]
+    rows = gather_facts(*parts(suppressing))["rows"]
     assert rows == {"original": 613, "published": 576, "suppressed": 37}
 
 
 @pytest.mark.parametrize(("which", "side"), [("original", "before"), ("published", "after")])
 def test_risk_agrees_with_counting_by_hand(release, parts, schema, which, side):
     sizes = group_sizes(getattr(release, which), schema.quasi).values()
-    risk = gather(*parts(release))["risk"][side]
+    risk = gather_facts(*parts(release))["risk"][side]
     assert risk["groups"] == len(sizes)
     assert risk["smallest_group"] == min(sizes)
     assert risk["unique_records"] == sum(size for size in sizes if size == 1)
@@ -65,16 +65,16 @@ def test_risk_agrees_with_counting_by_hand(release, parts, schema, which, side):
 def test_a_missing_cell_that_may_be_anything_lowers_the_risk_of_the_records_it_matches(parts):
     ages, sexes = [30, 30, 40, None], ["f", "f", "f", "f"]
     table = pa.table({"age": ages, "sex": sexes, "disease": ["flu", "cold", "flu", "cold"]})
-    schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"], missing="matches-all")
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"], missing="matches-all")
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=2)], seed=1)
-    risk = gather(*parts(release))["risk"]["before"]
+    risk = gather_facts(*parts(release))["risk"]["before"]
     assert risk["smallest_group"] == 1
     assert risk["unique_records"] == 1
     assert risk["average_risk"] == pytest.approx((1 / 3 + 1 / 3 + 1 / 2 + 1) / 4)
 
 
 def test_exposure_agrees_with_counting_by_hand(release, parts, schema):
-    facts = {kind["attribute"]: kind for kind in gather(*parts(release))["exposure"]}
+    facts = {kind["attribute"]: kind for kind in gather_facts(*parts(release))["exposure"]}
     assert list(facts) == [None, "disease"]
     for which, side in (("original", "before"), ("published", "everybody")):
         groups = Counter(zip(*(getattr(release, which)[name].to_pylist() for name in schema.quasi), strict=True))
@@ -101,31 +101,31 @@ def test_exposure_counts_every_person_once_and_names_rows_by_number(facts):
 
 
 def test_a_table_that_is_too_long_has_no_exposure(release, parts, monkeypatch):
-    monkeypatch.setattr(exposures, "MOST_ROWS", 612)
-    assert gather(*parts(release))["exposure"] is None
-    monkeypatch.setattr(exposures, "MOST_ROWS", 613)
-    assert gather(*parts(release))["exposure"] is not None
+    monkeypatch.setattr(exposures, "MAX_ROWS", 612)
+    assert gather_facts(*parts(release))["exposure"] is None
+    monkeypatch.setattr(exposures, "MAX_ROWS", 613)
+    assert gather_facts(*parts(release))["exposure"] is not None
 
 
 def test_a_table_without_sensitive_attributes_exposes_identities_only(parts):
     table = pa.table({"note": ["x", "y", "z"]})
     release = sf.anonymize(table, sf.Schema(insensitive=["note"]), [sf.KAnonymity(k=2)], seed=1)
-    (identity,) = gather(*parts(release))["exposure"]
+    (identity,) = gather_facts(*parts(release))["exposure"]
     assert identity["attribute"] is None
     assert identity["before"] == identity["after"] == identity["everybody"]
     assert identity["after"]["maximum"] == pytest.approx(1 / 3)
 
 
 def test_levels_of_the_original_stand_beside_the_promise(release, parts):
-    facts = gather(*parts(release))
+    facts = gather_facts(*parts(release))
     assert [promise["before"] for promise in facts["promise"]] == [1, 1]
     assert facts["audit"] == release.audit.to_dict()
 
 
 def test_facts_survive_json_and_repeat(release, parts):
-    facts = gather(*parts(release))
+    facts = gather_facts(*parts(release))
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
-    assert gather(*parts(release)) == facts
+    assert gather_facts(*parts(release)) == facts
 
 
 def test_facts_name_what_is_not_published(facts):
@@ -142,17 +142,17 @@ def test_every_release_of_the_same_recipe_gives_the_same_facts_whatever_the_data
     import polars as pl
 
     again = sf.anonymize(pl.from_arrow(release.original), schema, release.recipe.models, seed=release.recipe.seed)
-    assert gather(*parts(again)) == gather(*parts(release))
+    assert gather_facts(*parts(again)) == gather_facts(*parts(release))
 
 
 def test_the_smallest_promised_size_is_the_largest_that_any_model_needs():
     models = [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=8, sensitive="disease")]
-    assert smallest_promised(models, ["age"]) == 8
-    assert smallest_promised([sf.TCloseness(t=0.2, sensitive="disease")], ["age"]) == 1
+    assert smallest_required_class(models, ["age"]) == 8
+    assert smallest_required_class([sf.TCloseness(t=0.2, sensitive="disease")], ["age"]) == 1
 
 
 def test_a_promise_about_some_quasi_identifiers_says_nothing_about_groups_on_all():
     models = [sf.KAnonymity(k=3), sf.KAnonymity(k=9, quasi=["age"])]
-    assert smallest_promised(models, ["age", "zip"]) == 3
-    assert smallest_promised(models, ["age"]) == 9
-    assert smallest_promised(models[1:], ["age", "zip"]) == 1
+    assert smallest_required_class(models, ["age", "zip"]) == 3
+    assert smallest_required_class(models, ["age"]) == 9
+    assert smallest_required_class(models[1:], ["age", "zip"]) == 1

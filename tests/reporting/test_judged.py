@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.exposure_reasons import exposure_reasons
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.exposure_reasons import explain_disclosure_risk
 from sfumato.reporting import judged as module
 from sfumato.reporting.folders import read_facts
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 
 PARTS = ("risk", "attacks", "exposure", "distributions", "utility", "series")
 SECTIONS = {"distributions": "attributes"}
@@ -81,10 +81,10 @@ def test_who_listens_can_stop_the_work_and_ask_again(release):
 
 
 def test_without_an_original_nothing_is_compared_with_it(release):
-    evidence = Evidence(release.published, release.recipe.schema)
-    judged = module.Judged(replace(release._handover(), evidence=evidence))
+    evidence = AuditContext(release.published, release.recipe.schema)
+    judged = module.ReleaseMeasurements(replace(release._handover(), evidence=evidence))
     assert judged.attacks() is None
-    assert judged.exposure() is None
+    assert judged.disclosure_risk() is None
     assert judged.utility() is None
     assert judged.distributions() == []
     assert judged.risk()["before"] is None
@@ -112,14 +112,14 @@ def test_reasons_count_the_records_that_agree(data):
     cell = st.sampled_from(["a", "b", None])
     table = pa.table({f"q{j}": pa.array(data.draw(st.lists(cell, min_size=rows, max_size=rows)), pa.string())
                       for j in range(columns)})  # fmt: skip
-    missing = data.draw(st.sampled_from(list(Missing)))
-    schema = sf.Schema(quasi=table.column_names, missing=missing)
+    missing = data.draw(st.sampled_from(list(MissingPolicy)))
+    schema = sf.Schema(quasi_identifiers=table.column_names, missing=missing)
     row = data.draw(st.integers(0, rows - 1))
-    told = exposure_reasons(Evidence(table, schema, original=table), row)
+    told = explain_disclosure_risk(AuditContext(table, schema, original=table), row)
 
     def agrees(other, names):
         pairs = [(table[name][row].as_py(), table[name][other].as_py()) for name in names]
-        return all(one == two or (missing is Missing.MATCHES_ALL and None in (one, two)) for one, two in pairs)
+        return all(one == two or (missing is MissingPolicy.MATCHES_ALL and None in (one, two)) for one, two in pairs)
 
     def count(names):
         return sum(agrees(other, names) for other in range(rows))
@@ -134,6 +134,6 @@ def test_reasons_count_the_records_that_agree(data):
 @pytest.mark.parametrize("row", [-1, 613, 1.5, "3", np.nan])
 def test_a_row_that_is_not_there_is_refused(release, row):
     with pytest.raises(InvalidParameterError, match="There is no row"):
-        exposure_reasons(release.evidence, row)
+        explain_disclosure_risk(release.evidence, row)
     with pytest.raises(InvalidParameterError, match="Without the original"):
-        exposure_reasons(Evidence(release.published, release.recipe.schema), 0)
+        explain_disclosure_risk(AuditContext(release.published, release.recipe.schema), 0)

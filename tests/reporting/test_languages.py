@@ -18,13 +18,13 @@ from sfumato.cli import app
 from sfumato.exceptions import InvalidParameterError
 from sfumato.reporting.folders import read_facts, render
 from sfumato.reporting.html import render_about, render_report
-from sfumato.words import words_in
+from sfumato.words import load_messages
 
 SECRET = "5f" * 32
-PEOPLE = sf.samples.generate(240, seed=3)
+PEOPLE = sf.samples.generate_hospital(240, seed=3)
 SCHEMA = sf.Schema(
-    identifier=["name"],
-    quasi=["age", "sex", "height_cm"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "sex", "height_cm"],
     sensitive=["disease"],
     insensitive=["cost"],
     hierarchies={"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50)},
@@ -48,7 +48,7 @@ def composed() -> sf.release.Release:
 
 def unpromised() -> sf.release.Release:
     numbers = PEOPLE.append_column("note", pa.array([f"n{row}" for row in range(PEOPLE.num_rows)]))
-    schema = sf.Schema(quasi=["age", "height_cm"], sensitive=["disease"], insensitive=["note"])
+    schema = sf.Schema(quasi_identifiers=["age", "height_cm"], sensitive=["disease"], insensitive=["note"])
     return sf.anonymize(numbers, schema, [K], seed=1)
 
 
@@ -59,22 +59,22 @@ def in_buckets() -> sf.release.Release:
 
 def flagged() -> sf.release.Release:
     table = PEOPLE.append_column("private", pa.array([row % 3 == 0 for row in range(PEOPLE.num_rows)]))
-    schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"], flags={"disease": "private"})
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"], flags={"disease": "private"})
     models = [sf.FrequencyLDiversity(l=3, sensitive="disease")]
     return sf.anonymize(table, schema, models, sf.LocalAnatomy(), seed=1, secret=SECRET)
 
 
 def centers() -> sf.release.Release:
-    return sf.anonymize(PEOPLE, SCHEMA, [K], sf.Mdav(), seed=1)
+    return sf.anonymize(PEOPLE, SCHEMA, [K], sf.MDAV(), seed=1)
 
 
 def masked() -> sf.release.Release:
     steps = [
         sf.masking.AddNoise(columns=["height_cm", "cost"], share=0.1, low=0),
-        sf.masking.Pram(columns=["sex"], keep=0.9),
+        sf.masking.PRAM(columns=["sex"], keep=0.9),
         sf.masking.TopCode(column="age", at=89),
     ]
-    return sf.anonymize(PEOPLE, SCHEMA, [], sf.AsIs(), masking=steps, seed=1, secret=SECRET)
+    return sf.anonymize(PEOPLE, SCHEMA, [], sf.Identity(), masking=steps, seed=1, secret=SECRET)
 
 
 def masked_and_generalized() -> sf.release.Release:
@@ -85,10 +85,10 @@ def masked_and_generalized() -> sf.release.Release:
     return sf.anonymize(PEOPLE, SCHEMA, [K], masking=steps, seed=1, secret=SECRET)
 
 
-def recoded() -> sf.release.RecodedRows:
+def recoded() -> sf.release.TransformedRows:
     levels = sf.FixedLevels(levels={"age": 3, "height_cm": 2})
     first = sf.anonymize(PEOPLE, SCHEMA, [K], levels, max_suppressed=0.5, seed=2)
-    return sf.release.recode(sf.samples.generate(120, seed=4), first.recoding)
+    return sf.release.transform(sf.samples.generate_hospital(120, seed=4), first.recoding)
 
 
 RELEASES = (diverse, composed, unpromised, in_buckets, flagged, centers, masked, masked_and_generalized, recoded)
@@ -195,7 +195,7 @@ def test_what_only_a_plugin_says_stays_english_and_the_page_says_so(release, tmp
     facts = read_facts(tmp_path / "out")
     promise = json.loads((tmp_path / "out" / "public" / "promise.json").read_text("utf-8"))
     dictionary = json.loads((tmp_path / "out" / "public" / "dictionary.json").read_text("utf-8"))
-    say = words_in("zh")
+    say = load_messages("zh")
     assert say("page.of_plugin") not in render_report(facts, say) + render_about(promise, dictionary, say)
     if not facts["promise"]:
         return
@@ -236,7 +236,7 @@ def test_a_comparison_is_told_in_chinese(tmp_path):
 
 def test_texts_are_escaped_in_chinese_as_in_english():
     table = pa.table({"<b>age": list(range(30)), "job & {n}": ["<i>clerk"] * 30})
-    schema = sf.Schema(quasi=["<b>age"], sensitive=["job & {n}"])
+    schema = sf.Schema(quasi_identifiers=["<b>age"], sensitive=["job & {n}"])
     page = sf.anonymize(table, schema, [K], seed=1).report("zh").html
     assert "<b>" not in page
     assert "<i>" not in page
@@ -245,13 +245,13 @@ def test_texts_are_escaped_in_chinese_as_in_english():
 
 def test_chinese_pages_never_call_a_table_anonymous():
 
-    for key, entry in words_in("zh").entries.items():
+    for key, entry in load_messages("zh").entries.items():
         for form in [entry] if isinstance(entry, str) else entry.values():
             assert "匿名" not in re.sub(r"(?:K|\))-匿名", "", form), key
 
 
 def test_both_languages_have_the_same_markup():
-    english, chinese = words_in("en").entries, words_in("zh").entries
+    english, chinese = load_messages("en").entries, load_messages("zh").entries
     for key in english:
         for first, second in zip(forms(english[key]), forms(chinese[key]), strict=True):
             assert sorted(re.findall(r"<[^>]*>", first)) == sorted(re.findall(r"<[^>]*>", second)), key
@@ -270,6 +270,6 @@ def test_the_glossary_lists_terms_that_chinese_pages_use():
         for _, said in re.findall(r"^\| ([^|]+) \| ([^|]*[\u4e00-\u9fff][^|]*) \|", page, re.MULTILINE)[1:]
         for term in said.split("、")
     ]
-    pages = "".join(form for entry in words_in("zh").entries.values() for form in forms(entry))
+    pages = "".join(form for entry in load_messages("zh").entries.values() for form in forms(entry))
     assert len(terms) > 30
     assert [term for term in terms if term not in pages] == []

@@ -9,14 +9,14 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
-from sfumato.core.publication import Proof
+from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
+from sfumato.core.publication import OptimalityProof
 from sfumato.reporting.axes import Axis
 from sfumato.reporting.drawing import AFTER, BEFORE, INK, LINE
-from sfumato.reporting.lattice_pictures import lattice_picture
+from sfumato.reporting.lattice_pictures import draw_lattice
 from sfumato.reporting.loss_scatter import BOTTOM, TOP
 from sfumato.reporting.node_looks import PAPER
-from sfumato.words import words_in
+from sfumato.words import load_messages
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -25,10 +25,10 @@ def exploration(heights, anonymous_from=None, *, names=None, known=True, bounded
     """Explore an imagined lattice: nodes at or above `anonymous_from` are solutions, their loss is their height."""
     levels = np.array(list(product(*(range(height + 1) for height in heights))), dtype=np.uint8)
     anonymous = (levels >= np.array(anonymous_from)).all(axis=1) if anonymous_from else np.zeros(len(levels), bool)
-    status = np.where(anonymous, Status.ANONYMOUS, Status.NOT_ANONYMOUS).astype(np.int8)
-    status[[levels.tolist().index(list(node)) for node in bounded]] = Status.BOUNDED
+    status = np.where(anonymous, NodeStatus.ANONYMOUS, NodeStatus.NOT_ANONYMOUS).astype(np.int8)
+    status[[levels.tolist().index(list(node)) for node in bounded]] = NodeStatus.BOUNDED
     total = levels.sum(axis=1) / 10
-    loss = np.where((status == Status.ANONYMOUS) & known, total, np.nan)
+    loss = np.where((status == NodeStatus.ANONYMOUS) & known, total, np.nan)
     best = int(np.nanargmin(loss)) if not np.isnan(loss).all() else None
     found = np.inf if best is None else float(loss[best])
     return Exploration(
@@ -39,13 +39,13 @@ def exploration(heights, anonymous_from=None, *, names=None, known=True, bounded
         loss=loss,
         bound=np.where(np.isnan(loss), total / 2, loss),
         suppressed=np.where(np.isnan(loss), -1, 3),
-        proof=Proof("loss", found, found, 5, len(levels)),
+        proof=OptimalityProof("loss", found, found, 5, len(levels)),
         best=best,
     )
 
 
 def minimal_of(explored):
-    solutions = np.flatnonzero(explored.status == Status.ANONYMOUS)
+    solutions = np.flatnonzero(explored.status == NodeStatus.ANONYMOUS)
     mask = np.zeros(len(explored), dtype=np.bool_)
     for node in solutions:
         below = [other for other in solutions if (explored.levels[other] <= explored.levels[node]).all()]
@@ -54,7 +54,7 @@ def minimal_of(explored):
 
 
 def drawn(explored):
-    return ET.fromstring(lattice_picture(explored, minimal_of(explored), words_in("en")))  # noqa: S314 - our own picture
+    return ET.fromstring(draw_lattice(explored, minimal_of(explored), load_messages("en")))  # noqa: S314 - our own picture
 
 
 def pills(root):
@@ -172,7 +172,7 @@ def test_pointing_at_a_node_tells_what_is_known():
 @pytest.mark.parametrize("heights", [(2, 1), (9, 29)])
 def test_any_name_becomes_a_well_formed_picture(name, heights):
     explored = exploration(heights, (1, 0), names=(name, "b"))
-    picture = lattice_picture(explored, minimal_of(explored), words_in("en"))
+    picture = draw_lattice(explored, minimal_of(explored), load_messages("en"))
     root = ET.fromstring(picture)  # noqa: S314 - our own picture
     assert not root.findall(f".//{SVG}script")
     assert "<script" not in picture
@@ -239,8 +239,8 @@ def test_dots_stand_at_their_height_and_loss():
     (mark,) = marked
     (dashed,) = [shape for shape in root.iter(f"{SVG}line") if shape.get("stroke") == LINE]
     assert mark.get("cy") == dashed.get("y1") == dashed.get("y2")
-    axis = Axis.over(np.array([0.0, 2.3]))
-    assert float(mark.get("cy")) == pytest.approx(BOTTOM - axis.share(0.9) * (BOTTOM - TOP), abs=0.01)
+    axis = Axis.covering(np.array([0.0, 2.3]))
+    assert float(mark.get("cy")) == pytest.approx(BOTTOM - axis.position(0.9) * (BOTTOM - TOP), abs=0.01)
 
 
 def test_a_node_of_unknown_loss_stands_at_its_bound_and_is_hollow():
@@ -260,10 +260,10 @@ def test_bounds_without_end_are_left_out():
     "values", [[], [0.0], [5.0], [-3.0, 4.0], [1e-12, 2e-12], [1e15, 3e15], [0.3575, 1.0000000001], [0.11, 0.57]]
 )
 def test_the_axis_holds_all_values_between_round_numbers(values):
-    axis = Axis.over(np.array(values))
+    axis = Axis.covering(np.array(values))
     assert axis.low < axis.high
     assert 1 <= round((axis.high - axis.low) / axis.step) <= 8
-    places = axis.shares(np.array(values))
+    places = axis.positions(np.array(values))
     assert ((places >= -1e-9) & (places <= 1 + 1e-9)).all()
     assert axis.ticks[0] == axis.low
     assert axis.ticks[-1] == pytest.approx(axis.high)

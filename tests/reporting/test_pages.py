@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.reporting.facts import gather
+from sfumato.reporting.facts import gather_facts
 from sfumato.reporting.html import render_about, render_report
-from sfumato.reporting.public import promise_of
+from sfumato.reporting.public import make_guarantee
 
 EVIL = "<script>alert(1)</script>"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -51,7 +51,7 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def facts(release, parts):
-    return gather(*parts(release))
+    return gather_facts(*parts(release))
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def report(facts):
 
 @pytest.fixture
 def about(release, parts):
-    return render_about(promise_of(release.recipe.models, release.audit), parts(release)[2])
+    return render_about(make_guarantee(release.recipe.models, release.audit), parts(release)[2])
 
 
 @pytest.fixture(params=["report", "about"])
@@ -168,31 +168,31 @@ def test_the_parts_of_a_promise_are_told_with_their_levels(schema, parts, releas
     made = sf.anonymize(release.original, schema, models, seed=1)
     taken = parts(made)
     pages = [
-        render_report(gather(*taken)),
-        render_about(promise_of(made.recipe.models, made.audit), taken[2]),
+        render_report(gather_facts(*taken)),
+        render_about(make_guarantee(made.recipe.models, made.audit), taken[2]),
     ]
     for page in pages:
         Page(page)
         assert "✓ k-anonymity · records in the smallest group: 5 (at least 5)" in told(page)
         assert "✓ distinct l-diversity · different values in the least diverse group: 1 (at least 1)" in told(page)
-    broken = gather(*taken)
+    broken = gather_facts(*taken)
     broken["audit"]["models"][0]["parts"][0].update(holds=False, level=3)
     assert "✗ k-anonymity · records in the smallest group: 3 (at least 5)" in told(render_report(broken))
 
 
 def test_suppressed_records_are_told_inside(suppressing, parts):
-    page = re.sub(r"<[^>]+>", " ", render_report(gather(*parts(suppressing))))
+    page = re.sub(r"<[^>]+>", " ", render_report(gather_facts(*parts(suppressing))))
     assert re.search(r"records suppressed\s+37", page)
 
 
 def test_names_and_values_are_escaped(parts):
     table = pa.table({EVIL: [EVIL, "b"] * 8, "disease": ["flu", EVIL, "cold", "flu"] * 4})
-    schema = sf.Schema(quasi=[EVIL], sensitive=["disease"])
+    schema = sf.Schema(quasi_identifiers=[EVIL], sensitive=["disease"])
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=2), sf.DistinctLDiversity(l=1, sensitive="disease")], seed=1)
     taken = parts(release)
     pages = [
-        render_report(gather(*taken)),
-        render_about(promise_of(release.recipe.models, release.audit), taken[2]),
+        render_report(gather_facts(*taken)),
+        render_about(make_guarantee(release.recipe.models, release.audit), taken[2]),
     ]
     for page in pages:
         assert "<script" not in page
@@ -209,7 +209,7 @@ def test_names_and_values_are_escaped(parts):
         [sf.EntropyLDiversity(l=1, sensitive="disease"), sf.FrequencyLDiversity(l=1, sensitive="disease")],
         [sf.KLAnonymity(k=2, l=1, sensitive="disease"), sf.KMap(k=2, fraction=0.5)],
         [sf.XYAnonymity(k=1, y="disease", x=["age"], h=1.0), sf.KAnonymity(k=2, quasi=["alive"])],
-        [sf.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", levels={"flu": "low", "cold": "low"})],
+        [sf.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", sensitivity_levels={"flu": "low", "cold": "low"})],
         [sf.AlphaKAnonymity(alpha=1.0, k=2, sensitive="disease", values=["flu"])],
         [sf.ConfidenceBounding(bounds={"flu": 1.0}, sensitive="disease"), sf.BetaLikeness(beta=9, sensitive="disease")],
     ],
@@ -223,14 +223,14 @@ def test_a_report_can_be_made_for_every_model_and_policy(models, missing, parts)
             "note": [None] * 6,
         }
     )
-    schema = sf.Schema(quasi=["age", "alive"], sensitive=["disease"], insensitive=["note"], missing=missing)
+    schema = sf.Schema(quasi_identifiers=["age", "alive"], sensitive=["disease"], insensitive=["note"], missing=missing)
     release = sf.anonymize(table, schema, models, seed=1)
-    Page(render_report(gather(*parts(release))))
+    Page(render_report(gather_facts(*parts(release))))
 
 
 def test_a_table_without_quasi_identifiers_is_one_group(parts):
     table = pa.table({"disease": ["flu", "cold", "flu"]})
     release = sf.anonymize(table, sf.Schema(sensitive=["disease"]), [sf.KAnonymity(k=2)], seed=1)
-    facts = gather(*parts(release))
+    facts = gather_facts(*parts(release))
     assert facts["risk"]["after"]["groups"] == 1
     Page(render_report(facts))

@@ -15,8 +15,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
-from sfumato.judging.audit.audit import audit_evidence
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.audit.audit import audit_context
+from sfumato.judging.evidence import AuditContext
 from sfumato.reporting import folders
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.html import render_report
@@ -70,7 +70,7 @@ def test_public_files_tell_nothing_of_the_original(suppressing, tmp_path, table_
     recipe = suppressing.recipe
     secrets = [str(recipe.seed), recipe.input_sha256, "Xanthippe", "full_name", "height_cm", "kuru", "99998"]
     secrets += ["mermaid", "unicorn", "mondrian", "max_suppressed", "rows_in", "suppressed-share", "truth"]
-    secrets += [repr(value) for name, value in suppressing.measures.items() if name in {"loss", "ncp"}]
+    secrets += [repr(value) for name, value in suppressing.metrics.items() if name in {"loss", "ncp"}]
     assert [secret for secret in secrets if secret.lower() in told.lower()] == []
     pages = "".join((tmp_path / "out" / "public" / name).read_text("utf-8") for name in ("promise.json", "about.html"))
     pages += (tmp_path / "out" / "public" / "dictionary.json").read_text("utf-8")
@@ -138,11 +138,11 @@ def test_the_promise_is_what_the_audit_finds(release, tmp_path):
 def test_the_promise_tells_parts_and_of_named_values_only_those_that_are_shown(suppressing, tmp_path):
     levels = dict.fromkeys(["flu", "cold", "ulcer", "asthma", "kuru", "scrapie"], "low")
     models = (
-        sf.HPKAnonymity(h=1, p=1, k=5, sensitive="disease", levels=levels),
+        sf.HPKAnonymity(h=1, p=1, k=5, sensitive="disease", sensitivity_levels=levels),
         sf.AlphaKAnonymity(alpha=1.0, k=5, sensitive="disease", values=["kuru", "flu"]),
         sf.ConfidenceBounding(bounds={"kuru": 0.5, "flu": 1.0, "cold": 1.0}, sensitive="disease"),
     )
-    audit = audit_evidence(Evidence(suppressing.published, suppressing.recipe.schema), models)
+    audit = audit_context(AuditContext(suppressing.published, suppressing.recipe.schema), models)
     recipe = dataclasses.replace(suppressing.recipe, models=models)
     dataclasses.replace(suppressing, recipe=recipe, audit=audit).write(tmp_path / "out")
     public = readable(tmp_path / "out" / "public")
@@ -212,7 +212,9 @@ def test_the_recipe_and_the_report_can_be_read_again(release, tmp_path):
 
 def test_cells_that_a_spreadsheet_would_execute_are_disarmed_when_asked(tmp_path):
     table = pa.table({"age": [1, 1], "note": ["=1+1", "plain"]})
-    release = sf.anonymize(table, sf.Schema(quasi=["age"], insensitive=["note"]), [sf.KAnonymity(k=2)], seed=1)
+    release = sf.anonymize(
+        table, sf.Schema(quasi_identifiers=["age"], insensitive=["note"]), [sf.KAnonymity(k=2)], seed=1
+    )
     release.write(tmp_path / "safe", excel_safe=True)
     release.write(tmp_path / "plain")
     assert "'=1+1" in (tmp_path / "safe" / "public" / "table.csv").read_text("utf-8")
@@ -286,7 +288,7 @@ def test_facts_that_were_edited_are_refused(release, tmp_path):
 
 def test_receivers_are_told_how_a_text_file_is_written(tmp_path):
     table = pa.table({"age": [1, 1, 2, 2], "dose": [0.5, 1.5, 0.5, 2.5]})
-    schema = sf.Schema(quasi=["age"], insensitive=["dose"])
+    schema = sf.Schema(quasi_identifiers=["age"], insensitive=["dose"])
     reading = {"separator": ";", "decimal": ","}
     release = sf.anonymize(table, schema, models=[sf.KAnonymity(k=2)], reading=reading)
     for form, told in (("csv", reading), ("parquet", None)):

@@ -7,15 +7,15 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from sfumato.reporting.drawing import text_width, wrapped
-from sfumato.reporting.facts import gather
+from sfumato.reporting.drawing import text_width, wrap_text
+from sfumato.reporting.facts import gather_facts
 from sfumato.reporting.pictures import (
-    attribute_picture,
-    exposure_columns,
-    group_sizes,
-    legend,
-    risk_bars,
-    value_bars,
+    draw_attribute,
+    draw_class_sizes,
+    draw_legend,
+    draw_risk_bars,
+    draw_risk_histogram,
+    draw_value_bars,
 )
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -34,17 +34,17 @@ def attribute(*texts, name="a", kind="values", missing=0, other=0, suppressed=0)
 
 
 def all_pictures(facts):
-    yield legend()
-    yield risk_bars(facts["risk"])
-    yield group_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])
+    yield draw_legend()
+    yield draw_risk_bars(facts["risk"])
+    yield draw_class_sizes(facts["group_sizes"], facts["risk"]["smallest_promised"])
     for kind in facts["exposure"]:
-        yield exposure_columns(kind)
+        yield draw_risk_histogram(kind)
     for each in facts["attributes"]:
-        yield attribute_picture(each, facts["rows"])
+        yield draw_attribute(each, facts["rows"])
 
 
 def test_every_picture_is_well_formed_and_says_what_it_shows(release, parts):
-    for picture in all_pictures(gather(*parts(release))):
+    for picture in all_pictures(gather_facts(*parts(release))):
         root = ET.fromstring(picture)  # noqa: S314 - our own picture
         assert root.tag == f"{SVG}svg"
         assert root.get("role") == "img"
@@ -54,7 +54,7 @@ def test_every_picture_is_well_formed_and_says_what_it_shows(release, parts):
 
 
 def test_no_shape_leaves_its_picture(release, parts):
-    for picture in all_pictures(gather(*parts(release))):
+    for picture in all_pictures(gather_facts(*parts(release))):
         root = ET.fromstring(picture)  # noqa: S314 - our own picture
         width, height = float(root.get("width")), float(root.get("height"))
         for shape in root.iter(f"{SVG}rect"):
@@ -69,20 +69,20 @@ def test_no_shape_leaves_its_picture(release, parts):
 )
 @pytest.mark.parametrize("kind", ["values", "bins"])
 def test_any_text_becomes_a_well_formed_picture(text, kind):
-    picture = attribute_picture(attribute(text, name=text, kind=kind), ROWS)
+    picture = draw_attribute(attribute(text, name=text, kind=kind), ROWS)
     root = ET.fromstring(picture)  # noqa: S314 - our own picture
     assert not root.findall(f".//{SVG}script")
     assert "<script" not in picture
 
 
 def test_bars_are_drawn_to_scale():
-    root = ET.fromstring(value_bars(attribute("x"), ROWS))  # noqa: S314 - our own picture
+    root = ET.fromstring(draw_value_bars(attribute("x"), ROWS))  # noqa: S314 - our own picture
     before, after = (float(shape.get("width")) for shape in root.iter(f"{SVG}rect"))
     assert after / before == pytest.approx((1 / 8) / (2 / 10), abs=1e-3)
 
 
 def test_unnamed_values_and_missing_cells_have_their_bars():
-    picture = value_bars(attribute("x", missing=3, other=1), ROWS)
+    picture = draw_value_bars(attribute("x", missing=3, other=1), ROWS)
     assert "1 other value<" in picture
     assert "missing" in picture
 
@@ -90,8 +90,7 @@ def test_unnamed_values_and_missing_cells_have_their_bars():
 @pytest.mark.parametrize("kind", ["values", "bins"])
 def test_suppressed_cells_are_one_hatched_bar(kind):
     shown = {
-        suppressed: attribute_picture(attribute("1", "2", kind=kind, suppressed=suppressed), ROWS)
-        for suppressed in (0, 6)
+        suppressed: draw_attribute(attribute("1", "2", kind=kind, suppressed=suppressed), ROWS) for suppressed in (0, 6)
     }
     assert "not published" not in shown[0]
     root = ET.fromstring(shown[6])  # noqa: S314 - our own picture
@@ -108,13 +107,13 @@ def test_suppressed_cells_are_one_hatched_bar(kind):
 
 
 def test_an_attribute_without_values_is_an_empty_picture():
-    assert ET.fromstring(value_bars(attribute(), ROWS)) is not None  # noqa: S314 - our own picture
+    assert ET.fromstring(draw_value_bars(attribute(), ROWS)) is not None  # noqa: S314 - our own picture
 
 
 def test_the_promise_is_a_line_unless_it_says_nothing_about_sizes(release, parts):
-    facts = gather(*parts(release))
-    assert "promised: at least 5" in group_sizes(facts["group_sizes"], 5)
-    assert 'stroke-dasharray="5 4"' not in group_sizes(facts["group_sizes"], 1)
+    facts = gather_facts(*parts(release))
+    assert "promised: at least 5" in draw_class_sizes(facts["group_sizes"], 5)
+    assert 'stroke-dasharray="5 4"' not in draw_class_sizes(facts["group_sizes"], 1)
 
 
 def test_groups_of_many_sizes_still_fit():
@@ -123,7 +122,7 @@ def test_groups_of_many_sizes_still_fit():
         {"from": low, "to": None, "records": {"before": 1, "after": 3}, "groups": {"before": 1, "after": 1}}
         for low in starts
     ]
-    root = ET.fromstring(group_sizes(sizes, 5))  # noqa: S314 - our own picture
+    root = ET.fromstring(draw_class_sizes(sizes, 5))  # noqa: S314 - our own picture
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert {"1", "5", "1k", "1M"} & set(texts)
 
@@ -133,7 +132,7 @@ def test_columns_of_exposure_stand_from_low_to_high_and_to_scale():
     before = dict(zip(classes, [6, 2, 0, 0, 0, 0], strict=True))
     after = dict(zip(classes, [0, 0, 0, 1, 0, 3], strict=True))
     kind = {"attribute": "<b>", "before": {"histogram": before}, "after": {"histogram": after}}
-    root = ET.fromstring(exposure_columns(kind))  # noqa: S314 - our own picture
+    root = ET.fromstring(draw_risk_histogram(kind))  # noqa: S314 - our own picture
     ticks = [text.text for text in root.iter(f"{SVG}text")]
     assert [tick for tick in ticks if tick in {"0", "1/20", "1/10", "1/5", "1/2", "1"}] == [
         "0", "1/20", "1/10", "1/5", "1/2", "1"
@@ -145,16 +144,16 @@ def test_columns_of_exposure_stand_from_low_to_high_and_to_scale():
 
 
 def test_long_words_are_broken_and_the_rest_is_cut():
-    lines = wrapped("a" * 100, 20, 2)
+    lines = wrap_text("a" * 100, 20, 2)
     assert [text_width(each) for each in lines] == [20, 20]
     assert lines[-1].endswith("…")
-    assert wrapped("長" * 8, 10, 2) == ["長" * 5, "長" * 3]
-    assert wrapped("one two", 20, 2) == ["one two"]
+    assert wrap_text("長" * 8, 10, 2) == ["長" * 5, "長" * 3]
+    assert wrap_text("one two", 20, 2) == ["one two"]
 
 
 def test_no_bar_covers_a_number(release, parts):
-    facts = gather(*parts(release))
-    for drawn in (exposure_columns(facts["exposure"][0]), group_sizes(facts["group_sizes"], 5)):
+    facts = gather_facts(*parts(release))
+    for drawn in (draw_risk_histogram(facts["exposure"][0]), draw_class_sizes(facts["group_sizes"], 5)):
         numbers = [found.start() for found in re.finditer('paint-order="stroke"', drawn)]
         assert numbers
         assert drawn.rindex("<rect") < min(numbers)

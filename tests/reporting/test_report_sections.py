@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.reporting.facts import gather, telling_texts
-from sfumato.reporting.html import MOST_EXPOSURES, render_report
-from sfumato.reporting.numbers import percent
+from sfumato.reporting.facts import gather_facts, nearly_unique_texts
+from sfumato.reporting.html import MAX_EXPOSURES, render_report
+from sfumato.reporting.numbers import format_percent
 
 ROWS = 300
 
@@ -32,7 +32,7 @@ def many_secrets() -> sf.Release:
         }
     )
     schema = sf.Schema(
-        quasi=["age", "sex"],
+        quasi_identifiers=["age", "sex"],
         sensitive=list(columns),
         insensitive=["notes"],
         hierarchies={"age": sf.Intervals(20, 40)},
@@ -48,7 +48,7 @@ def secretive() -> sf.Release:
 
 @pytest.fixture
 def page(secretive, parts) -> str:
-    return render_report(gather(*parts(secretive)))
+    return render_report(gather_facts(*parts(secretive)))
 
 
 def test_the_worst_exposures_come_first_and_the_rest_is_folded(page, secretive, parts):
@@ -56,8 +56,8 @@ def test_the_worst_exposures_come_first_and_the_rest_is_folded(page, secretive, 
     titles = re.findall(r"<h3>(secret\d|Identity)", shown + folded.partition("</details>")[0])
     assert titles[0] == "Identity"
     assert len(titles) == 10
-    assert len(re.findall(r"<h3>(?:secret\d|Identity)", shown)) == MOST_EXPOSURES
-    everybody = {each["attribute"]: each["everybody"] for each in gather(*parts(secretive))["exposure"]}
+    assert len(re.findall(r"<h3>(?:secret\d|Identity)", shown)) == MAX_EXPOSURES
+    everybody = {each["attribute"]: each["everybody"] for each in gather_facts(*parts(secretive))["exposure"]}
     worst = [(everybody[title]["maximum"], everybody[title]["mean"]) for title in titles[1:]]
     assert worst == sorted(worst, reverse=True)
     assert "4 less exposed columns" in page
@@ -81,16 +81,16 @@ def test_telling_texts_are_warned_about(page, secretive):
     assert "Column notes holds 300 different texts" in page
     assert "<strong>Telling texts in notes.</strong> 300 different texts stand in 300 records" in page
     assert 'class="verdict amber"' in page
-    found = telling_texts(secretive.evidence)
+    found = nearly_unique_texts(secretive.evidence)
     assert found == [{"attribute": "notes", "distinct": 300, "records": 300}]
 
 
 def test_numbers_and_few_texts_tell_nothing(release):
-    assert telling_texts(release.evidence) == []
+    assert nearly_unique_texts(release.evidence) == []
 
 
 def test_what_analysts_find_is_shown(page, release, parts):
-    told = render_report(gather(*parts(release)))
+    told = render_report(gather_facts(*parts(release)))
     section = told.partition('<section id="analysts"')[2].partition("</section>")[0]
     for title in ("Means and deviations", "Correlations", "Cross-tabulations", "Regression of cost"):
         assert f"<h3>{title}</h3>" in section
@@ -100,9 +100,9 @@ def test_what_analysts_find_is_shown(page, release, parts):
 
 
 def test_a_release_without_file_and_date_is_titled_with_its_algorithm(release, parts):
-    assert "<title>Release report: mondrian (internal)</title>" in render_report(gather(*parts(release)))
+    assert "<title>Release report: mondrian (internal)</title>" in render_report(gather_facts(*parts(release)))
     named = replace(release, recipe=replace(release.recipe, input_file="<b>.csv", input_date="2026-01-31"))
-    told = render_report(gather(*parts(named)))
+    told = render_report(gather_facts(*parts(named)))
     assert "&lt;b&gt;.csv · 2026-01-31 · mondrian" in told
 
 
@@ -113,7 +113,7 @@ def test_numbers_are_never_broken_across_lines(page):
 
 @given(st.floats(0, 1))
 def test_shares_are_rounded_to_the_nearest(share):
-    text = percent(share)
+    text = format_percent(share)
     if text.startswith("<"):
         assert 0 < share < 0.0005
     elif text.startswith(">"):

@@ -7,16 +7,22 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from sfumato.reporting.series_picture import HEIGHT, TOP, AttributeTold, SeriesTold, draw_series_exposure
-from sfumato.words import words_in
+from sfumato.reporting.series_picture import (
+    HEIGHT,
+    TOP,
+    AttributeDisclosure,
+    SeriesDisclosure,
+    draw_cumulative_disclosure,
+)
+from sfumato.words import load_messages
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_picture_has_a_dot_for_every_release_at_its_exposure_and_tells_all_numbers(language):
-    say = words_in(language)
-    root = ET.fromstring(draw_series_exposure([0.25, 0.25, 0.5], [0.3, 0.9], limit=0.5, say=say))  # noqa: S314 - drawn here
+    say = load_messages(language)
+    root = ET.fromstring(draw_cumulative_disclosure([0.25, 0.25, 0.5], [0.3, 0.9], limit=0.5, say=say))  # noqa: S314 - drawn here
     dots = [each for each in root.iter(f"{SVG}circle") if each.find(f"{SVG}title") is not None]
     heights = sorted(round(1 - (float(each.get("cy")) - TOP) / HEIGHT, 3) for each in dots)
     assert heights == [0.25, 0.25, 0.3, 0.5, 0.9]
@@ -27,9 +33,9 @@ def test_the_picture_has_a_dot_for_every_release_at_its_exposure_and_tells_all_n
 
 
 def test_a_series_alone_has_one_line_and_no_limit():
-    root = ET.fromstring(draw_series_exposure([0.5] * 45))  # noqa: S314 - drawn here
+    root = ET.fromstring(draw_cumulative_disclosure([0.5] * 45))  # noqa: S314 - drawn here
     assert len(list(root.iter(f"{SVG}polyline"))) == 1
-    assert 'stroke-dasharray="4 3"' not in draw_series_exposure([0.5])
+    assert 'stroke-dasharray="4 3"' not in draw_cumulative_disclosure([0.5])
     numbers = [each.text for each in root.iter(f"{SVG}text") if each.get("text-anchor") == "middle"]
     assert numbers == [str(number) for number in range(1, 46, 3)]
 
@@ -58,28 +64,28 @@ LATER = {
 
 
 def test_sentences_say_what_was_told_before_and_who_waits():
-    first = " ".join(SeriesTold(earlier=0, persons=0).sentences())
+    first = " ".join(SeriesDisclosure(earlier=0, persons=0).sentences())
     assert (
         first == "This is the first release of its series; nothing was told before. Nobody waits for a later release."
     )
-    later = SeriesTold(earlier=3, persons=1200, waiting=1, counterfeits=4)
+    later = SeriesDisclosure(earlier=3, persons=1200, waiting=1, counterfeits=4)
     said = list(later.sentences())
     assert said[0] == "3 earlier releases told something about 1,200 of the people in this one."
     assert [each.split()[0] for each in said[1:]] == ["1", "4"]
-    assert len(list(later.sentences(words_in("zh")))) == 3
+    assert len(list(later.sentences(load_messages("zh")))) == 3
     assert later.heading() == "What earlier releases already told"
 
 
 def test_of_an_attribute_it_is_said_how_sure_somebody_is_and_a_lower_bound_is_called_one():
-    alone = AttributeTold(attribute="disease", limit=None, releases=[FIGURES])
+    alone = AttributeDisclosure(attribute="disease", limit=None, releases=[FIGURES])
     assert list(alone.sentences()) == [
         "By this release, the highest exposure of a person in “disease” is 0.25.",
         "Nobody's value is certain to whoever holds all releases.",
     ]
-    both = AttributeTold(attribute="disease", limit=1 / 3, releases=[FIGURES, LATER])
+    both = AttributeDisclosure(attribute="disease", limit=1 / 3, releases=[FIGURES, LATER])
     said = list(both.sentences())
     assert "was 0.25 before this one, and is at least 1 with it" in said[0]
     assert [each.split()[1] for each in said[1:]] == ["value", "series"]
     assert both.rows()[1] == ["2", "1,200", "at least 1", "at least 0.2", "1", "2", "4"]
-    assert "limit 0.333" in both.picture()
-    assert len(list(both.sentences(words_in("zh")))) == 3
+    assert "limit 0.333" in both.chart()
+    assert len(list(both.sentences(load_messages("zh")))) == 3

@@ -8,7 +8,7 @@ from math import nan
 import pytest
 
 from sfumato.exceptions import WriteError
-from sfumato.reproducing.drawing import refuse_no_plots, write_reproduction
+from sfumato.reproducing.drawing import check_matplotlib, write_reproduction
 from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
 from sfumato.table import extras
 
@@ -88,4 +88,4 @@ def test_a_missing_library_is_told_in_one_sentence(monkeypatch):
 
     monkeypatch.setattr(extras.importlib, "import_module", absent)
     with pytest.raises(WriteError, match=r'matplotlib is needed; install it with pip install "sfumato\[plots\]"'):
-        refuse_no_plots()
+        check_matplotlib()

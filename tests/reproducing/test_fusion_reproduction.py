@@ -12,10 +12,10 @@ import pytest
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.fusing.one_process import fuse
-from sfumato.reproducing.fusion import Accuracies, FusionPoint, baselines, report, reproduce_fusion
-from sfumato.reproducing.fusion_accuracy import majority_accuracy, recoded, tree_accuracy
+from sfumato.reproducing.fusion import FusionPoint, TreeAccuracies, make_figures, measure_baselines, reproduce_fusion
+from sfumato.reproducing.fusion_accuracy import majority_accuracy, recode_held_out, tree_accuracy
 from sfumato.reproducing.fusion_findings import CHANGED, NOTHING, OURS, PLAIN, RAW
-from sfumato.reproducing.fusion_setting import ADULT_FACTORS, FusionGrid, adult_subject, made_subject
+from sfumato.reproducing.fusion_setting import ADULT_FACTORS, FusionGrid, adult_subject, synthetic_subject
 
 KS = (20, 50, 75, 100)
 FIGURES = ["3a", "3b", "3b-quasi", "4a", "4b", "4b-quasi"]
@@ -23,7 +23,7 @@ FIGURES = ["3a", "3b", "3b-quasi", "4a", "4b", "4b-quasi"]
 
 def test_every_figure_and_finding_is_there():
     grid = FusionGrid(group_sizes=(5, 40, 100_000), repetitions=2)
-    found = reproduce_fusion(grid, subject=made_subject(rows=450, seed=3))
+    found = reproduce_fusion(grid, subject=synthetic_subject(rows=450, seed=3))
     assert [figure.name for figure in found.figures] == FIGURES
     assert [line.label for line in found.figures[4].lines] == [OURS, CHANGED, RAW, NOTHING]
     accuracy = found.figures[1].line(OURS)
@@ -35,7 +35,7 @@ def test_every_figure_and_finding_is_there():
 
 
 def test_equal_repetitions_are_measured_alike_and_others_differ():
-    subject, grid = made_subject(rows=450, seed=3), FusionGrid(group_sizes=(5,), repetitions=1)
+    subject, grid = synthetic_subject(rows=450, seed=3), FusionGrid(group_sizes=(5,), repetitions=1)
     one, again, other = (reproduce_fusion(replace(grid, seed=seed), subject=subject) for seed in (1, 1, 2))
     assert one == again
     assert one.figures[1] != other.figures[1]
@@ -44,7 +44,7 @@ def test_equal_repetitions_are_measured_alike_and_others_differ():
 @pytest.mark.parametrize("setting", [0, 1])
 @pytest.mark.parametrize("scoring", ["sensitive", "sensitive-sum", "plain"])
 def test_one_owner_of_all_attributes_fuses_what_the_two_owners_fuse(setting, scoring):
-    subject = made_subject(rows=200, seed=4)
+    subject = synthetic_subject(rows=200, seed=4)
     asked = {"target": "class", "requirements": [subject.requirement(8)], "scoring": scoring}
     alone, together = fuse([subject.joined(setting)], **asked), fuse(subject.parties(setting), **asked)
     assert alone.rounds == together.rounds > 5
@@ -53,17 +53,17 @@ def test_one_owner_of_all_attributes_fuses_what_the_two_owners_fuse(setting, sco
 
 def test_ue_knows_nothing_of_the_quasi_identifiers():
     """The class is what the age says, and nothing else says anything."""
-    subject = made_subject(rows=300, seed=2)
+    subject = synthetic_subject(rows=300, seed=2)
     age = subject.table["age"].to_numpy()
     classes = pa.array(np.where(age > np.median(age), "old", "young"))
     others = [name for name in subject.columns if name not in subject.quasi]
-    held = subject.of(
+    held = subject.columns_of(
         pa.table(
             {name: subject.table[name] if name == "age" else pa.array(["same"] * 300) for name in subject.columns}
             | {"class": classes}
         )
     )
-    found = baselines(held, FusionGrid(), 0)
+    found = measure_baselines(held, FusionGrid(), 0)
     assert found[RAW].every > 0.95
     assert found[RAW].quasi > 0.95
     assert found[NOTHING].every == found[NOTHING].quasi < 0.65
@@ -74,25 +74,29 @@ def points(rounds, accuracies, labels="a"):
     """Give one repetition whose accuracy on quasi-identifiers is lower by 0.1 than that on all attributes."""
     known = frozenset({("job", labels)})
     return [
-        FusionPoint(Accuracies(accuracy, accuracy - 0.1), float(each), known)
+        FusionPoint(TreeAccuracies(accuracy, accuracy - 0.1), float(each), known)
         for each, accuracy in zip(rounds, accuracies, strict=True)
     ]
 
 
 def findings(lines, *, raw=0.9, nothing=0.5, noise=(0.0, 0.001, -0.001)):
     """Judge three repetitions that differ by noise which all points share."""
-    bounds = [{RAW: Accuracies(raw + d, raw + d), NOTHING: Accuracies(nothing + d, nothing - 0.1 + d)} for d in noise]
+    bounds = [
+        {RAW: TreeAccuracies(raw + d, raw + d), NOTHING: TreeAccuracies(nothing + d, nothing - 0.1 + d)} for d in noise
+    ]
     repeated = [
         {
             k: {
-                label: replace(each[at], accuracy=Accuracies(each[at].accuracy.every + d, each[at].accuracy.quasi + d))
+                label: replace(
+                    each[at], accuracy=TreeAccuracies(each[at].accuracy.every + d, each[at].accuracy.quasi + d)
+                )
                 for label, each in lines.items()
             }
             for at, k in enumerate(KS)
         }
         for d in noise
     ]
-    return {(each.figure, each.claim): each for each in report(repeated, bounds, ["job"]).findings}
+    return {(each.figure, each.claim): each for each in make_figures(repeated, bounds, ["job"]).findings}
 
 
 def test_a_text_that_is_right_in_everything_is_seen_in_everything():
@@ -144,13 +148,13 @@ def test_what_was_not_measured_is_not_judged():
 
 @pytest.fixture(scope="module")
 def fused():
-    subject = made_subject(rows=300, seed=1)
+    subject = synthetic_subject(rows=300, seed=1)
     return subject, fuse(subject.parties(0), target="class", requirements=[subject.requirement(10)]).published
 
 
 def test_fused_records_are_recoded_to_what_is_published(fused):
     subject, published = fused
-    again = recoded(subject.table, published, subject)
+    again = recode_held_out(subject.table, published, subject)
     assert again.column_names == [*subject.columns, "class"]
     by = [(name, "ascending") for name in again.column_names]
     assert again.sort_by(by).to_pylist() == published.select(again.column_names).sort_by(by).to_pylist()
@@ -158,13 +162,13 @@ def test_fused_records_are_recoded_to_what_is_published(fused):
 
 
 def test_values_that_were_not_fused_go_to_the_range_or_group_around_them():
-    subject = made_subject(rows=120, seed=1)
+    subject = synthetic_subject(rows=120, seed=1)
     held = subject.table.slice(0, 4)
     held = held.set_column(0, "age", pa.array([-5, 40, 41, 500]))
     held = held.set_column(3, "disease", pa.array(["influenza", "pneumonia", "migraine", "COPD"]))
     shown = {name: ["*"] * 3 for name in subject.columns}
     shown |= {"age": ["[10, 39]", "[42, 80]", "40"], "disease": ["influenza", "lungs", "lungs"]}
-    again = recoded(held, pa.table(shown), subject)
+    again = recode_held_out(held, pa.table(shown), subject)
     assert again["age"].to_pylist() == ["[10, 39]", "40", "40", "[42, 80]"]
     assert again["disease"].to_pylist() == ["influenza", "lungs", "*", "lungs"]
     assert again["zip"].to_pylist() == ["*"] * 4
@@ -234,7 +238,7 @@ def test_tables_that_do_not_fit_are_refused():
     with pytest.raises(SchemaError, match="too few to learn from"):
         adult_subject(adult(60))
     with pytest.raises(SchemaError, match="too few to learn from"):
-        made_subject(rows=20)
+        synthetic_subject(rows=20)
     with pytest.raises(InvalidParameterError):
         adult_subject(adult(), rows=50)
     for wrong in (

@@ -18,10 +18,21 @@ from sfumato.exceptions import InvalidParameterError, SchemaError, SfumatoError
 from sfumato.reproducing import drawing
 from sfumato.reproducing.claims import Claim
 from sfumato.reproducing.figures import Figure, FigureLine
-from sfumato.reproducing.maa_slie import measure, reproduce_maa_slie
-from sfumato.reproducing.maa_slie_findings import alike, everywhere, findings, mostly
-from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, MaaSliePoint, Series, line
-from sfumato.reproducing.maa_slie_setting import ADULT_QUASI, LEVEL_WEIGHTS, MaaSlieGrid, adult, census
+from sfumato.reproducing.maa_slie import measure_partition, reproduce_maa_slie
+from sfumato.reproducing.maa_slie_findings import (
+    check_everywhere_above,
+    check_findings,
+    check_mostly_above,
+    check_within_factor_two,
+)
+from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, LineParameters, MaaSliePoint, average_line
+from sfumato.reproducing.maa_slie_setting import (
+    ADULT_QUASI,
+    LEVEL_WEIGHTS,
+    MaaSlieGrid,
+    generate_ranked_census,
+    ranked_adult,
+)
 
 SMALL = MaaSlieGrid(rows=150, large_rows=300, repetitions=2, values=(3, 5))
 CLAIM = Claim("2", "more is more")
@@ -75,15 +86,19 @@ def test_the_same_seed_gives_the_same_numbers_and_another_one_others(found):
 
 
 def test_a_point_measures_what_the_release_has():
-    subject = census()
-    table = subject.drawn(200, 0, 0)
-    point = measure(subject, table, Series(200, MAA_SLIE, 2, 8), 4, seed=5)
-    model = sf.HPKAnonymity(h=2, p=4, k=8, sensitive="occupation", levels=subject.levels)
-    algorithm = sf.MaaSlie(level_weights={str(level): weight for level, weight in LEVEL_WEIGHTS.items()})
+    subject = generate_ranked_census()
+    table = subject.sample(200, 0, 0)
+    point = measure_partition(subject, table, LineParameters(200, MAA_SLIE, 2, 8), 4, seed=5)
+    model = sf.HPKAnonymity(h=2, p=4, k=8, sensitive="occupation", sensitivity_levels=subject.levels)
+    algorithm = sf.MAASLIE(level_weights={str(level): weight for level, weight in LEVEL_WEIGHTS.items()})
     release = sf.anonymize(table, subject.schema, [model], algorithm, seed=5)
-    frame = release.published.select(subject.schema.quasi).to_pandas().assign(job=release.published["occupation"])
+    frame = (
+        release.published.select(subject.schema.quasi_identifiers)
+        .to_pandas()
+        .assign(job=release.published["occupation"])
+    )
     entropies = []
-    for _, group in frame.groupby(list(subject.schema.quasi), observed=True):
+    for _, group in frame.groupby(list(subject.schema.quasi_identifiers), observed=True):
         shares = group["job"].map(subject.levels).value_counts(normalize=True)
         entropies.append(-sum(LEVEL_WEIGHTS[level] * share * np.log10(share) for level, share in shares.items()))
     assert point.epp == pytest.approx(np.mean(entropies))
@@ -94,31 +109,34 @@ def test_a_point_measures_what_the_release_has():
 
 
 def test_the_printed_index_is_measured_by_name():
-    subject = census()
-    table, series = subject.drawn(300, 0, 0), Series(300, MAA_SLIE, 2, 8)
-    mean, printed = (measure(subject, table, series, 4, seed=5, index=index) for index in ("mean", "sum"))
+    subject = generate_ranked_census()
+    table, series = subject.sample(300, 0, 0), LineParameters(300, MAA_SLIE, 2, 8)
+    mean, printed = (measure_partition(subject, table, series, 4, seed=5, index=index) for index in ("mean", "sum"))
     assert printed.loss > mean.loss
     assert printed.epp > mean.epp
-    other = Series(300, GPKC, 2, 8)
-    same = [replace(measure(subject, table, other, 4, seed=5, index=index), seconds=0) for index in ("mean", "sum")]
+    other = LineParameters(300, GPKC, 2, 8)
+    same = [
+        replace(measure_partition(subject, table, other, 4, seed=5, index=index), seconds=0)
+        for index in ("mean", "sum")
+    ]
     assert same[0] == same[1]
 
 
 @pytest.mark.parametrize(("h", "p", "k"), [(3, 2, 8), (2, 9, 8), (2, 8, 400)])
 def test_what_cannot_be_kept_is_not_measured(h, p, k):
-    subject = census()
-    assert isnan(measure(subject, subject.drawn(200, 0, 0), Series(200, GPKC, h, k), p, seed=0).epp)
+    subject = generate_ranked_census()
+    assert isnan(measure_partition(subject, subject.sample(200, 0, 0), LineParameters(200, GPKC, h, k), p, seed=0).epp)
 
 
 def test_averages_leave_out_what_was_not_measured():
-    series = Series(10, GPKC, 2, 8)
+    series = LineParameters(10, GPKC, 2, 8)
     points = {3: [MaaSliePoint(epp=1.0), MaaSliePoint(epp=3.0), MaaSliePoint()], 4: [MaaSliePoint(), MaaSliePoint()]}
-    drawn = line({series: points}, series, lambda point: point.epp, "a")
+    drawn = average_line({series: points}, series, lambda point: point.epp, "a")
     assert drawn.ys[0] == 2
     assert isnan(drawn.ys[1])
     assert drawn.spread == (pytest.approx(np.sqrt(2)), 0)
     times = {3: [MaaSliePoint(seconds=each) for each in (1.0, 2.0, 9.0)]}
-    assert line({series: times}, series, lambda point: point.seconds, "a", median=True).ys == (2.0,)
+    assert average_line({series: times}, series, lambda point: point.seconds, "a", median=True).ys == (2.0,)
 
 
 def lines(low: tuple[float, ...], high: tuple[float, ...]) -> list[tuple[FigureLine, FigureLine]]:
@@ -126,29 +144,29 @@ def lines(low: tuple[float, ...], high: tuple[float, ...]) -> list[tuple[FigureL
 
 
 def test_everywhere_needs_every_point():
-    assert everywhere(CLAIM, lines((1, 2, 3), (2, 3, 6))).seen
-    one = everywhere(CLAIM, lines((1, 2, 3), (2, 2, 6)))
+    assert check_everywhere_above(CLAIM, lines((1, 2, 3), (2, 3, 6))).seen
+    one = check_everywhere_above(CLAIM, lines((1, 2, 3), (2, 2, 6)))
     assert not one.seen
     assert one.why == "At 2 of 3 points: high is 1 to 2 times low; not at high, p=4."
-    assert everywhere(CLAIM, lines((1, nan, 3), (2, 0, 6))).seen
-    assert not everywhere(CLAIM, lines((nan, nan, nan), (2, 0, 6))).seen
+    assert check_everywhere_above(CLAIM, lines((1, nan, 3), (2, 0, 6))).seen
+    assert not check_everywhere_above(CLAIM, lines((nan, nan, nan), (2, 0, 6))).seen
 
 
 def test_mostly_needs_more_than_half():
-    assert mostly(CLAIM, lines((1, 2, 3), (2, 3, 1))).seen
-    assert not mostly(CLAIM, lines((1, 2, 3), (2, 1, 1))).seen
-    assert not mostly(CLAIM, lines((1, 2, nan), (2, 1, 1))).seen
-    assert not mostly(CLAIM, []).seen
+    assert check_mostly_above(CLAIM, lines((1, 2, 3), (2, 3, 1))).seen
+    assert not check_mostly_above(CLAIM, lines((1, 2, 3), (2, 1, 1))).seen
+    assert not check_mostly_above(CLAIM, lines((1, 2, nan), (2, 1, 1))).seen
+    assert not check_mostly_above(CLAIM, []).seen
 
 
 def test_alike_is_at_most_twice_either_way():
-    assert alike(CLAIM, lines((1, 2, 4), (2, 1, 4))).seen
-    assert not alike(CLAIM, lines((1, 2, 4), (2.1, 1, 4))).seen
-    assert not alike(CLAIM, lines((1, 2, 4), (1, 0.9, 4))).seen
-    assert not alike(CLAIM, []).seen
+    assert check_within_factor_two(CLAIM, lines((1, 2, 4), (2, 1, 4))).seen
+    assert not check_within_factor_two(CLAIM, lines((1, 2, 4), (2.1, 1, 4))).seen
+    assert not check_within_factor_two(CLAIM, lines((1, 2, 4), (1, 0.9, 4))).seen
+    assert not check_within_factor_two(CLAIM, []).seen
 
 
-def made_up(better: float) -> dict[Series, dict[int, list[MaaSliePoint]]]:
+def made_up(better: float) -> dict[LineParameters, dict[int, list[MaaSliePoint]]]:
     """Let everything grow with H, p and k; a number above 1 makes MAA-SLIE better and a little slower."""
     measured = {}
     for h, k in ((2, 8), (2, 12), (3, 8), (1, 8), (1, 12)):
@@ -158,22 +176,22 @@ def made_up(better: float) -> dict[Series, dict[int, list[MaaSliePoint]]]:
                 size = float(h * k * p)
                 one = MaaSliePoint(size * gain, size / gain, size * gain, size * gain, 2 * size / gain)
                 points[p] = [one, one]
-            measured[Series(10, method, h, k)] = points
+            measured[LineParameters(10, method, h, k)] = points
     return measured
 
 
 def test_all_findings_are_seen_in_numbers_as_the_paper_has_them():
-    judged = findings(made_up(1.1), MaaSlieGrid(rows=10), 10, "")
+    judged = check_findings(made_up(1.1), MaaSlieGrid(rows=10), 10, "")
     assert [finding.claim for finding in judged if not finding.seen] == []
 
 
 def test_what_the_median_class_says_is_told_beside_the_means():
     measured = made_up(1.1)
-    measured[Series(10, MAA_SLIE, 3, 8)] = {
+    measured[LineParameters(10, MAA_SLIE, 3, 8)] = {
         p: [replace(each, middle_epp=1.0) for each in points]
-        for p, points in measured[Series(10, MAA_SLIE, 3, 8)].items()
+        for p, points in measured[LineParameters(10, MAA_SLIE, 3, 8)].items()
     }
-    judged = {each.claim: each for each in findings(measured, MaaSlieGrid(rows=10), 10, "")}
+    judged = {each.claim: each for each in check_findings(measured, MaaSlieGrid(rows=10), 10, "")}
     said = judged["EPP is higher for a larger H, MAA-SLIE"]
     assert said.seen
     assert "At 2 of 2 points: " in said.why
@@ -185,14 +203,16 @@ def test_a_larger_k_is_judged_where_p_is_at_most_half_of_the_smaller():
     measured = made_up(1.1)
     for series, points in measured.items():
         points[5] = [replace(points[4][0], loss=100.0 - series.k)] * 2
-    judged = {each.claim: each for each in findings(measured, MaaSlieGrid(rows=10), 10, "")}
+    judged = {each.claim: each for each in check_findings(measured, MaaSlieGrid(rows=10), 10, "")}
     said = judged["Information loss is higher for a larger k, GPKC, where p is at most half of it"]
     assert said.seen
     assert "At 2 of 2 points: " in said.why
 
 
 def test_findings_are_not_seen_in_numbers_that_say_otherwise():
-    worse = {finding.claim for finding in findings(made_up(0.4), MaaSlieGrid(rows=10), 10, "") if not finding.seen}
+    worse = {
+        finding.claim for finding in check_findings(made_up(0.4), MaaSlieGrid(rows=10), 10, "") if not finding.seen
+    }
     assert worse == {
         "EPP is higher for MAA-SLIE than for GPKC, (H,p,k)",
         "EPP is higher for MAA-SLIE than for GPKC, (p,k)",
@@ -206,7 +226,7 @@ def test_findings_are_not_seen_in_numbers_that_say_otherwise():
         for series, points in made_up(1.1).items()
     }
     backwards = {series: dict(sorted(points.items())) for series, points in backwards.items()}
-    unseen = {finding.claim for finding in findings(backwards, MaaSlieGrid(rows=10), 10, "") if not finding.seen}
+    unseen = {finding.claim for finding in check_findings(backwards, MaaSlieGrid(rows=10), 10, "") if not finding.seen}
     assert {"EPP grows with p", "Information loss grows with p", "Running time grows with p"} <= unseen
     assert "EPP is higher for a larger H, GPKC" in unseen
 
@@ -227,44 +247,44 @@ def adult_like(rows: int, **columns: list[str]) -> pa.Table:
 
 
 def test_similar_occupations_share_a_level_and_others_are_dealt_as_neighbors():
-    assert adult(adult_like(100)).levels == dict(
+    assert ranked_adult(adult_like(100)).levels == dict(
         zip([f"o{n}" for n in range(9)], [1, 1, 2, 2, 3, 3, 4, 4, 5], strict=True)
     )
     known = ["Sales", "Tech-support", "Armed-Forces", "Handlers-cleaners", "Craft-repair"]
-    mixed = adult(adult_like(100, occupation=[*known, "Astronaut"] * 16 + ["Sales"] * 4)).levels
+    mixed = ranked_adult(adult_like(100, occupation=[*known, "Astronaut"] * 16 + ["Sales"] * 4)).levels
     assert mixed == dict(zip(sorted([*known, "Astronaut"]), [5, 1, 1, 1, 3, 3], strict=True))
-    assert Counter(census().levels.values()) == {1: 3, 2: 3, 3: 3, 4: 3, 5: 2}
+    assert Counter(generate_ranked_census().levels.values()) == {1: 3, 2: 3, 3: 3, 4: 3, 5: 2}
 
 
 def test_columns_of_adult_are_found_however_they_are_spelled():
-    subject = adult(adult_like(100))
-    assert subject.schema.quasi == ADULT_QUASI
-    assert subject.most(30) == 30
-    assert subject.most(3000) == 100
+    subject = ranked_adult(adult_like(100))
+    assert subject.schema.quasi_identifiers == ADULT_QUASI
+    assert subject.max_level(30) == 30
+    assert subject.max_level(3000) == 100
     assert subject.schema.hierarchies["native-country"].hierarchy.labels[1][-1] == "other"
 
 
 def test_incomplete_records_are_left_out():
     table = adult_like(50, race=[" ?", *["White"] * 49], workclass=[None, None, *["Private"] * 48])
-    assert adult(table).most(100) == 48
+    assert ranked_adult(table).max_level(100) == 48
     with pytest.raises(SchemaError, match="Every record"):
-        adult(adult_like(5, race=["?"] * 5))
+        ranked_adult(adult_like(5, race=["?"] * 5))
 
 
 def test_a_table_with_other_columns_is_refused():
     with pytest.raises(SchemaError, match="no column 'sex', 'occupation'"):
-        adult(adult_like(5).drop_columns(["Gender", "occupation"]))
+        ranked_adult(adult_like(5).drop_columns(["Gender", "occupation"]))
 
 
 def test_a_small_table_is_used_whole_and_only_at_one_size():
-    found = reproduce_maa_slie(replace(SMALL, rows=400, large_rows=500), subject=adult(adult_like(60)))
+    found = reproduce_maa_slie(replace(SMALL, rows=400, large_rows=500), subject=ranked_adult(adult_like(60)))
     assert {figure.title.rsplit(", ", 1)[1] for figure in found.figures} == {"60 records"}
     assert len(found.figures) == 9
 
 
 def test_samples_are_without_replacement_and_differ_by_repetition():
-    subject = adult(adult_like(60).set_column(0, "age", pa.array(range(60))))
-    first, second = (subject.drawn(30, 0, repetition)["age"].to_pylist() for repetition in (0, 1))
+    subject = ranked_adult(adult_like(60).set_column(0, "age", pa.array(range(60))))
+    first, second = (subject.sample(30, 0, repetition)["age"].to_pylist() for repetition in (0, 1))
     assert len(set(first)) == 30
     assert first != second
 
@@ -291,7 +311,7 @@ def command(*arguments: object):
 
 @pytest.fixture
 def _one_process(monkeypatch):
-    monkeypatch.setattr("sfumato.threads.worker_count", lambda: 1)
+    monkeypatch.setattr("sfumato.threads.count_workers", lambda: 1)
 
 
 @pytest.mark.usefixtures("_one_process")

@@ -15,10 +15,10 @@ import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
 from sfumato.reproducing.figures import Figure, FigureLine
-from sfumato.reproducing.running import run_all
+from sfumato.reproducing.running import run_jobs
 from sfumato.reproducing.thesis import reproduce_thesis
-from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure, open_penalty
-from sfumato.reproducing.thesis_setting import ThesisGrid, census_schema, census_subject, given_subject
+from sfumato.reproducing.thesis_measuring import QuerySample, ThesisPoint, measure_release, unbucketed_ncp
+from sfumato.reproducing.thesis_setting import ThesisGrid, census_schema, census_subject, subject_from_table
 from sfumato.samples.census import generate_census
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "reproduce-the-thesis.md"
@@ -73,7 +73,7 @@ def test_the_page_has_the_findings_of_the_command(found):
 
 
 def test_the_same_seed_gives_the_same_numbers_in_other_processes():
-    again = run_all([(thesis_chapter_3.over_diversities, _mondrian(seed)) for seed in (0, 0, 1)], workers=2)
+    again = run_jobs([(thesis_chapter_3.measure_over_l, _mondrian(seed)) for seed in (0, 0, 1)], workers=2)
     assert again[0] == again[1] != again[2]
 
 
@@ -84,13 +84,13 @@ def _mondrian(seed: int) -> tuple:
 
 def test_an_error_of_a_task_is_raised():
     with pytest.raises(InvalidParameterError):
-        run_all([(sf.samples.generate_census, (-1,)), (sf.samples.generate_census, (5,))], workers=2)
+        run_jobs([(sf.samples.generate_census, (-1,)), (sf.samples.generate_census, (5,))], workers=2)
 
 
 def test_what_no_release_can_keep_is_not_measured():
     subject = census_subject(3, rows=50, seed=0)
-    questions = Questions.of(subject, SMALL)
-    point = measure(questions, [sf.FrequencyLDiversity(l=49, sensitive="salary")], sf.Anatomy(), 0)
+    questions = QuerySample.draw(subject, SMALL)
+    point = measure_release(questions, [sf.FrequencyLDiversity(l=49, sensitive="salary")], sf.Anatomy(), 0)
     assert isnan(point.error)
     assert isnan(point.discernibility)
 
@@ -99,8 +99,8 @@ def test_errors_are_those_of_the_workload_with_rounded_bounds():
     subject = census_subject(3, rows=400, seed=0)
     grid = replace(SMALL, queries=30)
     models = [sf.KLAnonymity(k=2, l=3, sensitive="salary")]
-    point = measure(Questions.of(subject, grid), models, sf.CrossBucket(), 0)
-    release = sf.anonymize(subject.table, subject.schema, models, sf.CrossBucket(), seed=0)
+    point = measure_release(QuerySample.draw(subject, grid), models, sf.CrossBucketGeneralization(), 0)
+    release = sf.anonymize(subject.table, subject.schema, models, sf.CrossBucketGeneralization(), seed=0)
     workload = sf.queries.Workload(queries=30, bounds="rounded", seed=grid.seed)
     said = sf.queries.relative_errors(release.frame, subject.table, subject.schema, workload).summary()
     assert point.error == pytest.approx(said["mean_bound_error"])
@@ -108,15 +108,15 @@ def test_errors_are_those_of_the_workload_with_rounded_bounds():
 
 
 def test_cells_in_buckets_have_no_penalty():
-    subject = census_subject(4, rows=400, seed=0).flagged(["age", "occupation"], 0.3, 0)
+    subject = census_subject(4, rows=400, seed=0).sensitive_cells(["age", "occupation"], 0.3, 0)
     models = [sf.FrequencyLDiversity(l=3, sensitive=name) for name in ("age", "occupation", "salary")]
     release = sf.anonymize(subject.table, subject.schema, models, sf.LocalAnatomy(), seed=0)
-    assert open_penalty(release) == pytest.approx(0, abs=1e-6)
+    assert unbucketed_ncp(release) == pytest.approx(0, abs=1e-6)
 
 
 def test_flags_have_the_density_asked_for_and_lower_ones_are_among_them():
     subject = census_subject(4, rows=1000, seed=0)
-    low, high = (subject.flagged(["age", "sex"], density, 7).table for density in (0.1, 0.4))
+    low, high = (subject.sensitive_cells(["age", "sex"], density, 7).table for density in (0.1, 0.4))
     for name in ("age__sensitive", "sex__sensitive"):
         few, many = low[name].to_numpy(), high[name].to_numpy()
         assert (few.sum(), many.sum()) == (100, 400)
@@ -143,7 +143,7 @@ def test_findings_of_chapter_5_follow_the_numbers():
             for density in grid.densities
             for k in grid.generalized_sizes
         }
-        found = thesis_chapter_5.report(subject, measured, grid, local).findings
+        found = thesis_chapter_5.make_figures(subject, measured, grid, local).findings
         return {finding.claim: finding.seen for finding in found}
 
     one, other = judged(9, 5), judged(11, -5)
@@ -181,9 +181,9 @@ def line(name: str, ys: tuple[float, ...]):
 
 def test_a_table_of_the_user_is_taken():
     table = generate_census(300, seed=1).append_column("name", pa.array(map(str, range(300))))
-    quasi = (*census_schema().quasi[:4], "occupation")
-    schema = sf.Schema(identifier=["name"], sensitive=["race", "salary"], quasi=quasi)
-    subject = given_subject(table, schema)
+    quasi = (*census_schema().quasi_identifiers[:4], "occupation")
+    schema = sf.Schema(identifiers=["name"], sensitive=["race", "salary"], quasi_identifiers=quasi)
+    subject = subject_from_table(table, schema)
     assert subject.summed == "salary"
     assert subject.semi_sensitive == ("age", "occupation")
     assert subject.narrow == "sex"
@@ -192,7 +192,7 @@ def test_a_table_of_the_user_is_taken():
 
 def test_flags_of_the_schema_say_what_is_semi_sensitive():
     table = generate_census(100).append_column("hide", pa.array([True, False] * 50))
-    subject = given_subject(table, replace(census_schema(), flags={"race": "hide"}))
+    subject = subject_from_table(table, replace(census_schema(), flags={"race": "hide"}))
     assert subject.semi_sensitive == ("race",)
     assert subject.schema.flags == {}
 
@@ -201,23 +201,23 @@ def test_records_with_missing_values_are_left_out():
     table = generate_census(100)
     ages = np.where(np.arange(100) < 10, None, table["age"].to_pylist())
     table = table.set_column(table.column_names.index("age"), "age", pa.array(ages.tolist(), pa.int64()))
-    assert given_subject(table, census_schema()).table.num_rows == 90
+    assert subject_from_table(table, census_schema()).table.num_rows == 90
 
 
 @pytest.mark.parametrize(
     ("schema", "said"),
     [
         (
-            sf.Schema(quasi=["sex", "age", "race", "education"], sensitive=["occupation"]),
+            sf.Schema(quasi_identifiers=["sex", "age", "race", "education"], sensitive=["occupation"]),
             "is numeric",
         ),
-        (sf.Schema(quasi=["sex", "age"], sensitive=["salary"]), "quasi-identifiers at once"),
-        (sf.Schema(quasi=["sex", "agee", "race", "education"], sensitive=["salary"]), "agee"),
+        (sf.Schema(quasi_identifiers=["sex", "age"], sensitive=["salary"]), "quasi-identifiers at once"),
+        (sf.Schema(quasi_identifiers=["sex", "agee", "race", "education"], sensitive=["salary"]), "agee"),
     ],
 )
 def test_tables_that_do_not_serve_are_refused(schema, said):
     with pytest.raises(SchemaError, match=said):
-        given_subject(generate_census(100), schema)
+        subject_from_table(generate_census(100), schema)
 
 
 @pytest.mark.parametrize("bad", [{"queries": 0}, {"seed": -1}, {"queries": 1.5}])

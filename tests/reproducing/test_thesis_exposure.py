@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.reproducing.flagged_exposure import ReleasedCells
 
-SCHEMA = sf.Schema(quasi=["sex", "age", "job"], sensitive=["pay"])
+SCHEMA = sf.Schema(quasi_identifiers=["sex", "age", "job"], sensitive=["pay"])
 
 
 def slow(cells: ReleasedCells, name: str, adversary: int) -> list[float]:
@@ -58,9 +58,9 @@ def test_exposures_are_those_of_a_count_over_all_pairs(seed, adversary, hidden):
     buckets = {"pay": rng.integers(0, 4, rows)}
     if hidden:
         buckets |= {name: np.where(mask, rng.integers(0, 3, rows), -1) for name, mask in flags.items()}
-    cells = ReleasedCells(code(table, SCHEMA), flags, buckets)
+    cells = ReleasedCells(encode_table(table, SCHEMA), flags, buckets)
     for name in ("age", "job", "pay"):
-        assert cells.exposures(name, adversary=adversary) == pytest.approx(slow(cells, name, adversary))
+        assert cells.disclosure_risks(name, adversary=adversary) == pytest.approx(slow(cells, name, adversary))
 
 
 def test_a_release_is_read_in_the_order_of_the_original():
@@ -74,13 +74,13 @@ def test_a_release_is_read_in_the_order_of_the_original():
         }
     )
     mask = pa.table({"age": [row % 4 == 0 for row in range(rows)]})
-    table, schema = sf.flag(people, SCHEMA, mask=mask)
+    table, schema = sf.mark_sensitive_cells(people, SCHEMA, mask=mask)
     models = [sf.FrequencyLDiversity(l=5, sensitive=name) for name in ("age", "pay")]
     release = sf.anonymize(table, schema, models, sf.LocalAnatomy(), seed=1)
-    cells = ReleasedCells.of(release, {"age": mask["age"].to_numpy()})
+    cells = ReleasedCells.from_release(release, {"age": mask["age"].to_numpy()})
     flagged = cells.buckets["age"] != -1
     assert flagged.tolist() == mask["age"].to_pylist()
     for adversary in (1, 2):
-        assert cells.exposures("age", adversary=adversary).max() <= 1 / 5 + 1e-12
-        assert cells.exposures("pay", adversary=adversary).max() <= 1 / 5 + 1e-12
-    assert ReleasedCells.of(release, {}).exposures("pay", adversary=1).shape == (rows,)
+        assert cells.disclosure_risks("age", adversary=adversary).max() <= 1 / 5 + 1e-12
+        assert cells.disclosure_risks("pay", adversary=adversary).max() <= 1 / 5 + 1e-12
+    assert ReleasedCells.from_release(release, {}).disclosure_risks("pay", adversary=1).shape == (rows,)

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 import pytest
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.samples.census import EDUCATION_LEVELS, Cardinalities, generate_census
-from sfumato.samples.census_taxonomies import census_taxonomies
+from sfumato.samples.census import EDUCATION_LEVELS, CensusCardinalities, generate_census
+from sfumato.samples.census_taxonomies import make_census_taxonomies
 
 FIXED = {"sex": 2, "age": 73, "relationship": 13, "marital_status": 6, "race": 9, "education": 11}
 TABLES = [(90, 216, 702), (89, 187, 682), (93, 257, 719)]
@@ -18,7 +18,7 @@ TABLES = [(90, 216, 702), (89, 187, 682), (93, 257, 719)]
 @pytest.mark.parametrize(("hours", "occupations", "salaries"), TABLES)
 @pytest.mark.parametrize("rows", [719, 5000])
 def test_every_attribute_has_as_many_values_as_in_the_thesis(rows, hours, occupations, salaries):
-    sizes = Cardinalities(hours=hours, occupations=occupations, salaries=salaries)
+    sizes = CensusCardinalities(hours=hours, occupations=occupations, salaries=salaries)
     table = generate_census(rows, seed=3, cardinalities=sizes)
     found = {name: len(table[name].unique()) for name in table.column_names}
     assert found == {**FIXED, "hours_per_week": hours, "occupation": occupations, "salary": salaries}
@@ -67,8 +67,8 @@ def test_a_first_halving_of_salaries_works_at_15_and_not_at_18_as_in_the_thesis(
 
 @pytest.mark.parametrize("occupations", [187, 216, 257])
 def test_taxonomies_have_exactly_the_values_of_the_nominal_attributes(occupations):
-    table = generate_census(2000, cardinalities=Cardinalities(occupations=occupations))
-    trees = census_taxonomies(occupations)
+    table = generate_census(2000, cardinalities=CensusCardinalities(occupations=occupations))
+    trees = make_census_taxonomies(occupations)
     assert {*trees, "education"} == {name for name in table.column_names if table[name].type == pa.string()}
     for name, tree in trees.items():
         assert set(tree.hierarchy.labels[0]) == set(table[name].to_pylist())
@@ -85,7 +85,7 @@ def test_distributions_are_skewed():
 )
 def test_impossible_cardinalities_are_refused(bad):
     with pytest.raises(InvalidParameterError, match=next(iter(bad))):
-        Cardinalities(**bad)
+        CensusCardinalities(**bad)
 
 
 @pytest.mark.parametrize("bad", [{"rows": -1}, {"seed": -1}, {"rows": 1.5}, {"cardinalities": 7}])

@@ -6,24 +6,29 @@ import numpy as np
 import pytest
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.samples.changing_population import ILLNESSES, generate_series, series_schema, value_shares
+from sfumato.samples.changing_population import (
+    ILLNESSES,
+    generate_hospital_series,
+    hospital_series_schema,
+    power_law_shares,
+)
 
 KIND = {name: kind for kind, names in ILLNESSES.items() for name in names}
 
 
 @pytest.fixture(scope="module")
 def frames():
-    return [table.to_pandas().set_index("patient") for table in generate_series(4000, 4, seed=2)]
+    return [table.to_pandas().set_index("patient") for table in generate_hospital_series(4000, 4, seed=2)]
 
 
 def test_the_same_seed_gives_the_same_tables_and_another_one_others():
-    first, again, other = (list(generate_series(50, 3, seed=seed)) for seed in (4, 4, 5))
+    first, again, other = (list(generate_hospital_series(50, 3, seed=seed)) for seed in (4, 4, 5))
     assert all(one.equals(two) for one, two in zip(first, again, strict=True))
     assert not first[0].equals(other[0])
 
 
 def test_versions_are_made_when_asked_for():
-    assert next(generate_series(20, 10**9)).num_rows == 20
+    assert next(generate_hospital_series(20, 10**9)).num_rows == 20
 
 
 def test_persons_leave_come_and_come_back_in_the_shares_that_were_asked(frames):
@@ -56,13 +61,13 @@ def test_the_largest_share_is_as_asked_and_all_values_occur(frames):
     shares = frames[0]["condition"].value_counts(normalize=True)
     assert len(shares) == 50
     assert shares.iloc[0] == pytest.approx(0.08, abs=0.02)
-    many = next(generate_series(3000, 1, values=60, largest=0.05))["condition"]
+    many = next(generate_hospital_series(3000, 1, values=60, largest=0.05))["condition"]
     assert "condition 60" in many.to_pylist()
 
 
 @pytest.mark.parametrize(("values", "largest"), [(1, 1), (2, 0.5), (3, 0.9), (50, 0.08), (50, 0.02)])
 def test_shares_begin_with_the_largest_fall_and_sum_to_one(values, largest):
-    shares = value_shares(values, largest)
+    shares = power_law_shares(values, largest)
     assert shares[0] == pytest.approx(largest)
     assert shares.sum() == pytest.approx(1)
     assert (np.diff(shares) <= 1e-12).all()
@@ -74,9 +79,9 @@ def test_shares_begin_with_the_largest_fall_and_sum_to_one(values, largest):
 )
 def test_impossible_shares_are_refused_at_once(wrong):
     with pytest.raises(InvalidParameterError, match="generate_series"):
-        generate_series(**{"persons": 10, "versions": 2} | wrong)
+        generate_hospital_series(**{"persons": 10, "versions": 2} | wrong)
 
 
 def test_the_schema_names_all_columns(frames):
-    assert set(series_schema().attributes) == {"patient", *frames[0].columns}
-    assert series_schema().transient == ("illness",)
+    assert set(hospital_series_schema().attributes) == {"patient", *frames[0].columns}
+    assert hospital_series_schema().transient == ("illness",)

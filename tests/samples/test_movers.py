@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.samples import generate_movers, generate_ways
+from sfumato.samples import generate_mobility, generate_trajectories
 
 
 def test_persons_sleep_at_home_work_on_weekdays_and_meet_friends():
-    movers = generate_movers(50, 14, seed=1)
+    movers = generate_mobility(50, 14, seed=1)
     hour = np.arange(movers.x.shape[1])
     clock, weekday = hour % 24, hour // 24 % 7
     home = np.hypot(movers.x - movers.homes[:, :1], movers.y - movers.homes[:, 1:]) == 0
@@ -24,14 +24,14 @@ def test_persons_sleep_at_home_work_on_weekdays_and_meet_friends():
 
 
 def test_sources_see_the_same_persons_differently():
-    movers = generate_movers(20, 3, seed=2)
-    often, seldom = movers.seen(rate=0.5, seed=1), movers.seen(rate=0.1, error=200, seed=2)
+    movers = generate_mobility(20, 3, seed=2)
+    often, seldom = movers.observe(rate=0.5, seed=1), movers.observe(rate=0.1, error=200, seed=2)
     assert often.num_rows > 3 * seldom.num_rows
-    assert generate_ways(20, 3, seed=2).equals(generate_ways(20, 3, seed=2))
+    assert generate_trajectories(20, 3, seed=2).equals(generate_trajectories(20, 3, seed=2))
 
 
 def test_bad_parameters_are_refused():
     with pytest.raises(InvalidParameterError, match="persons"):
-        generate_movers(1)
+        generate_mobility(1)
     with pytest.raises(InvalidParameterError, match="rate"):
-        generate_movers(2, 1).seen(rate=0)
+        generate_mobility(2, 1).observe(rate=0)

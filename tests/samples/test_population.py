@@ -13,7 +13,7 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.samples import population
-from sfumato.samples.population import COUNTRIES, DISEASES, EDUCATION_ORDER, JOBS, MARITAL, generate
+from sfumato.samples.population import COUNTRIES, DISEASES, EDUCATION_ORDER, JOBS, MARITAL, generate_hospital
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ TREES = {"marital_status": MARITAL, "job": JOBS, "nationality": COUNTRIES, "dise
 
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
-    return generate(30_000, seed=3)
+    return generate_hospital(30_000, seed=3)
 
 
 def leaves(tree: Mapping[str, Any] | list[str]) -> list[str]:
@@ -58,17 +58,17 @@ def where(table: pa.Table, column: str, *values: str) -> np.ndarray:
 
 
 def test_the_same_arguments_give_the_same_table(table):
-    assert table.equals(generate(30_000, seed=3))
+    assert table.equals(generate_hospital(30_000, seed=3))
 
 
 def test_each_seed_gives_another_table(table):
-    other = generate(30_000, seed=4)
+    other = generate_hospital(30_000, seed=4)
     assert all(not table[column].equals(other[column]) for column in table.column_names)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 30_000])
 def test_columns_rows_and_types_hold_for_any_size(rows):
-    made = generate(rows)
+    made = generate_hospital(rows)
     assert made.num_rows == rows
     assert dict(zip(made.column_names, made.schema.types, strict=True)) == TYPES
     assert made.column_names == list(TYPES)
@@ -76,18 +76,18 @@ def test_columns_rows_and_types_hold_for_any_size(rows):
 
 
 def test_the_default_is_five_thousand_rows_with_few_gaps():
-    made = generate()
+    made = generate_hospital()
     assert made.num_rows == 5000
-    assert made.equals(generate(5000, seed=0, missing=0.01))
+    assert made.equals(generate_hospital(5000, seed=0, missing=0.01))
 
 
 @pytest.mark.parametrize("rows", [199, 200, 201, 1000])
 def test_blocks_are_joined_without_loss_and_are_not_repeated(monkeypatch, rows):
     monkeypatch.setattr(population, "_BLOCK", 100)
-    made = generate(rows, seed=1)
+    made = generate_hospital(rows, seed=1)
     assert made.num_rows == rows
     assert not made.slice(0, 99).equals(made.slice(100, 99))
-    assert made.equals(generate(rows, seed=1))
+    assert made.equals(generate_hospital(rows, seed=1))
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_blocks_are_joined_without_loss_and_are_not_repeated(monkeypatch, rows):
 )
 def test_parameters_outside_their_range_are_refused(arguments, parameter):
     with pytest.raises(InvalidParameterError, match=f"generate.{parameter} must be"):
-        generate(**arguments)
+        generate_hospital(**arguments)
 
 
 @pytest.mark.parametrize("missing", [0, 0.0, 0.05, 0.3, 1, 1.0])
 def test_only_education_job_and_nationality_have_gaps(missing):
-    made = generate(4000, missing=missing)
+    made = generate_hospital(4000, missing=missing)
     shares = {column: made[column].null_count / 4000 for column in made.column_names}
     for column, share in shares.items():
         expected = missing if column in GAPPY else 0
@@ -119,14 +119,14 @@ def test_only_education_job_and_nationality_have_gaps(missing):
 
 
 def test_gaps_are_drawn_independently():
-    made = generate(20_000, missing=0.5)
+    made = generate_hospital(20_000, missing=0.5)
     for first, second in itertools.combinations(GAPPY, 2):
         both = pc.and_(made[first].is_null(), made[second].is_null())
         assert pc.sum(both).as_py() / 20_000 == pytest.approx(0.25, abs=0.02)
 
 
 def test_gaps_do_not_change_the_other_cells():
-    whole, gappy = generate(500, missing=0), generate(500, missing=0.5)
+    whole, gappy = generate_hospital(500, missing=0), generate_hospital(500, missing=0.5)
     for column in whole.column_names:
         known = gappy[column].is_valid()
         assert whole[column].filter(known).equals(gappy[column].filter(known))
@@ -171,7 +171,7 @@ def test_names_are_only_joined_syllables(table):
 
 
 def test_no_two_persons_have_one_name_however_many_there_are():
-    names = generate(300_000, seed=5)["name"]
+    names = generate_hospital(300_000, seed=5)["name"]
     assert pc.count_distinct(names).as_py() == len(names)
     assert not pc.any(pc.match_substring(names, "  ")).as_py()
 
@@ -300,7 +300,7 @@ def test_fewer_people_come_on_weekends(table):
 
 
 def test_a_label_without_weight_is_never_drawn():
-    sampler = population._Sampler(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 3.0]]))
+    sampler = population._ConditionalSampler(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 3.0]]))
     condition = np.repeat([0, 1], 5000)
     drawn = sampler.draw(np.random.default_rng(0), 10_000, condition)
     assert set(drawn[condition == 0].tolist()) == {1}

@@ -12,8 +12,8 @@ import sfumato as sf
 from sfumato.catalogue import MODELS
 from sfumato.models.series_model import SeriesModel
 from sfumato.samples.population import DISEASES
-from sfumato.samples.six_patients import EXACT, attack_example_of, attack_examples
-from sfumato.words import LANGUAGES, words_in
+from sfumato.samples.six_patients import EXACT, attack_example_for, attack_examples
+from sfumato.words import LANGUAGES, load_messages
 
 EXAMPLES = {each.name: each for each in attack_examples()}
 
@@ -52,9 +52,9 @@ def test_every_model_breaks_before_and_holds_after(example):
 
 
 def test_every_model_of_one_release_has_an_example():
-    without = {name for name in MODELS.built_in if attack_example_of(name) is None}
+    without = {name for name in MODELS.built_in if attack_example_for(name) is None}
     assert without == {name for name in MODELS.built_in if issubclass(MODELS[name], SeriesModel)}
-    assert attack_example_of("of-another-package") is None
+    assert attack_example_for("of-another-package") is None
 
 
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=list(EXAMPLES))
@@ -72,7 +72,7 @@ def test_what_is_published_covers_the_six_patients_of_the_made_up_hospital(examp
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_example_is_told_and_every_cell_that_is_a_word_is_translated(language):
-    say = words_in(language)
+    say = load_messages(language)
     words = {"age", "sex"}
     for name, example in EXAMPLES.items():
         assert all(f"attack_examples.{name}.{part}" in say for part in ("title", "knows", "before", "after"))

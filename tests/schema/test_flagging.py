@@ -13,7 +13,7 @@ from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
 from sfumato.exceptions import SchemaError
 from sfumato.models import FrequencyLDiversity
 from sfumato.release.anonymizing import anonymize
-from sfumato.schema.flagging import flag
+from sfumato.schema.flagging import mark_sensitive_cells
 from sfumato.schema.schema import Schema
 
 PEOPLE = pa.table(
@@ -24,11 +24,11 @@ PEOPLE = pa.table(
         "born": [date(1990, 1, 1), date(1950, 1, 1), date(2000, 1, 1), date(1960, 1, 1)],
     }
 )
-SCHEMA = Schema(identifier=["name"], quasi=["age", "job", "born"])
+SCHEMA = Schema(identifiers=["name"], quasi_identifiers=["age", "job", "born"])
 
 
 def flags_of(rules, name):
-    return flag(PEOPLE, SCHEMA, rules=rules)[0][f"{name}__sensitive"].to_pylist()
+    return mark_sensitive_cells(PEOPLE, SCHEMA, rules=rules)[0][f"{name}__sensitive"].to_pylist()
 
 
 def test_rules_list_values_or_compare_and_missing_cells_are_flagged():
@@ -43,7 +43,7 @@ def test_rules_list_values_or_compare_and_missing_cells_are_flagged():
 
 def test_mask_and_rules_add_up_and_attributes_without_a_flag_have_none():
     mask = pa.table({"age": [True, False, False, False], "job": [False] * 4})
-    table, schema = flag(PEOPLE, SCHEMA, mask=mask, rules={"age": (">", 70)})
+    table, schema = mark_sensitive_cells(PEOPLE, SCHEMA, mask=mask, rules={"age": (">", 70)})
     assert table["age__sensitive"].to_pylist() == [True, True, True, False]
     assert schema.flags == {"age": "age__sensitive"}
     assert "job__sensitive" not in table.column_names
@@ -52,17 +52,19 @@ def test_mask_and_rules_add_up_and_attributes_without_a_flag_have_none():
 
 def test_the_same_kind_of_dataframe_comes_back():
     frame = PEOPLE.to_pandas().set_index(pd.Index([5, 6, 7, 8]))
-    flagged, _ = flag(frame, SCHEMA, rules={"job": ["judge"]})
+    flagged, _ = mark_sensitive_cells(frame, SCHEMA, rules={"job": ["judge"]})
     assert flagged.index.tolist() == [5, 6, 7, 8]
     assert flagged["job__sensitive"].tolist() == [True, False, True, False]
     assert "job__sensitive" not in frame.columns
-    flagged, _ = flag(pl.from_arrow(PEOPLE), SCHEMA, mask=pl.DataFrame({"job": [True, False, True, False]}))
+    flagged, _ = mark_sensitive_cells(
+        pl.from_arrow(PEOPLE), SCHEMA, mask=pl.DataFrame({"job": [True, False, True, False]})
+    )
     assert isinstance(flagged, pl.DataFrame)
     assert flagged["job__sensitive"].to_list() == [True, False, True, False]
 
 
 def test_what_was_flagged_can_be_protected():
-    table, schema = flag(
+    table, schema = mark_sensitive_cells(
         PEOPLE, SCHEMA, rules={"job": ["judge", "clerk"]}, mask=pa.table({"job": [False] * 3 + [True]})
     )
     release = anonymize(table, schema, [FrequencyLDiversity(l=2, sensitive="job")], LocalAnatomy(), seed=1)
@@ -95,14 +97,14 @@ BAD = [
 @pytest.mark.parametrize(("given", "sentence"), BAD, ids=[sentence for _, sentence in BAD])
 def test_flags_of_a_wrong_shape_or_type_are_refused_without_telling_a_value(given, sentence):
     with pytest.raises(SchemaError, match=sentence) as refused:
-        flag(PEOPLE, SCHEMA, **given)
+        mark_sensitive_cells(PEOPLE, SCHEMA, **given)
     assert "judge" not in str(refused.value)
     assert refused.value.__cause__ is None
 
 
 def test_an_attribute_is_not_flagged_twice():
-    table, schema = flag(PEOPLE, SCHEMA, rules={"age": (">", 65)})
+    table, schema = mark_sensitive_cells(PEOPLE, SCHEMA, rules={"age": (">", 65)})
     with pytest.raises(SchemaError, match="'age' already has flags"):
-        flag(table, schema, rules={"age": (">", 20)})
+        mark_sensitive_cells(table, schema, rules={"age": (">", 20)})
     with pytest.raises(SchemaError, match="'age' already has flags"):
-        flag(table, SCHEMA, rules={"age": (">", 20)})
+        mark_sensitive_cells(table, SCHEMA, rules={"age": (">", 20)})

@@ -8,14 +8,14 @@ import pytest
 
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies import Intervals, Prefixes
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 
 FULL = Schema(
-    identifier=["name"],
-    quasi=["age", "zip"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "zip"],
     sensitive=["disease"],
     insensitive=["cost"],
     hierarchies={"age": Intervals(5, 10), "zip": Prefixes()},
@@ -40,23 +40,23 @@ def test_every_attribute_has_its_role():
 def test_words_become_what_they_mean():
     assert FULL.scales == {"age": Scale.NUMERIC}
     assert FULL.orders == {"disease": ("mild", "severe")}
-    assert FULL.missing is Missing.MATCHES_ALL
-    assert FULL.quasi == ("age", "zip")
+    assert FULL.missing is MissingPolicy.MATCHES_ALL
+    assert FULL.quasi_identifiers == ("age", "zip")
 
 
 def test_an_empty_schema_names_nothing_and_takes_missing_as_a_value():
     assert Schema().attributes == ()
-    assert Schema().missing is Missing.OWN_VALUE
+    assert Schema().missing is MissingPolicy.OWN_VALUE
 
 
 def test_equal_schemas_are_equal_and_survive_pickling():
-    assert Schema(quasi=("age",)) == Schema(quasi=["age"]) != Schema(sensitive=["age"])
+    assert Schema(quasi_identifiers=("age",)) == Schema(quasi_identifiers=["age"]) != Schema(sensitive=["age"])
     assert pickle.loads(pickle.dumps(FULL)) == FULL  # noqa: S301 - what was pickled one call before
 
 
 def test_later_changes_of_what_was_given_do_not_reach_the_schema():
     quasi, orders, flags = ["age"], {"age": ["a", "b"]}, {"age": "flag"}
-    schema = Schema(quasi=quasi, orders=orders, flags=flags)
+    schema = Schema(quasi_identifiers=quasi, orders=orders, flags=flags)
     quasi.append("zip")
     orders["age"].append("c")
     flags["age"] = "other"
@@ -119,7 +119,7 @@ def test_columns_that_nothing_names_are_told():
 
 
 def test_a_column_that_the_table_lacks_is_refused_with_the_nearest_name():
-    schema = Schema(quasi=["zipp"])
+    schema = Schema(quasi_identifiers=["zipp"])
     with pytest.raises(SchemaError) as refused:
         schema.check_columns(["zip"])
     assert str(refused.value) == "Schema names 'zipp', which is not in the table; did you mean 'zip'?"
@@ -127,13 +127,13 @@ def test_a_column_that_the_table_lacks_is_refused_with_the_nearest_name():
 
 def test_a_column_that_the_table_lacks_is_refused_with_all_names_when_none_is_near():
     with pytest.raises(SchemaError) as refused:
-        Schema(quasi=["zip"]).check_columns([f"column {i}" for i in range(14)])
+        Schema(quasi_identifiers=["zip"]).check_columns([f"column {i}" for i in range(14)])
     assert "which is not in the table; the table has 'column 0', " in str(refused.value)
     assert str(refused.value).endswith("'column 11' and 2 more.")
 
 
 def test_a_flag_column_that_the_table_lacks_is_refused():
-    schema = Schema(quasi=["age"], flags={"age": "secret"})
+    schema = Schema(quasi_identifiers=["age"], flags={"age": "secret"})
     with pytest.raises(SchemaError, match="names 'secret', which is not in the table; the table has 'age'"):
         schema.check_columns(["age"])
 
@@ -153,17 +153,17 @@ def test_a_flag_column_that_the_table_lacks_is_refused():
 )
 def test_orders_and_hierarchies_of_the_wrong_kind_are_refused(extra, sentence):
     with pytest.raises(SchemaError, match=sentence):
-        Schema(quasi=["g"], **extra)
+        Schema(quasi_identifiers=["g"], **extra)
 
 
 def test_an_order_of_numbers_is_an_order_of_their_texts():
-    assert Schema(quasi=["g"], orders={"g": [1, 2.0, 3]}).orders == {"g": ("1", "2", "3")}
+    assert Schema(quasi_identifiers=["g"], orders={"g": [1, 2.0, 3]}).orders == {"g": ("1", "2", "3")}
 
 
 def test_transient_attributes_are_sensitive_ones():
-    schema = Schema(quasi=["age"], sensitive=["disease"], transient=["disease"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"], transient=["disease"])
     assert schema.transient == ("disease",)
     with pytest.raises(SchemaError, match="'age' is called transient, so its role must be sensitive"):
-        Schema(quasi=["age"], transient=["age"])
+        Schema(quasi_identifiers=["age"], transient=["age"])
     with pytest.raises(SchemaError, match=r"Schema.transient names 'diseas', which has no role; did you mean"):
         Schema(sensitive=["disease"], transient=["diseas"])

@@ -16,10 +16,18 @@ from tests.odd_columns import DAY, MOMENT, rule_on
 from tests.strategies import tables
 
 from sfumato.exceptions import ReadError, SchemaError
-from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase, LookUp, Piece, TooManyCombinationsError
-from sfumato.sources.duckdb_queries import parquet_query
+from sfumato.sources.base import (
+    GROUP,
+    NOWHERE,
+    WEIGHT,
+    CombinationRecoding,
+    TablePiece,
+    TooManyCombinationsError,
+    ValueMapping,
+)
+from sfumato.sources.duckdb_queries import select_parquet
 from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.table.frames import canonical
+from sfumato.table.frames import to_canonical
 
 COLUMNS = {**odd_columns.COLUMNS, "fine moments": pa.array([DAY, MOMENT, None], pa.timestamp("ns"))}
 REFUSED = {**odd_columns.REFUSED, "fine": pa.array([1, 2], pa.timestamp("ns"))}
@@ -32,13 +40,13 @@ def silent(_: float) -> None:
 def opened(table: pa.Table, folder, zones=None) -> DuckDBSource:
     file = folder / "table.parquet"
     pq.write_table(table, file)
-    return DuckDBSource(parquet_query([file]), memory=10**8, temporary=folder, zones=zones)
+    return DuckDBSource(select_parquet([file]), memory=10**8, temporary=folder, zones=zones)
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_types_and_values_are_canonical(name, tmp_path):
     table = pa.table({"column": COLUMNS[name]})
-    source, expected = opened(table, tmp_path), canonical(table)["column"]
+    source, expected = opened(table, tmp_path), to_canonical(table)["column"]
     column = source.profile(["column"], ["column"]).column("column")
     assert column.type == expected.type
     assert column.missing == expected.null_count
@@ -62,9 +70,9 @@ def test_combinations_are_counted_as_often_as_they_occur(table, tmp_path_factory
     source = opened(table, folder)
     names = table.column_names[:3]
     source.profile(table.column_names, names)
-    expected = Counter(tuple(row.values()) for row in canonical(table).select(names).to_pylist())
+    expected = Counter(tuple(row.values()) for row in to_canonical(table).select(names).to_pylist())
     whole = source.count(names, 100, silent)
-    pieces = [source.count(names, 100, silent, Piece(at, 3, tuple(names[:1]))) for at in range(3)]
+    pieces = [source.count(names, 100, silent, TablePiece(at, 3, tuple(names[:1]))) for at in range(3)]
     for found in (whole, pa.concat_tables(pieces)):
         rows = found.select(names).to_pylist()
         counted = Counter()
@@ -81,7 +89,9 @@ def test_values_of_every_type_are_looked_up_and_keep_it(name, tmp_path):
     kind = source.profile(["column", "other"], ["column"]).column("column").type
     values = source.values("column")
     everything = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    looked_up = source.looked_up({"column": LookUp(everything, pa.concat_arrays([everything[:1]] * len(everything)))})
+    looked_up = source.with_mapping(
+        {"column": ValueMapping(everything, pa.concat_arrays([everything[:1]] * len(everything)))}
+    )
     found = looked_up.count(["column"], 10, silent)
     assert found["column"].type == kind
     assert found["column"].to_pylist() == everything[:1].to_pylist()
@@ -96,7 +106,7 @@ def canonical_cells(source):
 def test_rows_without_a_look_up_are_left_out_and_all_others_stay(tmp_path):
     source = opened(pa.table({"x": [1, 2, 2, None, 3], "y": ["a", "b", "c", "d", None]}), tmp_path)
     source.profile(["x", "y"], ["x", "y"])
-    looked_up = source.looked_up({"x": LookUp(pa.array([1, 2, None]), pa.array([2, 2, None]))})
+    looked_up = source.with_mapping({"x": ValueMapping(pa.array([1, 2, None]), pa.array([2, 2, None]))})
     found = looked_up.count(["x", "y"], 10, silent)
     cells = Counter(zip(found["x"].to_pylist(), found["y"].to_pylist(), strict=True))
     assert cells == Counter([(2, "a"), (2, "b"), (2, "c"), (None, "d")])
@@ -107,9 +117,9 @@ def test_rows_without_a_look_up_are_left_out_and_all_others_stay(tmp_path):
 def test_rows_in_small_groups_are_counted(table, size, tmp_path_factory):
     source, names = opened(table, tmp_path_factory.mktemp("source")), table.column_names[:2]
     source.profile(table.column_names, names)
-    cells = Counter(zip(*(canonical(table)[name].to_pylist() for name in names), strict=True))
-    assert source.in_groups_below(size, names) == sum(many for many in cells.values() if many < size)
-    assert source.in_groups_below(size, []) == (table.num_rows if table.num_rows < size else 0)
+    cells = Counter(zip(*(to_canonical(table)[name].to_pylist() for name in names), strict=True))
+    assert source.count_in_small_groups(size, names) == sum(many for many in cells.values() if many < size)
+    assert source.count_in_small_groups(size, []) == (table.num_rows if table.num_rows < size else 0)
 
 
 def test_too_many_combinations_are_refused(tmp_path):
@@ -180,7 +190,7 @@ def test_files_that_are_damaged_are_told_without_their_content(tmp_path):
     file = tmp_path / "table.parquet"
     file.write_bytes(b"PAR1 secret cells PAR1")
     with pytest.raises(ReadError, match="check its files") as told:
-        DuckDBSource(parquet_query([file]), memory=10**8, temporary=tmp_path)
+        DuckDBSource(select_parquet([file]), memory=10**8, temporary=tmp_path)
     assert "secret" not in str(told.value)
 
 
@@ -191,7 +201,7 @@ def test_moments_with_a_zone_are_compared_as_moments(tmp_path):
     )
     source.profile(["at", "seen"], ["at"])
     cases = source.count(["at"], 10, silent).select(["at"])
-    rule = ByCase(
+    rule = CombinationRecoding(
         cases=cases.append_column(GROUP, pa.array([0, 1], pa.int32())),
         shown=cases,
         names=("at", "seen"),

@@ -8,7 +8,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from sfumato.exceptions import ReadError, SfumatoError
-from sfumato.sources.spark_errors import told
+from sfumato.sources.spark_errors import reworded_spark_errors
 
 RAISED = {
     "no PyArrow": (PySparkException("No module named 'pyarrow'; secret"), "needs pandas and PyArrow"),
@@ -28,7 +28,7 @@ RAISED = {
 @pytest.mark.parametrize("name", RAISED)
 def test_what_is_raised_becomes_one_sentence_without_cells(name):
     error, sentence = RAISED[name]
-    with pytest.raises(SfumatoError, match=sentence) as raised, told("count"):
+    with pytest.raises(SfumatoError, match=sentence) as raised, reworded_spark_errors("count"):
         raise error
     assert "secret" not in str(raised.value)
     assert str(raised.value).count(". ") == 0
@@ -37,5 +37,5 @@ def test_what_is_raised_becomes_one_sentence_without_cells(name):
 
 
 def test_errors_of_our_own_are_left_alone():
-    with pytest.raises(ReadError, match=r"^ours$"), told("count"):
+    with pytest.raises(ReadError, match=r"^ours$"), reworded_spark_errors("count"):
         raise ReadError("ours")

@@ -23,13 +23,13 @@ from tests.spark_tables import RECIPE, SCHEMA, SEGMENTS, check_counted, check_se
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, SfumatoError, WriteError
-from sfumato.release.large.leveled_counts import LeveledCounts
+from sfumato.release.large.leveled_counts import LevelCounts
 from sfumato.sources import spark_source, spark_workers
-from sfumato.sources.base import NOWHERE, WEIGHT, LookUp, Piece, TooManyCombinationsError
-from sfumato.sources.spark_files import gathered
+from sfumato.sources.base import NOWHERE, WEIGHT, TablePiece, TooManyCombinationsError, ValueMapping
+from sfumato.sources.spark_files import collect_parts
 from sfumato.sources.spark_source import SparkSource
-from sfumato.table.columns import undecorated
-from sfumato.table.frames import canonical
+from sfumato.table.columns import strip_metadata
+from sfumato.table.frames import to_canonical
 
 pytestmark = pytest.mark.spark
 
@@ -68,10 +68,10 @@ def test_rows_and_their_order_are_those_of_memory(name, spark, tmp_path):
     algorithm, models, share = DEPTHS[name]
     table = people(1000).select(["disease", "sex", "age", "since", "job", "score"])  # a kept column comes first
     recipe = replace(RECIPE, models=models, algorithm=algorithm, max_suppressed=share)
-    expected = sf.carry_out(recipe, table)
-    found = sf.carry_out(recipe, read(spark, table, tmp_path / "in", parts=2), out=tmp_path / "release")
-    assert isinstance(found, sf.LargeRelease)
-    assert rows_of(found).equals(undecorated(expected.published))
+    expected = sf.run_recipe(recipe, table)
+    found = sf.run_recipe(recipe, read(spark, table, tmp_path / "in", parts=2), out=tmp_path / "release")
+    assert isinstance(found, sf.StoredRelease)
+    assert rows_of(found).equals(strip_metadata(expected.published))
     assert found.audit.holds
     assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
     assert found.proof == expected.proof
@@ -99,12 +99,12 @@ def test_segments_hold_the_rows_of_memory(spark, tmp_path):
 
 
 def test_blocks_hold_the_rows_of_memory(spark, tmp_path):
-    table, recipe = people(300), replace(RECIPE, algorithm=sf.NCPTopDown(), block_rows=100)
+    table, recipe = people(300), replace(RECIPE, algorithm=sf.TopDownNCP(), block_rows=100)
     found = released(read(spark, table, tmp_path / "in", parts=2), tmp_path / "release", recipe=recipe)
     assert found.passage.way == "blocked"
     assert found.passage.segments > 2
     by = [(name, "ascending") for name in table.column_names]
-    assert rows_of(found).sort_by(by).equals(undecorated(sf.carry_out(recipe, table).published).sort_by(by))
+    assert rows_of(found).sort_by(by).equals(strip_metadata(sf.run_recipe(recipe, table).published).sort_by(by))
 
 
 @pytest.mark.parametrize("algorithm", [sf.Anatomy(), sf.Slicing()], ids=repr)
@@ -114,41 +114,41 @@ def test_buckets_hold_the_rows_of_memory_and_are_judged_in_pieces(spark, tmp_pat
     frame, few = read(spark, table, tmp_path / "in", parts=2), replace(SEGMENTS, groups=150)
     found = released(frame, tmp_path / "release", recipe=recipe, limits=few)
     assert found.passage.segments > 2
-    expected, by = sf.carry_out(recipe, table), [(name, "ascending") for name in rows_of(found).column_names]
-    assert rows_of(found).sort_by(by).equals(undecorated(expected.published).sort_by(by))
+    expected, by = sf.run_recipe(recipe, table), [(name, "ascending") for name in rows_of(found).column_names]
+    assert rows_of(found).sort_by(by).equals(strip_metadata(expected.published).sort_by(by))
     assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
 
 
 def test_levels_hold_the_rows_of_memory_in_their_order(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(LeveledCounts, "most", 100)
+    monkeypatch.setattr(LevelCounts, "max_combinations", 100)
     table, recipe = people(300), replace(RECIPE, algorithm=sf.algorithms.Datafly(), max_suppressed=0.1)
     found = released(read(spark, table, tmp_path / "in"), tmp_path / "release", recipe=recipe, limits=SEGMENTS)
     assert found.passage.way == "leveled"
     assert found.audit.truth.holds
-    expected = sf.carry_out(recipe, table)
+    expected = sf.run_recipe(recipe, table)
     assert found.suppressed == expected.suppressed
-    assert rows_of(found).equals(undecorated(expected.published))
+    assert rows_of(found).equals(strip_metadata(expected.published))
 
 
 def test_values_are_looked_up_and_others_are_left_out(spark, tmp_path):
     at = pa.array([MOMENT, MOMENT, None, MOMENT, MOMENT], pa.timestamp("us"))
     source = opened(read(spark, pa.table({"job": ["b", "a", None, "", "c"], "at": at, "n": range(5)}), tmp_path / "in"))
     source.profile(["job", "at", "n"], ["job"])
-    jobs = LookUp(pa.array(["b", "a", None]), pa.array(["a", None, "b"]))
-    found = source.looked_up({"job": jobs, "at": LookUp(at[1:3], at[:2])})
+    jobs = ValueMapping(pa.array(["b", "a", None]), pa.array(["a", None, "b"]))
+    found = source.with_mapping({"job": jobs, "at": ValueMapping(at[1:3], at[:2])})
     counted = found.count(["job", "at"], 10, silent)
     assert sorted(counted.to_pylist(), key=str) == [
         {"job": "a", "at": MOMENT, WEIGHT: 1},
         {"job": "b", "at": MOMENT, WEIGHT: 2},
         {"job": None, "at": MOMENT, WEIGHT: 1},
     ]
-    assert [found.in_groups_below(size, ["job"]) for size in (1, 2, 3)] == [0, 2, 4]
+    assert [found.count_in_small_groups(size, ["job"]) for size in (1, 2, 3)] == [0, 2, 4]
     assert source.count(["job"], 10, silent).num_rows == 4
 
 
 def test_types_and_values_are_canonical(spark, tmp_path):
     table = pa.table(COLUMNS)
-    source, expected = opened(read(spark, table, tmp_path / "in")), canonical(table)
+    source, expected = opened(read(spark, table, tmp_path / "in")), to_canonical(table)
     profile = source.profile(table.column_names, [])
     assert {each.name: each.type for each in profile.columns} == dict(
         zip(expected.column_names, expected.schema.types, strict=True)
@@ -172,11 +172,11 @@ def test_combinations_are_counted_as_often_as_they_occur(spark, tmp_path):
     source = opened(read(spark, table, tmp_path / "in"))
     names = ["job", "age", "since"]
     profile = source.profile(table.column_names, names)
-    expected = Counter(tuple(row.values()) for row in canonical(table).select(names).to_pylist())
+    expected = Counter(tuple(row.values()) for row in to_canonical(table).select(names).to_pylist())
     assert profile.combinations == pytest.approx(len(expected), rel=0.2)
     assert source.estimate(names) == pytest.approx(len(expected), rel=0.2)
     whole = source.count(names, 200, silent)
-    pieces = [source.count(names, 199, silent, Piece(at, 3, ("job",))) for at in range(3)]
+    pieces = [source.count(names, 199, silent, TablePiece(at, 3, ("job",))) for at in range(3)]
     for found in (whole, pa.concat_tables(pieces)):
         counted = Counter()
         for row, weight in zip(found.select(names).to_pylist(), found[WEIGHT].to_pylist(), strict=True):
@@ -252,7 +252,7 @@ def test_workers_with_another_python_are_refused(spark, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("version", "told"), [("9.9", "another version of Sfumato"), (None, "do not have Sfumato")])
 def test_workers_without_the_same_sfumato_are_refused(version, told, spark, tmp_path, monkeypatch):
     source = opened(read(spark, pa.table({"age": [1]}), tmp_path / "in"))
-    real = spark_workers.in_workers
+    real = spark_workers.run_in_workers
 
     def pretended(frame, function, kinds):
         if kinds == spark_workers.FOUND:
@@ -260,7 +260,7 @@ def test_workers_without_the_same_sfumato_are_refused(version, told, spark, tmp_
             return frame.selectExpr(nothing if version is None else f"'{version}'", nothing)
         return real(frame, function, kinds)
 
-    monkeypatch.setattr(spark_workers, "in_workers", pretended)
+    monkeypatch.setattr(spark_workers, "run_in_workers", pretended)
     with pytest.raises(ReadError, match=told) as raised:
         source.profile(["age"], ["age"])
     assert str(raised.value).count(". ") == 0
@@ -277,15 +277,15 @@ def test_a_part_that_the_session_does_not_see_is_refused(tmp_path):
     (tmp_path / "attempt-a").mkdir()
     (tmp_path / "attempt-a" / "part-00000.parquet").write_bytes(b"12345")
     with pytest.raises(WriteError, match="do not see the folder"):
-        gathered(tmp_path, [(0, 1, "attempt-a/part-00000.parquet", 4)])
+        collect_parts(tmp_path, [(0, 1, "attempt-a/part-00000.parquet", 4)])
     with pytest.raises(WriteError, match="do not see the folder"):
-        gathered(tmp_path, [(0, 1, "attempt-b/part-00000.parquet", 5)])
+        collect_parts(tmp_path, [(0, 1, "attempt-b/part-00000.parquet", 5)])
 
 
 def test_a_release_goes_to_an_address_and_comes_back_from_there(spark, tmp_path):
     table, address = people(60), (tmp_path / "stored").as_uri()
-    release = sf.carry_out(RECIPE, read(spark, table, tmp_path / "in"), out=address, temporary=tmp_path)
-    assert release.scan().to_table().equals(undecorated(sf.carry_out(RECIPE, table).published))
+    release = sf.run_recipe(RECIPE, read(spark, table, tmp_path / "in"), out=address, temporary=tmp_path)
+    assert release.scan().to_table().equals(strip_metadata(sf.run_recipe(RECIPE, table).published))
     assert release.to_spark(spark).count() == release.audit.records
     assert {path.name for path in tmp_path.iterdir()} == {"in", "stored"}
 
@@ -293,7 +293,7 @@ def test_a_release_goes_to_an_address_and_comes_back_from_there(spark, tmp_path)
 def test_databases_are_refused_before_any_scan(spark):
     frame = spark.range(10).selectExpr("raise_error('a row was read') AS age")
     with pytest.raises(WriteError, match="postgresql:// addresses"):
-        sf.anonymize(frame, sf.Schema(quasi=["age"]), [sf.KAnonymity(k=2)], out="postgresql://host/release")
+        sf.anonymize(frame, sf.Schema(quasi_identifiers=["age"]), [sf.KAnonymity(k=2)], out="postgresql://host/release")
 
 
 def test_errors_of_spark_are_told_without_cells(spark, tmp_path):

@@ -14,16 +14,24 @@ from tests.odd_columns import MOMENT
 
 from sfumato import __version__
 from sfumato.sources import spark_workers
-from sfumato.sources.packing import Digit
-from sfumato.sources.spark_workers import CHANGED, PartWriting, asking, in_order, pack, regrouped, unpack
-from sfumato.table.columns import undecorated
+from sfumato.sources.packing import PackedField
+from sfumato.sources.spark_workers import (
+    CHANGED,
+    PartWriter,
+    make_worker_probe,
+    pack_rows,
+    rebatch,
+    sort_rows,
+    unpack_rows,
+)
+from sfumato.table.columns import strip_metadata
 
 
 @pytest.mark.parametrize("sizes", [[3, 4, 5], [12], [1] * 12, [0, 12, 0]])
 def test_rows_are_regrouped_in_their_order(sizes):
     ends = np.cumsum(sizes)
     tables = [pa.table({"a": np.arange(end - size, end)}) for end, size in zip(ends, sizes, strict=True)]
-    found = list(regrouped(iter(tables), 5))
+    found = list(rebatch(iter(tables), 5))
     assert [each.num_rows for each in found] == [5, 5, 2]
     assert pa.concat_tables(found)["a"].to_pylist() == list(range(12))
 
@@ -32,29 +40,29 @@ def test_rows_are_regrouped_in_their_order(sizes):
 def test_rows_are_packed_and_unpacked(most, monkeypatch):
     monkeypatch.setattr(spark_workers, "SHIPPED", most)
     batches = pa.table({"a": [1, 2, 3, None], "b": list("wxyz")}).to_batches(max_chunksize=1)
-    cells = [cell for sent in pack(iter(batches)) for cell in sent["sent"].to_pylist()]
+    cells = [cell for sent in pack_rows(iter(batches)) for cell in sent["sent"].to_pylist()]
     assert len(cells) == -(-4 // most)
-    assert pa.concat_tables(map(unpack, cells)).to_batches() == pa.Table.from_batches(batches).to_batches()
+    assert pa.concat_tables(map(unpack_rows, cells)).to_batches() == pa.Table.from_batches(batches).to_batches()
 
 
 def test_workers_tell_what_they_have(tmp_path):
     here, missing = str(tmp_path), str(tmp_path / "missing")
     for folders, unseen in (([], None), ([here], None), ([here, missing], missing)):
-        (answer,) = asking(folders)(iter([]))
+        (answer,) = make_worker_probe(folders)(iter([]))
         assert answer.to_pylist() == [{"version": __version__, "unseen": unseen}]
 
 
 def test_a_worker_without_sfumato_says_so(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "sfumato", None)
-    (answer,) = asking([])(iter(pa.table({"id": [1]}).to_batches()))
+    (answer,) = make_worker_probe([])(iter(pa.table({"id": [1]}).to_batches()))
     assert answer.to_pylist() == [{"version": None, "unseen": None}]
 
 
-def writing(folder, *, ordered=True) -> PartWriting:
+def writing(folder, *, ordered=True) -> PartWriter:
     labels = pa.array(["young", "old"])
-    return PartWriting(
+    return PartWriter(
         folder=str(folder),
-        sent=(Digit("", 2, lambda ranks: {"age": labels.take(pa.array(ranks))}), "at"),
+        sent=(PackedField("", 2, lambda ranks: {"age": labels.take(pa.array(ranks))}), "at"),
         types={"at": pa.timestamp("us")},
         zones={"at": "UTC"},
         names=("age", "at"),
@@ -107,10 +115,10 @@ def test_rows_are_ordered_by_all_columns_with_missing_cells_last(seed, rows, lar
     table = pa.table(columns | wide)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spark_workers, "LARGEST", largest)
-        found = in_order(table.slice(start, 7) for start in range(0, rows, 7))
+        found = sort_rows(table.slice(start, 7) for start in range(0, rows, 7))
     by = [(name, "ascending") for name in table.column_names[1:]]
     expected = table.take(pc.sort_indices(table, sort_keys=by))
-    assert undecorated(found).equals(expected)
+    assert strip_metadata(found).equals(expected)
 
 
 def test_a_worker_that_does_not_see_the_folder_makes_none(tmp_path):

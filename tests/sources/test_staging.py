@@ -14,18 +14,18 @@ import pytest
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
 from sfumato.sources import staging
-from sfumato.sources.engines import Resources
-from sfumato.table.columns import undecorated
+from sfumato.sources.engines import EngineSelector
+from sfumato.table.columns import strip_metadata
 from sfumato.table.formats import csv_batches
 
-SCHEMA = sf.Schema(quasi=["age", "zip"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"])
 MODELS = [sf.KAnonymity(k=5)]
 duckdb = pytest.importorskip("duckdb")
 
 
 @pytest.fixture
 def people(tmp_path):
-    table = sf.samples.generate(300, seed=3).select(["age", "zip", "disease"])
+    table = sf.samples.generate_hospital(300, seed=3).select(["age", "zip", "disease"])
     sf.write(table, tmp_path / "people.csv")
     return table
 
@@ -37,7 +37,7 @@ def released(data: object, out: Path, **more: object) -> pa.Table:
 
 def test_every_source_gives_the_release_of_memory(people, tmp_path, monkeypatch):
     monkeypatch.setattr(csv_batches, "BATCH", 500)
-    expected = undecorated(sf.anonymize(sf.read(tmp_path / "people.csv"), SCHEMA, MODELS, seed=1).published)
+    expected = strip_metadata(sf.anonymize(sf.read(tmp_path / "people.csv"), SCHEMA, MODELS, seed=1).published)
     packed = tmp_path / "people.csv.gz"
     packed.write_bytes(gzip.compress((tmp_path / "people.csv").read_bytes()))
     url = f"duckdb:///{tmp_path}/people.duckdb"
@@ -63,24 +63,24 @@ def test_every_source_gives_the_release_of_memory(people, tmp_path, monkeypatch)
 
 @pytest.mark.usefixtures("people")
 def test_auto_goes_by_the_size_of_a_file(tmp_path):
-    path, limits = tmp_path / "people.csv", Resources(memory="50MB")
-    assert limits.chosen(path) == "memory"
+    path, limits = tmp_path / "people.csv", EngineSelector(memory="50MB")
+    assert limits.choose_engine(path) == "memory"
     with path.open("ab") as file:
         file.truncate(13 * 10**6)
-    assert limits.chosen(path) == "duckdb"
+    assert limits.choose_engine(path) == "duckdb"
     packed = tmp_path / "people.csv.gz"
     with packed.open("wb") as file:
         file.truncate(13 * 10**6 // 5 + 1)
-    assert limits.chosen(packed) == "duckdb"
+    assert limits.choose_engine(packed) == "duckdb"
     (tmp_path / "a.duckdb").write_bytes(b"x" * (13 * 10**6))
-    assert limits.chosen(f"duckdb:///{tmp_path}/a.duckdb") == "duckdb"
-    assert limits.chosen("postgresql://nobody@nowhere/none") == "memory"
-    assert limits.chosen(tmp_path / "missing.csv") == "memory"
+    assert limits.choose_engine(f"duckdb:///{tmp_path}/a.duckdb") == "duckdb"
+    assert limits.choose_engine("postgresql://nobody@nowhere/none") == "memory"
+    assert limits.choose_engine(tmp_path / "missing.csv") == "memory"
 
 
 @pytest.mark.usefixtures("people")
 def test_what_is_staged_is_for_its_owner_alone_and_gone_afterwards(tmp_path):
-    with Resources(engine="duckdb", memory="100MB", temporary=tmp_path).opened(tmp_path / "people.csv", {}):
+    with EngineSelector(engine="duckdb", memory="100MB", temporary=tmp_path).open_source(tmp_path / "people.csv", {}):
         (place,) = [each for each in tmp_path.iterdir() if each.is_dir()]
         assert stat.S_IMODE(place.stat().st_mode) == 0o700
         assert [each.name for each in (place / "staged").iterdir()] == ["table.parquet"]
@@ -92,7 +92,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(staging.CsvBatches, "write", full)
+    monkeypatch.setattr(staging.CSVConverter, "write", full)
     with pytest.raises(WriteError, match="temporary folder is full"):
         released(tmp_path / "people.csv", tmp_path / "release")
     assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]

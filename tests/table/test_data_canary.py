@@ -20,7 +20,7 @@ import pytest
 from sfumato.exceptions import SfumatoError
 from sfumato.table import atomic
 from sfumato.table.formats import postgresql as backend
-from sfumato.table.frames import canonical, to_arrow
+from sfumato.table.frames import to_arrow, to_canonical
 from sfumato.table.read import read
 from sfumato.table.write import write
 
@@ -101,7 +101,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_that_are_refused_do_not_sing(name):
-    expect_silence(lambda: canonical(TABLES[name]))
+    expect_silence(lambda: to_canonical(TABLES[name]))
 
 
 FILES = {
@@ -160,7 +160,7 @@ def test_a_full_disk_does_not_sing(tmp_path, monkeypatch, name):
     place = tmp_path / "place"
     place.mkdir()
     (place / f"new{Path(name).suffix}").symlink_to("/dev/full")
-    monkeypatch.setattr(atomic, "workplace", lambda _: nullcontext(place))
+    monkeypatch.setattr(atomic, "open_workspace", lambda _: nullcontext(place))
     expect_silence(lambda: write(pa.table({"a": [CANARY]}), tmp_path / name))
 
 
@@ -170,7 +170,7 @@ def test_postgresql_does_not_sing(postgresql, monkeypatch):
         expect_silence(lambda query=query: read(postgresql.url, query=query), postgresql.password)
     bad = pa.table({"a": [CANARY + "\0"]})
     expect_silence(lambda: write(bad, postgresql.url, table_name="new"), postgresql.password)
-    monkeypatch.setattr(backend, "_refuse_unfit", lambda *_: None)
+    monkeypatch.setattr(backend, "_check_supported", lambda *_: None)
     expect_silence(lambda: write(bad, postgresql.url, table_name="new"), postgresql.password)
 
 

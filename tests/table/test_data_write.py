@@ -50,7 +50,7 @@ def test_a_failure_half_way_leaves_the_old_file(tmp_path, monkeypatch, name, fai
 def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path, monkeypatch, name):
     target = tmp_path / name
     target.write_text("old")
-    workplace = atomic.workplace
+    workplace = atomic.open_workspace
 
     @contextmanager
     def full(parent: Path) -> Iterator[Path]:
@@ -58,7 +58,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path, monkeypat
             (place / f"new{''.join(target.suffixes)}").symlink_to(FULL)
             yield place
 
-    monkeypatch.setattr(atomic, "workplace", full)
+    monkeypatch.setattr(atomic, "open_workspace", full)
     with pytest.raises(WriteError, match=rf"{name} cannot be written: No space left on device\."):
         write(TABLE, target)
     assert target.read_text() == "old"

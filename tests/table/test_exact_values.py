@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.exceptions import SchemaError
-from sfumato.table.frames import canonical, to_arrow
-from sfumato.table.values import exact_floats, text
+from sfumato.table.frames import to_arrow, to_canonical
+from sfumato.table.values import decimals_to_exact_floats, format_value
 
 FINE = Decimal("0.12345678901234567890")
 NEARLY = Decimal("0.12345678901234567891")
@@ -28,7 +28,7 @@ MOMENT = np.datetime64("2020-01-01T00:00:00.000000001")
 @given(st.lists(st.decimals(allow_nan=False, allow_infinity=False, places=12, min_value=-1e9, max_value=1e9)))
 def test_decimals_become_numbers_that_are_written_the_same_or_are_refused(values):
     try:
-        found = canonical(pa.table({"x": pa.array(values, pa.decimal128(30, 12))}))["x"].to_pylist()
+        found = to_canonical(pa.table({"x": pa.array(values, pa.decimal128(30, 12))}))["x"].to_pylist()
     except SchemaError:
         assert any(Decimal(repr(float(value))) != value for value in values)
     else:
@@ -38,7 +38,7 @@ def test_decimals_become_numbers_that_are_written_the_same_or_are_refused(values
 @given(st.lists(st.decimals(allow_nan=False, allow_infinity=False), min_size=1))
 def test_decimals_are_exact_when_all_of_them_are(values):
     exact = all(Decimal(repr(float(value))) == value for value in values)
-    assert (exact_floats(pa.array([str(value) for value in values])) is not None) == exact
+    assert (decimals_to_exact_floats(pa.array([str(value) for value in values])) is not None) == exact
 
 
 @pytest.mark.parametrize(
@@ -82,19 +82,19 @@ def test_nanoseconds_that_are_no_microseconds_are_refused(frame):
 )
 def test_days_and_moments_beyond_all_calendars_are_refused(cells):
     with pytest.raises(SchemaError, match="'x' holds days or moments beyond the years 1 to 9999"):
-        canonical(pa.table({"x": cells}))
+        to_canonical(pa.table({"x": cells}))
 
 
 def test_the_first_and_the_last_day_are_published():
     bounds = pa.table({"x": pa.array([-719_162, 2_932_896], pa.date32())})
-    assert canonical(bounds).equals(bounds)
+    assert to_canonical(bounds).equals(bounds)
 
 
 def test_the_text_of_a_single_value_keeps_what_a_number_would_lose():
-    assert text(FINE) == str(FINE)[:-1]
-    assert text(NEARLY) == str(NEARLY)
-    assert text(Decimal("1.50")) == "1.5"
-    assert text(MOMENT) != text(MOMENT.astype("datetime64[us]"))
+    assert format_value(FINE) == str(FINE)[:-1]
+    assert format_value(NEARLY) == str(NEARLY)
+    assert format_value(Decimal("1.50")) == "1.5"
+    assert format_value(MOMENT) != format_value(MOMENT.astype("datetime64[us]"))
 
 
 @pytest.mark.parametrize("scale", [4, 20])

@@ -16,7 +16,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import SchemaError
-from sfumato.table.frames import canonical, to_arrow, with_zones, zones_of
+from sfumato.table.frames import get_time_zones, restore_time_zones, to_arrow, to_canonical
 
 DAY, NEXT = dt.date(2020, 1, 1), dt.date(2020, 1, 2)
 NOON = dt.datetime(2020, 1, 1, 12)
@@ -52,20 +52,20 @@ NOON = dt.datetime(2020, 1, 1, 12)
     ],
 )
 def test_every_type_has_one_canonical_form(column, kind, values):
-    found = canonical(pa.table({"x": column}))
+    found = to_canonical(pa.table({"x": column}))
     assert found.schema == pa.schema([("x", kind)])
     assert found["x"].to_pylist() == values
 
 
 def test_negative_zero_becomes_zero():
-    found = canonical(pa.table({"x": [-0.0, 0.5]}))["x"].to_pylist()
+    found = to_canonical(pa.table({"x": [-0.0, 0.5]}))["x"].to_pylist()
     assert [str(value) for value in found] == ["0.0", "0.5"]
 
 
 def test_canonical_tables_stay_as_they_are():
-    table = canonical(pa.table({"a": [1.5, None], "b": ["x", "y"], "c": [NOON, None]}))
-    assert canonical(table).equals(table)
-    assert canonical(pa.table({})).num_columns == 0
+    table = to_canonical(pa.table({"a": [1.5, None], "b": ["x", "y"], "c": [NOON, None]}))
+    assert to_canonical(table).equals(table)
+    assert to_canonical(pa.table({})).num_columns == 0
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_canonical_tables_stay_as_they_are():
 )
 def test_what_cannot_be_published_is_refused_by_name(table, message):
     with pytest.raises(SchemaError, match=message):
-        canonical(table)
+        to_canonical(table)
 
 
 def people() -> dict[str, object]:
@@ -332,9 +332,9 @@ ORDER = ["low", "middle", "high", "never"]
 )
 def test_ordered_categories_have_an_order(frame):
     _, kind = to_arrow(frame)
-    assert kind.orders == {"x": tuple(ORDER)}
-    schema = sf.Schema(quasi=["x"])
-    assert schema.with_orders(kind.orders).orders == {"x": tuple(ORDER)}
+    assert kind.category_orders == {"x": tuple(ORDER)}
+    schema = sf.Schema(quasi_identifiers=["x"])
+    assert schema.with_orders(kind.category_orders).orders == {"x": tuple(ORDER)}
     (proposal,) = sf.inspect(frame).proposals
     assert (proposal.scale.value, proposal.order) == ("ordinal", ("low", "middle", "high"))
 
@@ -350,38 +350,40 @@ def test_ordered_categories_have_an_order(frame):
     ids=["unordered", "numbers", "polars categorical", "arrow"],
 )
 def test_other_columns_have_none(frame):
-    assert to_arrow(frame)[1].orders == {}
+    assert to_arrow(frame)[1].category_orders == {}
 
 
 def test_what_a_schema_says_outweighs_the_order_of_categories():
-    said = sf.Schema(quasi=["x", "y"], orders={"x": ["b", "a"]}, scales={"y": "nominal"})
+    said = sf.Schema(quasi_identifiers=["x", "y"], orders={"x": ["b", "a"]}, scales={"y": "nominal"})
     assert said.with_orders({"x": ("a", "b"), "y": ("a", "b"), "z": ("a",)}) == said
 
 
 def test_a_release_takes_the_order_of_categories_over():
     frame = pd.DataFrame({"x": pd.Categorical(["low", "middle", "high"] * 4, categories=ORDER, ordered=True)})
-    made = sf.anonymize(frame, sf.Schema(quasi=["x"]), [sf.KAnonymity(k=5)])
+    made = sf.anonymize(frame, sf.Schema(quasi_identifiers=["x"]), [sf.KAnonymity(k=5)])
     assert made.recipe.schema.orders == {"x": tuple(ORDER)}
-    assert sf.explore(frame, sf.Schema(quasi=["x"]), [sf.KAnonymity(k=5)]).recipe.schema.orders == {"x": tuple(ORDER)}
+    assert sf.explore(frame, sf.Schema(quasi_identifiers=["x"]), [sf.KAnonymity(k=5)]).recipe.schema.orders == {
+        "x": tuple(ORDER)
+    }
 
 
 ZONED = pa.table({"at": pa.array([0, 3_600_000_000, None], pa.timestamp("us", "Europe/Berlin")), "n": [1, 1, 1]})
 
 
 def test_moments_are_held_in_utc_and_know_their_zone():
-    held = canonical(ZONED)
+    held = to_canonical(ZONED)
     assert held.schema.field("at").type == pa.timestamp("us")
-    assert zones_of(held) == zones_of(canonical(held)) == {"at": "Europe/Berlin"}
-    assert with_zones(held, zones_of(held))["at"].equals(ZONED["at"])
-    assert with_zones(held.drop_columns("at"), zones_of(held)).column_names == ["n"]
+    assert get_time_zones(held) == get_time_zones(to_canonical(held)) == {"at": "Europe/Berlin"}
+    assert restore_time_zones(held, get_time_zones(held))["at"].equals(ZONED["at"])
+    assert restore_time_zones(held.drop_columns("at"), get_time_zones(held)).column_names == ["n"]
 
 
 @pytest.mark.parametrize("table_format", ["csv", "parquet", "xlsx"])
 def test_moments_are_published_with_their_zone(tmp_path, table_format):
-    made = sf.anonymize(ZONED, sf.Schema(quasi=["n"], insensitive=["at"]), [sf.KAnonymity(k=2)])
+    made = sf.anonymize(ZONED, sf.Schema(quasi_identifiers=["n"], insensitive=["at"]), [sf.KAnonymity(k=2)])
     made.write(tmp_path / "release", table_format=table_format, report=False)
     read = sf.read(tmp_path / "release" / "public" / f"table.{table_format}")
-    assert zones_of(read) == {"at": "Europe/Berlin" if table_format == "parquet" else "UTC"}
+    assert get_time_zones(read) == {"at": "Europe/Berlin" if table_format == "parquet" else "UTC"}
     assert sorted(each for each in read["at"].cast(pa.int64()).to_pylist() if each is not None) == [0, 3_600_000_000]
     if table_format == "csv":
         written = (tmp_path / "release/public/table.csv").read_text()
@@ -394,4 +396,4 @@ def test_databases_keep_the_instant_of_moments_with_a_zone(tmp_path, scheme):
     sf.write(ZONED, url, table_name="t")
     read = sf.read(url, table="t")
     assert read["at"].cast(pa.int64()).to_pylist() == [0, 3_600_000_000, None]
-    assert list(zones_of(read)) == ["at"]
+    assert list(get_time_zones(read)) == ["at"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.table import kept_rows
-from sfumato.table.kept_rows import KeptRows, keep_rows
+from sfumato.table.kept_rows import RowStore, write_rows
 
 
 @given(rows=st.lists(st.none() | st.integers(0, 99), max_size=30), first=st.integers(0, 40), count=st.integers(0, 40))
@@ -18,8 +18,8 @@ def test_a_page_is_a_part_of_the_table(rows, first, count, tmp_path_factory):
     path = tmp_path_factory.mktemp("kept") / "rows.arrow"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_rows, "BATCH", 7)
-        keep_rows(pa.table({"a": pa.array(rows, pa.int64()), "b": pa.array(map(str, rows), pa.string())}), path)
-    kept = KeptRows(path)
+        write_rows(pa.table({"a": pa.array(rows, pa.int64()), "b": pa.array(map(str, rows), pa.string())}), path)
+    kept = RowStore(path)
     part = rows[first : first + count]
     assert kept.count == len(rows)
     assert kept.texts(first, count) == [[None if cell is None else str(cell) for cell in part], [*map(str, part)]]
@@ -28,8 +28,8 @@ def test_a_page_is_a_part_of_the_table(rows, first, count, tmp_path_factory):
 def test_types_and_metadata_survive(tmp_path):
     field = pa.field("when", pa.timestamp("us"), metadata={"zone": "Europe/Berlin"})
     table = pa.table([pa.array([0, None], pa.timestamp("us"))], schema=pa.schema([field], metadata={"a": "b"}))
-    keep_rows(table, tmp_path / "rows.arrow")
-    assert KeptRows(tmp_path / "rows.arrow").table().equals(table, check_metadata=True)
+    write_rows(table, tmp_path / "rows.arrow")
+    assert RowStore(tmp_path / "rows.arrow").table().equals(table, check_metadata=True)
 
 
 @given(rows=st.lists(st.none() | st.sampled_from("abc"), max_size=30), first=st.integers(0, 40))
@@ -38,5 +38,5 @@ def test_columns_of_codes_are_told_as_their_values(rows, first, tmp_path_factory
     path = tmp_path_factory.mktemp("kept") / "rows.arrow"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_rows, "BATCH", 7)
-        keep_rows(pa.table({"a": pa.array(rows, pa.string()).dictionary_encode()}), path)
-    assert KeptRows(path).texts(first, 9) == [rows[first : first + 9]]
+        write_rows(pa.table({"a": pa.array(rows, pa.string()).dictionary_encode()}), path)
+    assert RowStore(path).texts(first, 9) == [rows[first : first + 9]]

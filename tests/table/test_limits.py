@@ -13,9 +13,9 @@ import pytest
 import sfumato as sf
 from sfumato.table import limits
 from sfumato.table.formats import cells, encoding
-from sfumato.table.frames import canonical
+from sfumato.table.frames import to_canonical
 
-WIDE = limits.MOST_COLUMNS + 1
+WIDE = limits.MAX_COLUMNS + 1
 
 
 def test_too_many_columns_are_refused_before_they_are_read(tmp_path, monkeypatch):
@@ -29,11 +29,11 @@ def test_too_many_columns_are_refused_before_they_are_read(tmp_path, monkeypatch
         with pytest.raises(sf.ReadError, match=rf"{name} has 16,385 columns and at most 16,384 can be read; choose"):
             sf.read(tmp_path / name)
     with pytest.raises(sf.SchemaError, match="The table has 16,385 columns and at most 16,384"):
-        canonical(wide)
+        to_canonical(wide)
 
 
 def test_a_packed_bomb_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "UNPACKED_FREELY", 2**20)
+    monkeypatch.setattr(limits, "FREE_UNPACKED_BYTES", 2**20)
     path = tmp_path / "x.csv.gz"
     with gzip.open(path, "wb") as file:
         file.write(b"a\n" + b"1\n" * 2**22)
@@ -54,7 +54,7 @@ def test_a_bomb_is_not_unpacked_further_than_its_limit(tmp_path):
 
 
 def test_a_workbook_bomb_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "UNPACKED_FREELY", 2**20)
+    monkeypatch.setattr(limits, "FREE_UNPACKED_BYTES", 2**20)
     sf.write(pa.table({"a": ["x"]}), tmp_path / "small.xlsx")
     with zipfile.ZipFile(tmp_path / "small.xlsx") as source, zipfile.ZipFile(tmp_path / "x.xlsx", "w") as bomb:
         for name in source.namelist():
@@ -120,11 +120,11 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch, end):
         sf.ReadError, match="has a line of more than 8,388,608 bytes; end every record with a line break"
     ):
         sf.read(path)
-    monkeypatch.setattr(cells, "LONGEST_LINE", 3)
+    monkeypatch.setattr(cells, "MAX_LINE_BYTES", 3)
     for text, found in (
         (f"abc{end}abc", False),
         (f"abc{end}abcd", True),
         (f"abcd{end}abc", True),
         ("abc" + end, False),
     ):
-        assert cells.long_line(text.encode()) == found
+        assert cells.has_overlong_line(text.encode()) == found

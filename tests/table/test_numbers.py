@@ -14,9 +14,9 @@ from sfumato.table.numbers import refuse_huge
 ROWS = 60
 HUGE = [1e155, 1e300, -1e307, 1.7976931348623157e308]
 SCHEMAS = [
-    sf.Schema(quasi=["age", "income"], sensitive=["disease"]),
-    sf.Schema(quasi=["age"], sensitive=["income"], insensitive=["disease"]),
-    sf.Schema(quasi=["age"], sensitive=["disease"], insensitive=["income"]),
+    sf.Schema(quasi_identifiers=["age", "income"], sensitive=["disease"]),
+    sf.Schema(quasi_identifiers=["age"], sensitive=["income"], insensitive=["disease"]),
+    sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], insensitive=["income"]),
 ]
 SAID = "Column 'income' contains numbers beyond 1e100; measure it in a larger unit, or empty the cells where they stand"
 
@@ -32,9 +32,9 @@ def test_huge_numbers_are_refused_before_the_search(largest, schema):
     with pytest.raises(sf.SchemaError, match=SAID):
         sf.anonymize(people(largest), schema, [sf.KAnonymity(k=3)])
     recipe = sf.Recipe(schema=schema, models=(sf.KAnonymity(k=3),), algorithm=sf.Mondrian())
-    assert [str(each.error)[: len(SAID)] for each in sf.refusals(recipe, people(largest))] == [SAID]
+    assert [str(each.error)[: len(SAID)] for each in sf.check(recipe, people(largest))] == [SAID]
     with pytest.raises(sf.SchemaError, match=SAID):
-        sf.try_algorithms(people(largest), recipe)
+        sf.compare_algorithms(people(largest), recipe)
 
 
 def test_large_numbers_are_published_and_every_figure_is_finite(tmp_path):
@@ -45,6 +45,6 @@ def test_large_numbers_are_published_and_every_figure_is_finite(tmp_path):
 
 
 def test_columns_without_a_role_may_hold_anything():
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     assert sf.anonymize(people(1e300), schema, [sf.KAnonymity(k=3)]).audit.holds
     refuse_huge(pa.table({"a": [None, 1.5], "b": pa.nulls(2), "c": [2**62, 1]}), ["a", "b", "c"])

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.exceptions import ReadError
-from sfumato.table.parts_list import refuse_other_parts, write_list
+from sfumato.table.parts_list import check_parts_manifest, write_parts_manifest
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def folder(tmp_path: Path) -> Path:
     table.mkdir(parents=True)
     for at in range(3):
         pq.write_table(pa.table({"n": list(range(at + 1))}), table / f"part-{at}.parquet")
-    write_list(table)
+    write_parts_manifest(table)
     return table
 
 
@@ -27,7 +27,7 @@ def test_a_list_tells_the_rows_of_every_part_and_parts_as_they_were_written_are_
     told = json.loads((folder.parent / "parts.json").read_text())
     assert [part["rows"] for part in told["parts"].values()] == [1, 2, 3]
     for given in (folder, folder.parent, str(folder / "*.parquet"), folder / "part-0.parquet"):
-        refuse_other_parts(given)
+        check_parts_manifest(given)
 
 
 @pytest.mark.parametrize(
@@ -48,20 +48,20 @@ def test_other_parts_are_refused(folder, change, told):
     change(folder)
     for given in (folder, str(folder / "*.parquet")):
         with pytest.raises(ReadError, match=told):
-            refuse_other_parts(given)
+            check_parts_manifest(given)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "sfumato-parts-1", "folder": "table", "parts": [1]}'])
 def test_a_damaged_list_is_refused(folder, text):
     (folder.parent / "parts.json").write_text(text)
     with pytest.raises(ReadError, match="damaged"):
-        refuse_other_parts(folder)
+        check_parts_manifest(folder)
 
 
 def test_what_has_no_list_of_its_own_may_be_anything(folder):
     (folder / "part-1.parquet").unlink()
     folder.rename(folder.with_name("others"))
-    refuse_other_parts(folder.with_name("others"))
+    check_parts_manifest(folder.with_name("others"))
     (folder.parent / "parts.json").unlink()
-    refuse_other_parts(folder.with_name("others"))
-    refuse_other_parts(pa.table({"n": [1]}))
+    check_parts_manifest(folder.with_name("others"))
+    check_parts_manifest(pa.table({"n": [1]}))

@@ -6,25 +6,25 @@ import pyarrow as pa
 import pytest
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.persons import numbered, person_keys
+from sfumato.table.persons import individual_keys, number_individuals
 
 
 def test_seven_is_one_person_however_it_is_written():
-    keys = [person_keys(pa.table({"id": column}), ["id"]).to_pylist() for column in ([7], ["7"], [7.0])]
+    keys = [individual_keys(pa.table({"id": column}), ["id"]).to_pylist() for column in ([7], ["7"], [7.0])]
     assert keys == [["1:7"]] * 3
 
 
 def test_unicode_is_compared_in_one_form():
     composed, apart = "Zo\u00eb", "Zoe\u0308"
-    keys = [person_keys(pa.table({"name": [name]}), ["name"]) for name in (composed, apart)]
-    rows, persons = numbered(keys)
+    keys = [individual_keys(pa.table({"name": [name]}), ["name"]) for name in (composed, apart)]
+    rows, persons = number_individuals(keys)
     assert [each.tolist() for each in rows] == [[0], [0]]
     assert persons == 1
 
 
 def test_several_identifiers_do_not_run_into_each_other():
     table = pa.table({"a": ["1|1:2", "1"], "b": ["3", "2|1:3"]})
-    assert len(set(person_keys(table, ["a", "b"]).to_pylist())) == 2
+    assert len(set(individual_keys(table, ["a", "b"]).to_pylist())) == 2
 
 
 @pytest.mark.parametrize(
@@ -39,4 +39,4 @@ def test_several_identifiers_do_not_run_into_each_other():
 )
 def test_persons_who_cannot_be_told_apart_are_refused(column, identifier, message):
     with pytest.raises(SchemaError, match=message):
-        person_keys(pa.table({"id": column}), identifier, "version 2")
+        individual_keys(pa.table({"id": column}), identifier, "version 2")

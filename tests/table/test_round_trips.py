@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.exceptions import WriteError
-from sfumato.table.frames import canonical, to_arrow
+from sfumato.table.frames import to_arrow, to_canonical
 from sfumato.table.read import read
 from sfumato.table.write import write
 
@@ -76,7 +76,7 @@ def tables(draw: st.DrawFn, *, zero: bool = True, marked: bool = False) -> pa.Ta
         kind = draw(st.sampled_from(columns(zero=zero)))
         values = draw(st.lists(st.none() | kind, min_size=rows, max_size=rows))
         drawn[name] = [*values, MARKER] if marked and any(isinstance(v, str) for v in values) else [*values, None]
-    return canonical(pa.table(drawn))
+    return to_canonical(pa.table(drawn))
 
 
 def round_trip(table: pa.Table, name: str, *, database: str | None = None) -> pa.Table:
@@ -108,7 +108,7 @@ def test_parquet_gives_back_everything(table):
 @given(st.lists(st.none() | texts(zero=True), min_size=1, max_size=6))
 @examples(100)
 def test_workbooks_give_back_every_text_or_refuse_it(values):
-    table = canonical(pa.table({"x": pa.array([*values, MARKER])}))
+    table = to_canonical(pa.table({"x": pa.array([*values, MARKER])}))
     try:
         found = round_trip(table, "x.xlsx")
     except WriteError as error:

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 import sfumato as sf
 from sfumato.cli.application import app
 from sfumato.table.frames import to_arrow
-from sfumato.table.text_days import as_written, days_of
+from sfumato.table.text_days import format_text_dates, parse_text_dates
 
 ROWS = 60
 DAYS = [f"20{10 + i // 12}-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(ROWS)]
 CELLS = {"admitted": DAYS, "age": list(range(20, 20 + ROWS)), "disease": ["flu", "cold", "ulcer"] * (ROWS // 3)}
-SCHEMA = sf.Schema(quasi=["admitted", "age"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["admitted", "age"], sensitive=["disease"])
 NOTATIONS = [
     ["2195-05-17 7:39:05", "2195-05-17 17:39:00"],
     DAYS,
@@ -71,7 +71,7 @@ def test_days_that_came_as_text_come_back_as_the_same_text(frame, texts):
 
 @pytest.mark.parametrize("texts", TEXTS)
 def test_text_with_any_other_cell_or_notation_stays_text(texts):
-    assert days_of("at", pa.chunked_array([pa.array(texts, pa.string())])) is None
+    assert parse_text_dates("at", pa.chunked_array([pa.array(texts, pa.string())])) is None
 
 
 def test_categories_and_arrow_texts_are_what_they_say():
@@ -106,6 +106,6 @@ def test_databases_and_parquet_files_with_iso_days_as_text_are_read_as_days(tmp_
 
 
 def test_a_table_of_days_without_a_time_is_written_in_any_notation():
-    column, written = days_of("at", pa.chunked_array([["2024-01-31 00:00:00", "2024-02-01 00:00:00"]]))
+    column, written = parse_text_dates("at", pa.chunked_array([["2024-01-31 00:00:00", "2024-02-01 00:00:00"]]))
     assert column.type == pa.date32()
-    assert as_written(column, written).to_pylist() == ["2024-01-31 00:00:00", "2024-02-01 00:00:00"]
+    assert format_text_dates(column, written).to_pylist() == ["2024-01-31 00:00:00", "2024-02-01 00:00:00"]

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.collecting.agreements import read_agreement
-from sfumato.collecting.plans import read_plan
+from sfumato.collecting.agreements import load_mechanism
+from sfumato.collecting.plans import load_perturbation_plan
 from sfumato.exceptions import RecipeError
 from sfumato.fusing.party_file import PartyFile
-from sfumato.queries.private.store import Store
+from sfumato.queries.private.store import PrivateStore
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
 from sfumato.table import toml
-from sfumato.table.toml import MOST_NESTED, parse_toml, read_toml
+from sfumato.table.toml import MAX_NESTED, parse_toml, read_toml
 
 CANARY = "Ada-Lovelace-1815"
 READERS = {
-    "agreement": read_agreement,
-    "plan": read_plan,
+    "agreement": load_mechanism,
+    "plan": load_perturbation_plan,
     "party file": PartyFile.read,
-    "store": Store.read,
+    "store": PrivateStore.read,
     "recipe": Recipe.read,
     "recoding": Recoding.read,
 }
@@ -93,11 +93,11 @@ def test_what_is_no_toml_is_refused_without_quoting_it(refuse, content):
 
 @pytest.mark.parametrize("content", nested(900).values(), ids=nested(1))
 def test_what_is_nested_too_deep_is_refused(refuse, content):
-    assert refuse(content).startswith(f"is nested more than {MOST_NESTED} deep")
+    assert refuse(content).startswith(f"is nested more than {MAX_NESTED} deep")
 
 
 def test_what_is_too_large_is_refused(refuse, monkeypatch):
-    monkeypatch.setattr(toml, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(toml, "MAX_BYTES", 1 << 20)
     assert refuse(b"#" * ((1 << 20) + 1)).startswith("is larger than any ")
 
 
@@ -111,7 +111,7 @@ def test_the_place_of_a_mistake_is_told(tmp_path):
 
 @pytest.mark.parametrize("kind", nested(1))
 def test_exactly_so_many_tables_inside_each_other_are_read(kind):
-    inside = MOST_NESTED - (2 if kind == "tables in lists" else 1)
+    inside = MAX_NESTED - (2 if kind == "tables in lists" else 1)
     assert list(parse_toml(nested(inside)[kind], "recipe")) == ["a"]
     with pytest.raises(RecipeError, match=r"^The recipe is nested more than 100 deep"):
         parse_toml(nested(inside + 1)[kind], "recipe")

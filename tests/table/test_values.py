@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.table.values import as_dictionary, count_distinct, text, texts
+from sfumato.table.values import count_distinct, dictionary_encode, format_value, format_values
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -46,32 +46,32 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
     ],
 )
 def test_a_value_has_one_text(value, expected):
-    assert text(value) == expected
+    assert format_value(value) == expected
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), Decimal("NaN"), b"bytes", [1], object()])
 def test_what_is_no_value_has_no_text(value):
     with pytest.raises(TypeError, match="has no canonical text"):
-        text(value)
+        format_value(value)
 
 
 @given(st.lists(st.none() | FLOATS | st.floats(-1e9, 1e9).map(lambda x: round(x, 3))))
 @examples(200)
 def test_texts_of_floats_are_the_texts_of_each(values):
-    expected = [None if value is None else text(value) for value in values]
-    assert texts(pa.array(values, pa.float64())).to_pylist() == expected
+    expected = [None if value is None else format_value(value) for value in values]
+    assert format_values(pa.array(values, pa.float64())).to_pylist() == expected
 
 
 @given(FLOATS)
 def test_the_text_of_a_float_reads_back_as_it(value):
-    assert float(text(value)) == value
+    assert float(format_value(value)) == value
 
 
 @given(st.lists(st.none() | st.datetimes(dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31))), st.integers(0, 3))
 def test_texts_of_moments_are_the_texts_of_each(values, cut):
     chunks = [pa.array(part, pa.timestamp("us")) for part in (values[:cut], values[cut:])]
-    expected = [None if value is None else text(value) for value in values]
-    assert texts(pa.chunked_array(chunks)).to_pylist() == expected
+    expected = [None if value is None else format_value(value) for value in values]
+    assert format_values(pa.chunked_array(chunks)).to_pylist() == expected
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,15 @@ def test_texts_of_moments_are_the_texts_of_each(values, cut):
     ],
 )
 def test_texts_of_other_types_are_the_texts_of_each(values):
-    found = texts(values)
+    found = format_values(values)
     assert found.type == pa.string()
-    assert found.to_pylist() == [None if value is None else text(value) for value in values.to_pylist()]
+    assert found.to_pylist() == [None if value is None else format_value(value) for value in values.to_pylist()]
 
 
 def test_a_column_of_nothing_has_missing_texts():
-    assert texts(pa.nulls(2)).to_pylist() == [None, None]
-    assert texts(pa.chunked_array([], pa.int64())).to_pylist() == []
-    assert texts(pa.array([float("nan")])).to_pylist() == [None]
+    assert format_values(pa.nulls(2)).to_pylist() == [None, None]
+    assert format_values(pa.chunked_array([], pa.int64())).to_pylist() == []
+    assert format_values(pa.array([float("nan")])).to_pylist() == [None]
 
 
 @pytest.mark.parametrize("cells", [st.sampled_from(["a", "b", ""]), st.sampled_from([0.5, 0.0, 1e300])])
@@ -110,7 +110,7 @@ def test_columns_are_coded_and_counted_alike_however_they_are_cut(cells, data):
         [pa.array(chunk, kind).dictionary_encode() for chunk in chunks], pa.dictionary(pa.int32(), kind)
     )
     whole = pa.array([cell for chunk in chunks for cell in chunk], kind).dictionary_encode()
-    for found in (as_dictionary(column), as_dictionary(known)):
+    for found in (dictionary_encode(column), dictionary_encode(known)):
         assert found.dictionary.equals(whole.dictionary)
         assert found.indices.equals(whole.indices)
     assert count_distinct(column) == len({cell for chunk in chunks for cell in chunk if cell is not None})

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from sfumato.table.atomic import atomic_folder, atomic_path
-from sfumato.table.workplace import OURS, workplace
+from sfumato.table.workplace import WORKSPACE_NAME, open_workspace
 
 KILLED = """
 import os, signal, sys
@@ -50,7 +50,7 @@ def write(target) -> None:
 @pytest.mark.slow
 def test_the_next_writer_removes_what_a_killed_one_left(tmp_path):
     kill(tmp_path / "release", after=0)
-    assert [name for name in names(tmp_path) if OURS.fullmatch(name)]
+    assert [name for name in names(tmp_path) if WORKSPACE_NAME.fullmatch(name)]
     write(tmp_path / "x.csv")
     assert names(tmp_path) == ["x.csv"]
 
@@ -68,7 +68,7 @@ def test_a_release_that_was_being_replaced_is_brought_back(tmp_path):
 
 
 def test_the_places_of_living_processes_are_left_alone(tmp_path):
-    with workplace(tmp_path) as other:
+    with open_workspace(tmp_path) as other:
         (other / "half").write_text("half")
         write(tmp_path / "x.csv")
         with atomic_folder(tmp_path / "release") as made:

@@ -16,16 +16,16 @@ import pytest
 import sfumato as sf
 from sfumato.algorithms.losses import LOSSES
 from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
-from sfumato.catalogue import MODELS, STEPS
-from sfumato.core.publication import Bound, Proof
-from sfumato.judging.audit.unpromised import Unpromised
+from sfumato.catalogue import MASKING_STEPS, MODELS
+from sfumato.core.publication import LossBound, OptimalityProof
+from sfumato.judging.audit.unpromised import UnprotectedAttribute
 from sfumato.judging.risk.hipaa_columns import IDENTIFIERS
 from sfumato.judging.risk.presets import PRESETS
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.conjunction import Conjunction
-from sfumato.models.words import ModelWords
-from sfumato.reporting.words import measure_words, step_words, words_of
-from sfumato.words import LANGUAGES, Sentence, quoted, words_in
+from sfumato.models.words import ModelDescription
+from sfumato.reporting.words import masking_step_texts, metric_texts, model_texts
+from sfumato.words import LANGUAGES, LocalizedText, load_messages, quote_names
 
 OTHERS = [each for each in LANGUAGES if each != "en"]
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -41,19 +41,19 @@ def below(kind):
 
 def all_models():
     assert MODELS  # loads every file
-    ours = {each for each in below(PrivacyModel) if each.__module__.startswith("sfumato.models.")}
+    ours = {each for each in below(GroupModel) if each.__module__.startswith("sfumato.models.")}
     return sorted((each for each in ours - {Conjunction} if not isabstract(each)), key=lambda each: each.name)
 
 
 @pytest.mark.parametrize("language", OTHERS)
 @pytest.mark.parametrize("model", all_models(), ids=lambda model: model.name)
 def test_a_model_has_words_with_the_same_fields(model, language):
-    own, found = model.words, words_of(model, words_in(language))
+    own, found = model.words, model_texts(model, load_messages(language))
     assert found.language == language
     assert HAN.search(found.title + found.level)
     assert set(found.further) == set(own.further)
     pairs = [(own.further[key], found.further[key]) for key in own.further]
-    if own.promise != ModelWords(title="").promise:
+    if own.promise != ModelDescription(title="").promise:
         pairs += [(own.promise, found.promise), (own.open, found.open), (own.stops, found.stops)]
         assert all(HAN.search(text) for text in (found.promise, found.open, found.stops))
     for first, second in pairs:
@@ -63,60 +63,68 @@ def test_a_model_has_words_with_the_same_fields(model, language):
 @pytest.mark.parametrize("language", OTHERS)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_names_the_attack_that_it_stops(name, language):
-    assert re.fullmatch(r"[^：]{2,}：[^：]+。", words_of(MODELS[name], words_in(language)).stops)
+    assert re.fullmatch(r"[^：]{2,}：[^：]+。", model_texts(MODELS[name], load_messages(language)).stops)
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_no_model_or_step_has_words_that_is_not_there(language):
-    models = {key.partition(".")[0] for key in words_in(language).under("models")}
+    models = {key.partition(".")[0] for key in load_messages(language).subset("models")}
     assert models == {model.name for model in all_models()}
-    steps = {key.partition(".")[0] for key in words_in(language).under("steps")}
-    assert steps == set(STEPS)
-    assert set(words_in(language).under("masking.step")) == set(STEPS)
+    steps = {key.partition(".")[0] for key in load_messages(language).subset("steps")}
+    assert steps == set(MASKING_STEPS)
+    assert set(load_messages(language).subset("masking.step")) == set(MASKING_STEPS)
 
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_a_model_that_nobody_has_translated_says_its_own_words(language):
-    own = ModelWords(title="caution", promise="{Group} is cautious.")
-    assert own.translated("caution", words_in(language)) is own
+    own = ModelDescription(title="caution", promise="{Group} is cautious.")
+    assert own.translated("caution", load_messages(language)) is own
 
 
-@pytest.mark.parametrize("step", STEPS, ids=str)
+@pytest.mark.parametrize("step", MASKING_STEPS, ids=str)
 def test_a_step_has_words(step):
-    told = {"step": step, "words": STEPS[step].words.promise, "open": STEPS[step].words.open}
-    found = step_words(told, words_in("zh"))
+    told = {
+        "step": step,
+        "words": MASKING_STEPS[step].description.promise,
+        "open": MASKING_STEPS[step].description.open,
+    }
+    found = masking_step_texts(told, load_messages("zh"))
     assert all(HAN.search(found[part]) for part in ("title", "words", "open"))
-    assert step_words(told, words_in("en")) == {**told, "title": step}
+    assert masking_step_texts(told, load_messages("en")) == {**told, "title": step}
     unknown = {"step": "blur", "words": "Blurred.", "open": "All."}
-    assert step_words(unknown, words_in("zh")) == {**unknown, "title": "blur"}
+    assert masking_step_texts(unknown, load_messages("zh")) == {**unknown, "title": "blur"}
 
 
 def test_a_measure_that_nobody_has_translated_keeps_its_name():
-    assert measure_words("blur", words_in("zh")).title == "blur"
-    assert measure_words("loss", words_in("zh")).title == "损失"
-    assert measure_words("loss", words_in("zh")).share
+    assert metric_texts("blur", load_messages("zh")).title == "blur"
+    assert metric_texts("loss", load_messages("zh")).title == "损失"
+    assert metric_texts("loss", load_messages("zh")).share
 
 
 def test_attacks_and_their_questions_have_words():
     names = {each.name for each in below(Attack) if hasattr(each, "name")}
-    assert names <= set(words_in("en").under("attacks.attack"))
-    assert set(words_in("en").under("attacks.question")) == {SINGLING_OUT, LINKABILITY, INFERENCE}
+    assert names <= set(load_messages("en").subset("attacks.attack"))
+    assert set(load_messages("en").subset("attacks.question")) == {SINGLING_OUT, LINKABILITY, INFERENCE}
 
 
 def test_identifiers_of_the_safe_harbor_have_words():
     told = {each.title for each in IDENTIFIERS if each.letter not in {"B", "C"}}
-    assert set(words_in("zh").under("risk.identifier")) == told
+    assert set(load_messages("zh").subset("risk.identifier")) == told
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_findings_are_told_in_every_language(preset):
-    table = sf.samples.generate(300, seed=2).append_column("phone", pa.array([f"+49 30 {n:07}" for n in range(300)]))
-    found = sf.assess_risk(table, sf.Schema(quasi=["age", "zip", "admission"], sensitive=["disease"])).judge(preset)
+    table = sf.samples.generate_hospital(300, seed=2).append_column(
+        "phone", pa.array([f"+49 30 {n:07}" for n in range(300)])
+    )
+    found = sf.assess_risk(
+        table, sf.Schema(quasi_identifiers=["age", "zip", "admission"], sensitive=["disease"])
+    ).check_compliance(preset)
     plain = json.loads(json.dumps(found.to_dict()))
     for language in LANGUAGES:
-        say = words_in(language)
-        texts = [say.again(plain["told"]["title"]), say.again(plain["told"]["limits"])]
-        texts += [say.again(each["told"][part]) for each in plain["findings"] for part in ("name", "sentence")]
+        say = load_messages(language)
+        texts = [say.render(plain["told"]["title"]), say.render(plain["told"]["limits"])]
+        texts += [say.render(each["told"][part]) for each in plain["findings"] for part in ("name", "sentence")]
         if language == "en":
             named = [each[part] for each in plain["findings"] for part in ("name", "sentence")]
             assert texts == [plain["title"], plain["limits"], *named]
@@ -126,41 +134,41 @@ def test_findings_are_told_in_every_language(preset):
 
 
 def test_a_sentence_survives_copies_and_json():
-    inner = Sentence("units.records", n=3)
-    sentence = Sentence("risk.hipaa.both", first=inner, second="x")
+    inner = LocalizedText("units.records", n=3)
+    sentence = LocalizedText("risk.hipaa.both", first=inner, second="x")
     assert sentence == "3 records; x"
-    assert sentence.in_words(words_in("zh")) == "3 条记录；x"
+    assert sentence.render(load_messages("zh")) == "3 条记录；x"
     for other in (copy.deepcopy(sentence), pickle.loads(pickle.dumps(sentence))):  # noqa: S301 - made here
-        assert (other, other.told) == (sentence, sentence.told)
-    assert words_in("zh").again(json.loads(json.dumps(sentence.told))) == "3 条记录；x"
+        assert (other, other.to_dict) == (sentence, sentence.to_dict)
+    assert load_messages("zh").render(json.loads(json.dumps(sentence.to_dict))) == "3 条记录；x"
 
 
 def test_names_are_quoted_as_a_language_quotes_them():
-    sentence = Sentence("risk.wp216.named", columns=quoted(["name", "it's"]))
+    sentence = LocalizedText("risk.wp216.named", columns=quote_names(["name", "it's"]))
     assert sentence == "People seem to be identified by 'name', \"it's\"."
-    assert sentence.in_words(words_in("zh")) == "以下列似乎能标识个人：“name”、“it's”。"
+    assert sentence.render(load_messages("zh")) == "以下列似乎能标识个人：“name”、“it's”。"
 
 
 def test_how_good_a_search_was_is_told_in_chinese():
-    found = Proof("loss", 0.25, 0.25, 1200, 3400)
+    found = OptimalityProof("loss", 0.25, 0.25, 1200, 3400)
     assert str(found) == "Proven best: loss 0.25; 1,200 of 3,400 recodings checked."
-    assert found.sentence.in_words(words_in("zh")) == "已证明最优：损失 0.25；已检查 3,400 种重编码中的 1,200 种。"
-    assert set(words_in("zh").under("search.objective")) == set(LOSSES)
-    bounded = Bound("loss", 0.25, 0.125).sentence
+    assert found.describe.render(load_messages("zh")) == "已证明最优：损失 0.25；已检查 3,400 种重编码中的 1,200 种。"
+    assert set(load_messages("zh").subset("search.objective")) == set(LOSSES)
+    bounded = LossBound("loss", 0.25, 0.125).describe
     assert bounded == "Best found: loss 0.25; no local recoding of this table loses less than 0.125."
-    assert bounded.in_words(words_in("zh")) == "目前最优：损失 0.25；该表的任何局部重编码的损失都不低于 0.125。"
-    assert Bound("loss", 0.25, 0.25).sentence.key == "search.reached"
+    assert bounded.render(load_messages("zh")) == "目前最优：损失 0.25；该表的任何局部重编码的损失都不低于 0.125。"
+    assert LossBound("loss", 0.25, 0.25).describe.key == "search.reached"
 
 
 def test_a_proof_names_the_table_that_groups_are_compared_with():
-    plain = Proof("loss", 0.25, 0.25, 1200, 3400)
+    plain = OptimalityProof("loss", 0.25, 0.25, 1200, 3400)
     published, original = (replace(plain, compared_with=table) for table in ("published", "original"))
     assert str(published) == f"{plain} Distributions are compared with that of the published table."
-    assert original.sentence.endswith("with that of the original table, suppressed records included.")
-    assert original.sentence.in_words(words_in("zh")).endswith("种。分布与原始表的分布（包括被隐匿的记录）比较。")
+    assert original.describe.endswith("with that of the original table, suppressed records included.")
+    assert original.describe.render(load_messages("zh")).endswith("种。分布与原始表的分布（包括被隐匿的记录）比较。")
     assert "or, as each model says, of the original" in str(replace(plain, compared_with="both"))
 
 
 @pytest.mark.parametrize(("exposure", "said"), [(0.5, "最高可达 0.5"), (1.0, "可以确知其值")])
 def test_what_is_not_promised_is_told_in_chinese(exposure, said):
-    assert said in Unpromised("disease", exposure, 12).sentence.in_words(words_in("zh"))
+    assert said in UnprotectedAttribute("disease", exposure, 12).sentence.render(load_messages("zh"))

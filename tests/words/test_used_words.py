@@ -9,12 +9,12 @@ from string import Formatter
 import pytest
 
 import sfumato
-from sfumato.words import words_in
+from sfumato.words import load_messages
 from sfumato.words.entries import NAMED
 
 SOURCE = Path(sfumato.__file__).parent
 TEXT = "\n".join(path.read_text("utf-8") for end in ("py", "j2", "js") for path in sorted(SOURCE.rglob(f"*.{end}")))
-ENTRIES = words_in("en").entries
+ENTRIES = load_messages("en").entries
 
 # Keys are composed of these and a text that stands elsewhere in the source.
 BY_TEXT = (

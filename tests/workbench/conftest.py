@@ -18,10 +18,10 @@ import httpx
 import pytest
 
 from sfumato.workbench.application import Application
-from sfumato.workbench.desk import Desk
-from sfumato.workbench.guard import COOKIE, Entrance
+from sfumato.workbench.desk import Session
+from sfumato.workbench.guard import COOKIE, AccessTokens
 from sfumato.workbench.projects import Project
-from sfumato.workbench.worker import Bench, serve
+from sfumato.workbench.worker import WorkerState, serve
 
 PORT = 8123
 PATIENCE = 120.0  # seconds; far more than anything takes, so that a busy machine fails no test
@@ -49,7 +49,7 @@ class Inside:
 
     def __init__(self, jobs):
         self.jobs = jobs
-        self.bench = Bench(jobs.folder)
+        self.bench = WorkerState(jobs.folder)
 
     async def do(self, job):
         """Serve one job as the process would, line by line of JSON."""
@@ -67,10 +67,10 @@ class Client:
     """An HTTP client of an application in the same process; `process` lets a worker process do the jobs as ever."""
 
     def __init__(self, folder, *, process=False):
-        self.gate = Entrance(port=PORT)
-        self.desk = Desk(Project(folder))
+        self.gate = AccessTokens(port=PORT)
+        self.desk = Session(Project(folder))
         if not process:
-            self.desk.jobs._do = Inside(self.desk.jobs).do
+            self.desk.jobs._run_job = Inside(self.desk.jobs).do
         self.application = Application(self.desk, self.gate)
         self.loop = asyncio.new_event_loop()  # in a thread of its own: Playwright has one in this
         self.thread = threading.Thread(target=self.loop.run_forever)

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sfumato.cli.workbench import _asked
+from sfumato.cli.workbench import _project_and_source
 from sfumato.workbench.rendering import PLACES
 
 CANARY = "Xanthippe"
@@ -57,7 +57,7 @@ def test_no_cell_leaves_the_views_of_the_table(start_server, table):
 
 
 def test_a_database_is_named_without_its_password_and_its_place_is_not_kept(bench_client, tmp_path):
-    folder, place, name = _asked(f"postgresql://anna:{PASSWORD}@db.example/clinic", None)
+    folder, place, name = _project_and_source(f"postgresql://anna:{PASSWORD}@db.example/clinic", None)
     assert folder is None
     assert PASSWORD in place
     assert PASSWORD not in name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.core.publication import Proof
-from sfumato.reporting.solution_scatter import ScatterWords, solution_scatter
-from sfumato.words import words_in
-from sfumato.workbench.pages.explore import _kept, _told
+from sfumato.core.publication import OptimalityProof
+from sfumato.reporting.solution_scatter import ScatterLabels, draw_solution_scatter
+from sfumato.words import load_messages
+from sfumato.workbench.pages.explore import _filter_summary, _solution_summary
 
-SAY = words_in("en")
+SAY = load_messages("en")
 COUNTS = {"anonymous": 12, "not anonymous": 30, "bounded": 0}
 
 
@@ -19,32 +19,34 @@ def explored(**more):
 
 
 def test_the_best_is_called_proven_only_if_it_is():
-    assert "nothing loses less than 0.141202." in _told(explored(), SAY)
-    gap = _told(explored(proven=False), SAY)
+    assert "nothing loses less than 0.141202." in _solution_summary(explored(), SAY)
+    gap = _solution_summary(explored(proven=False), SAY)
     assert "proven" not in gap
     assert "The best one found loses 0.141202; none can lose less than 0.1." in gap
 
 
 def test_large_losses_are_no_powers_of_ten():
     best = {"levels": {"age": 1}, "loss": 1.128e9, "suppressed": 3}
-    assert "nothing loses less than 1,128,000,000." in _told(explored(best=best), SAY)
+    assert "nothing loses less than 1,128,000,000." in _solution_summary(explored(best=best), SAY)
     nodes = [{"levels": {"age": level}, "loss": 3e8 * (level + 1), "suppressed": level} for level in range(4)]
-    said = ScatterWords(title="t", description="d", loss="l", suppressed="s")
-    picture = solution_scatter(nodes, 100, marked={}, said=said)
+    said = ScatterLabels(title="t", description="d", loss="l", suppressed="s")
+    picture = draw_solution_scatter(nodes, 100, marked={}, said=said)
     assert "1,200,000,000" in picture
     assert "e+" not in picture
-    assert "1,260,000,000" in Proof("discernibility", 1.26e9, 1.26e9, 12, 34).sentence
+    assert "1,260,000,000" in OptimalityProof("discernibility", 1.26e9, 1.26e9, 12, 34).describe
 
 
 def test_no_solution_and_nodes_that_were_not_checked_are_told():
-    assert "None of them keeps the promise." in _told(explored(best=None, bound=None), SAY)
-    assert "7 were not checked" in _told(explored(status={**COUNTS, "bounded": 7}), SAY)
+    assert "None of them keeps the promise." in _solution_summary(explored(best=None, bound=None), SAY)
+    assert "7 were not checked" in _solution_summary(explored(status={**COUNTS, "bounded": 7}), SAY)
 
 
 def test_it_is_told_if_not_all_solutions_are_kept():
-    assert _kept({"judged": 90, "ranked": [None] * 90}, 50, SAY).startswith("50 of 90 solutions")
-    assert "the best 40 are listed" in _kept({"judged": 90, "ranked": [None] * 90}, 50, SAY)
-    assert _kept({"judged": 9000, "ranked": [None] * 2000}, 50, SAY).startswith("50 of the best 2,000 solutions")
+    assert _filter_summary({"judged": 90, "ranked": [None] * 90}, 50, SAY).startswith("50 of 90 solutions")
+    assert "the best 40 are listed" in _filter_summary({"judged": 90, "ranked": [None] * 90}, 50, SAY)
+    assert _filter_summary({"judged": 9000, "ranked": [None] * 2000}, 50, SAY).startswith(
+        "50 of the best 2,000 solutions"
+    )
 
 
 @pytest.fixture(scope="module")

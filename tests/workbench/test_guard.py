@@ -8,7 +8,7 @@ import re
 import pytest
 from starlette.routing import Route
 
-from sfumato.workbench.guard import OPEN, POLICY, READS, Entrance
+from sfumato.workbench.guard import OPEN, POLICY, READS, AccessTokens
 from sfumato.workbench.rendering import PLACES
 
 PORT = 8123
@@ -43,7 +43,7 @@ WRITES = (
 
 def test_the_number_where_it_listens_is_answered(opened_client):
     assert opened_client.get("/", headers={"host": f"127.0.0.1:{PORT}"}).status_code == 307
-    assert Entrance(port=PORT, host="::1").name == f"[::1]:{PORT}"
+    assert AccessTokens(port=PORT, host="::1").name == f"[::1]:{PORT}"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_reading_changes_nothing(opened_client, path):
 
 
 def test_a_token_opens_once(opened_client):
-    token = opened_client.gate.draw_token()
+    token = opened_client.gate.issue_token()
     first, second = (opened_client.post("/enter", {"token": token}) for _ in range(2))
     assert first.status_code == 204
     assert second.status_code == 403
@@ -138,10 +138,10 @@ def test_other_tokens_do_not_open(opened_client, token):
 
 
 def test_tokens_and_sessions_have_256_bits():
-    gate = Entrance(port=1)
-    assert all(len(secret) >= 43 for secret in (gate.draw_token(), gate.session, gate.key))
+    gate = AccessTokens(port=1)
+    assert all(len(secret) >= 43 for secret in (gate.issue_token(), gate.session, gate.key))
     assert re.fullmatch("/[0-9a-f]{32}", gate.path)  # 128 bits
-    assert gate.path != Entrance(port=1).path
+    assert gate.path != AccessTokens(port=1).path
     assert "43" not in repr(gate)
     assert gate.session not in repr(gate)
     assert gate.path not in repr(gate)
@@ -264,7 +264,7 @@ def test_cookies_that_another_port_gave_the_browser_lock_nobody_out(opened_clien
 
 
 def test_behind_a_proxy_one_name_is_answered_and_only_by_https():
-    gate = Entrance(port=PORT, proxy="bench.example")
+    gate = AccessTokens(port=PORT, proxy="bench.example")
 
     def scope(host, **headers):
         named = {"host": host, "cookie": f"sfumato={gate.session}", **headers}
@@ -275,7 +275,7 @@ def test_behind_a_proxy_one_name_is_answered_and_only_by_https():
             "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()],
         }
 
-    assert gate.refusal(scope("bench.example", x_forwarded_proto="https")) is None
-    assert gate.refusal(scope("bench.example"))[0] == 403
-    assert gate.refusal(scope(f"127.0.0.1:{PORT}", x_forwarded_proto="https"))[0] == 421
+    assert gate.rejection_reason(scope("bench.example", x_forwarded_proto="https")) is None
+    assert gate.rejection_reason(scope("bench.example"))[0] == 403
+    assert gate.rejection_reason(scope(f"127.0.0.1:{PORT}", x_forwarded_proto="https"))[0] == 421
     assert "Secure" in gate.set_cookie()

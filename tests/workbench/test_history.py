@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.exceptions import WriteError
-from sfumato.workbench.history import ChangeHistory, apply, differences
+from sfumato.workbench.history import ChangeHistory, apply_changes, differences
 
 VALUES = st.recursive(
     st.integers(0, 3) | st.text("ab", max_size=2), lambda inner: st.lists(inner, max_size=2), max_leaves=4
@@ -34,9 +34,9 @@ RECIPES = st.fixed_dictionaries(
 def test_differences_lead_from_one_recipe_to_the_other_and_back(before, after):
     changed = differences(before, after)
     there = copy.deepcopy(before)
-    apply(there, changed)
+    apply_changes(there, changed)
     assert there == after
-    apply(there, [(place, new, old) for place, old, new in changed])
+    apply_changes(there, [(place, new, old) for place, old, new in changed])
     assert there == before
 
 

@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from sfumato.workbench.desk import Desk
+from sfumato.workbench.desk import Session
 from sfumato.workbench.projects import Project
 
 
@@ -93,13 +93,13 @@ def test_jobs_wait_for_their_turn(client):
 
 def test_what_pages_ask_for_by_themselves_holds_up_nobody(client):
     jobs = client.desk.jobs
-    do, may_go_on = jobs._do, asyncio.Event()
+    do, may_go_on = jobs._run_job, asyncio.Event()
 
     async def slowly(job):
         await may_go_on.wait()
         await do(job)
 
-    jobs._do = slowly
+    jobs._run_job = slowly
     quiet = [client.post("/jobs", {"verb": "risk", "turn": turn}).json()["job"] for turn in range(5)]
     assert "disabled" not in re.search("<button[^>]* id=.start.[^>]*>", client.get("/search").text)[0]
     assert client.upload(b"a,b\n1,2\n", "another.csv").status_code == 202  # nor does it keep a table closed
@@ -129,7 +129,7 @@ def test_a_project_that_is_opened_again_is_as_it_was(client):
     client.job("anonymize")
     client.patch((["release", "max_suppressed"], 0.1))
     folder = client.desk.project.folder
-    again = Desk(Project(folder))
+    again = Session(Project(folder))
     assert again.recipe.to_dict() == client.desk.recipe.to_dict()
     assert again.version == client.desk.version
     assert again.chosen == 1
@@ -172,6 +172,6 @@ def test_a_disk_that_is_full_is_told(client, monkeypatch):
 def test_a_worker_without_work_rests_and_comes_back(with_process):
     with_process.job("risk")
     worker = with_process.desk.jobs._worker
-    with_process.loop.call_soon_threadsafe(with_process.desk.jobs._rest)
+    with_process.loop.call_soon_threadsafe(with_process.desk.jobs._stop_idle_worker)
     assert with_process.run(worker.wait()) == 0
     assert with_process.job("risk", again=1).state == "done"

@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.recipe import Recipe
-from sfumato.release.learning import try_learning
+from sfumato.release.learning import evaluate_classification
 from sfumato.reporting.judged import PARTS
 
 
@@ -22,9 +22,9 @@ def judged(opened_client):
     job = opened_client.job("anonymize")
     assert job.state == "done", job.error
     folder = opened_client.desk.project.folder
-    table = opened_client.desk.rows_kept.table()
+    table = opened_client.desk.stored_rows.table()
     recipe = Recipe.read(folder / "candidates" / str(job.result["candidate"]) / "recipe.toml")
-    return opened_client, job.result["candidate"], sf.carry_out(recipe, table), table
+    return opened_client, job.result["candidate"], sf.run_recipe(recipe, table), table
 
 
 def plain(found):
@@ -51,7 +51,7 @@ def test_assessing_gives_the_risk_and_every_rule(judged):
     risk = sf.assess_risk(release.frame, release.recipe.schema, population=10_000, max_subset=1)
     assert found["risk"] == plain(release.judged.risk())
     assert found["assessed"] == plain(risk.to_dict())
-    assert found["rules"] == plain({name: risk.judge(name).to_dict() for name in ("wp216", "ema", "hipaa")})
+    assert found["rules"] == plain({name: risk.check_compliance(name).to_dict() for name in ("wp216", "ema", "hipaa")})
 
 
 def test_the_reasons_of_a_row_tell_no_cell(judged):
@@ -81,7 +81,7 @@ def test_queries_are_those_of_the_library(judged):
 def test_the_classifier_is_that_of_the_library(judged):
     client, number, release, table = judged
     found = done(client, "classify", candidate=number, column=5)
-    assert found == plain(try_learning(release.recipe, table, target="disease").to_dict())
+    assert found == plain(evaluate_classification(release.recipe, table, target="disease").to_dict())
 
 
 def test_exploring_is_that_of_the_library(judged):
@@ -106,7 +106,7 @@ def test_a_solution_becomes_a_pinned_candidate_and_what_is_looked_at_stays(judge
     assert facts["made"]["algorithm"] == {"name": "fixed-levels", "levels": levels}
     recipe = client.desk.recipe
     solutions = sf.explore(table, recipe.schema, recipe.models, max_suppressed=recipe.max_suppressed)
-    assert facts["measures"] == plain(dict(solutions.release(levels).measures))
+    assert facts["measures"] == plain(dict(solutions.release(levels).metrics))
 
 
 def test_candidates_side_by_side_are_those_of_the_library(judged):
@@ -138,7 +138,7 @@ def test_writing_takes_what_was_judged_before(judged, monkeypatch, tmp_path):
     assert sorted(computed) == sorted(PARTS)
     folder = client.desk.project.folder / "releases" / str(number)
     recipe = Recipe.read(client.desk.project.folder / "candidates" / str(candidate) / "recipe.toml")
-    sf.carry_out(replace(recipe, language="zh"), table).write(tmp_path / "alone")
+    sf.run_recipe(replace(recipe, language="zh"), table).write(tmp_path / "alone")
     for path in ("public/about.html", "internal/report.json", "internal/report.html"):
         assert (folder / path).read_bytes() == (tmp_path / "alone" / path).read_bytes()
     assert 'lang="zh' in (folder / "internal" / "report.html").read_text(encoding="utf-8")

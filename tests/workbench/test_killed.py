@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.workbench.desk import Desk
+from sfumato.workbench.desk import Session
 from sfumato.workbench.history import ChangeHistory
 from sfumato.workbench.projects import Project
-from sfumato.workbench.results import Results
+from sfumato.workbench.results import ResultCache
 from sfumato.workbench.verbs import open as opening
-from sfumato.workbench.worker import Bench
+from sfumato.workbench.worker import WorkerState
 
 CITIES = "city,mayor,people\nUlm,Ann,100\nBonn,Bob,200\nKiel,Cy,300\n"
 STEPS = (  # every function that changes a file of the project while a table is opened
     ("sfumato.table.kept_rows", "keep_rows"),
-    (Bench, "write"),
+    (WorkerState, "write"),
     (Project, "write"),
-    (Results, "_drop"),
+    (ResultCache, "_drop"),
     (ChangeHistory, "_write"),
     (Path, "unlink"),
     (shutil, "rmtree"),
@@ -55,10 +55,10 @@ def lives(monkeypatch, steps):
 def study(tmp_path_factory, persons_csv):
     """Return a project with a table, a change of its recipe, a result and a table to open next."""
     folder = tmp_path_factory.mktemp("study") / "project"
-    desk = Desk(Project(folder))
+    desk = Session(Project(folder))
     open_in(desk, persons_csv)
     desk.patch(desk.version, "search", [(("release", "max_suppressed"), None, 0.25)])
-    desk._results.keep("key", "risk", {}, {"of": "persons"})
+    desk._results.store("key", "risk", {}, {"of": "persons"})
     return folder
 
 
@@ -66,16 +66,16 @@ def open_in(desk, path):
     """Open a file as the worker and the server do, one after the other."""
     asked = {"place": str(path), "name": path.name}
     number = desk.project.next_number("tables")
-    bench = Bench(desk.project.folder)
-    result = opening.run(bench, {**asked, "number": number}, lambda *_: None)
+    bench = WorkerState(desk.project.folder)
+    result = opening.run_open(bench, {**asked, "number": number}, lambda *_: None)
     desk._table_opened(asked, json.loads(json.dumps(result)))
 
 
 def check_whole(desk):
     """See that everything a project tells is about the table that it names, and return its name."""
     assert desk.recipe.input_file == desk.name
-    assert desk.rows_kept.count == desk.rows == desk.recipe.input_rows
-    assert desk.rows_kept.columns == desk.columns
+    assert desk.stored_rows.count == desk.rows == desk.recipe.input_rows
+    assert desk.stored_rows.columns == desk.columns
     assert len(desk.details) == len(desk.columns)
     assert set(desk.recipe.to_dict()["attributes"]) <= set(desk.columns)
     assert (desk.latest("risk") is not None) == (desk.name == "persons.csv")
@@ -90,7 +90,7 @@ def test_a_kill_between_any_two_steps_leaves_one_table_or_the_other(study, tmp_p
     while "all" not in found:
         folder = tmp_path / str(len(found)) / "project"
         shutil.copytree(study, folder)
-        desk = Desk(Project(folder))
+        desk = Session(Project(folder))
         with pytest.MonkeyPatch.context() as patch:
             lives(patch, len(found))
             try:
@@ -99,7 +99,7 @@ def test_a_kill_between_any_two_steps_leaves_one_table_or_the_other(study, tmp_p
                 found.append("")
             else:
                 found.append("all")
-        again = Desk(Project(folder))
+        again = Session(Project(folder))
         found[-1] = found[-1] or check_whole(again)
         open_in(again, cities)
         assert check_whole(again) == "cities.csv"
@@ -112,7 +112,7 @@ def test_a_kill_between_any_two_steps_leaves_one_table_or_the_other(study, tmp_p
 
 def test_the_same_table_read_again_begins_anew(study, tmp_path, persons_csv):
     shutil.copytree(study, tmp_path / "project")
-    desk = Desk(Project(tmp_path / "project"))
+    desk = Session(Project(tmp_path / "project"))
     sha256 = desk.recipe.input_sha256
     open_in(desk, persons_csv)
     assert desk.recipe.input_sha256 == sha256
@@ -124,7 +124,7 @@ def test_the_same_table_read_again_begins_anew(study, tmp_path, persons_csv):
 def test_a_project_whose_table_is_gone_asks_for_one(study, tmp_path, persons_csv):
     shutil.copytree(study, tmp_path / "project")
     shutil.rmtree(tmp_path / "project" / "tables" / "1")
-    desk = Desk(Project(tmp_path / "project"))
+    desk = Session(Project(tmp_path / "project"))
     assert not desk.opened
     open_in(desk, persons_csv)
     assert desk.opened

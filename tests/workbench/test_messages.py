@@ -18,11 +18,11 @@ from tests.workbench.conftest import persons
 
 import sfumato
 from sfumato.catalogue import ALGORITHMS, MODELS
-from sfumato.words import words_in
-from sfumato.workbench.messages import message, note
+from sfumato.words import load_messages
+from sfumato.workbench.messages import translate_error, translate_note
 from sfumato.workbench.rendering import PLACES
 
-EN, ZH = words_in("en"), words_in("zh")
+EN, ZH = load_messages("en"), load_messages("zh")
 SOURCE = Path(sfumato.__file__).parent
 CHINESE = {
     "name": "姓名",
@@ -62,8 +62,8 @@ PUT_TOGETHER = {"reading.no_calendar", "reading.two_marks"}
 
 @pytest.mark.parametrize(("library", "page"), SAID.items())
 def test_a_message_is_in_the_words_of_the_page(library, page):
-    assert message(EN, library) == page
-    assert message(EN, page) == page or "e9" in library, "what is in them already stays as it is"
+    assert translate_error(EN, library) == page
+    assert translate_error(EN, page) == page or "e9" in library, "what is in them already stays as it is"
 
 
 def test_no_message_of_the_library_has_python_in_it_on_a_page():
@@ -72,7 +72,7 @@ def test_no_message_of_the_library_has_python_in_it_on_a_page():
     for room in rooms.split():
         for path in sorted((SOURCE / room).rglob("*.py")):
             for line, said in sentences(ast.parse(path.read_text("utf-8"))):
-                shown = message(EN, said)
+                shown = translate_error(EN, said)
                 if PYTHON.search(shown) or re.search(r"\de\+\d| \(--", shown):
                     left[f"{path.relative_to(SOURCE)}:{line}"] = shown
     assert left == {}
@@ -89,7 +89,7 @@ def test_messages_that_pages_recognize_are_written_by_the_library():
         if all(isinstance(part.value, str) for part in parts if isinstance(part, ast.Constant))
     )
     missing = {}
-    for key, entry in EN.under("messages").items():
+    for key, entry in EN.subset("messages").items():
         pieces = [each for text, *_ in Formatter().parse(entry) for each in re.split("[;.,]", text)]
         if max(pieces, key=len) not in written and key not in PUT_TOGETHER:
             missing[key] = pieces
@@ -252,14 +252,14 @@ def test_a_failed_job_is_told_in_the_language_of_the_page(bench_client, content,
 
 
 def test_how_far_a_job_is_is_chinese():
-    assert note(ZH, "workbench.notes.reading") == "正在读取数据表"
-    assert note(ZH, "judging the file") == "正在审计文件"
-    assert note(ZH, "loss 0.5, lower bound 0.25") == "loss 0.5，下界 0.25"
-    assert note(ZH, "something new") == ""
-    assert note(EN, "something new") == "something new"
+    assert translate_note(ZH, "workbench.notes.reading") == "正在读取数据表"
+    assert translate_note(ZH, "judging the file") == "正在审计文件"
+    assert translate_note(ZH, "loss 0.5, lower bound 0.25") == "loss 0.5，下界 0.25"
+    assert translate_note(ZH, "something new") == ""
+    assert translate_note(EN, "something new") == "something new"
 
 
 def test_what_nobody_translated_follows_what_kind_of_problem_it_is():
-    said = message(ZH, "Something that nobody has translated yet, with KAnonymity(k=5).", "SchemaError")
+    said = translate_error(ZH, "Something that nobody has translated yet, with KAnonymity(k=5).", "SchemaError")
     assert said.startswith("列与角色不相符。英文原文：Something")
     assert "k-anonymity (k = 5)" in said

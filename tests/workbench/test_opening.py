@@ -13,10 +13,10 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.workbench.application import Application
-from sfumato.workbench.desk import Desk
+from sfumato.workbench.desk import Session
 from sfumato.workbench.projects import Project
-from sfumato.workbench.serving import Serving, serve
-from sfumato.workbench.uploads import shown_name
+from sfumato.workbench.serving import ServerOptions, serve
+from sfumato.workbench.uploads import safe_display_name
 
 GERMAN = "Kundenliste, Stand 2026\n\nName;Alter;Gehalt\nMüller;34;1.234,50\nMaier;51;2.345,75\nSchulz;34;1.111,25\n"
 CHINESE = "姓名,年龄,疾病\n张三,34,流感\n李四,51,感冒\n王五,34,流感\n"
@@ -183,9 +183,9 @@ def test_a_project_that_moved_knows_its_file(bench_client, persons_csv):
     bench_client.open(persons_csv)
     project = bench_client.desk.project
     moved = project.folder.rename(project.folder.parent / "moved")
-    desk = Desk(Project(moved))
+    desk = Session(Project(moved))
     assert (moved / desk.project.source["path"]).read_bytes() == persons_csv.read_bytes()
-    desk.tidy()
+    desk.clean_up()
     assert (moved / desk.project.source["path"]).exists()
 
 
@@ -227,8 +227,8 @@ def test_it_is_thrown_away_by_who_agrees_to_what_was_shown(at_work):
 def test_a_file_on_the_command_line_throws_no_work_away(at_work, persons_csv):
     folder = at_work.desk.project.folder
     with pytest.raises(InvalidParameterError, match=r"holds work on persons\.csv.*sfumato workbench .*--project"):
-        serve(folder, Serving(), print, {"place": str(persons_csv), "name": "persons.csv"})
-    assert Desk(Project(folder)).at_stake == {"changes": 1, "candidates": 1}
+        serve(folder, ServerOptions(), print, {"place": str(persons_csv), "name": "persons.csv"})
+    assert Session(Project(folder)).at_stake == {"changes": 1, "candidates": 1}
 
 
 def test_two_tables_are_not_taken_at_once(bench_client, persons_csv):
@@ -265,7 +265,7 @@ def test_another_table_leaves_what_was_made_of_the_first_in_the_folder(bench_cli
     ],
 )
 def test_names_are_shown_and_never_used(given, shown):
-    assert shown_name(given) == shown
+    assert safe_display_name(given) == shown
 
 
 def test_files_of_a_project_are_for_its_owner_alone(bench_client, persons_csv):

@@ -40,8 +40,8 @@ def test_people_that_somebody_knows_are_attacked_as_by_the_library(searched, tmp
     job = client.job("outside", candidate=number, file=file, kind="known", key=0)
     assert job.state == "done", job.error
     (tmp_path / "voters.csv").write_bytes(content)
-    known, table = sf.read(tmp_path / "voters.csv"), client.desk.rows_kept.table()
-    release = sf.carry_out(Recipe.read(client.desk.project.folder / "candidates" / str(number) / "recipe.toml"), table)
+    known, table = sf.read(tmp_path / "voters.csv"), client.desk.stored_rows.table()
+    release = sf.run_recipe(Recipe.read(client.desk.project.folder / "candidates" / str(number) / "recipe.toml"), table)
     found = sf.attack(
         release.frame,
         release.recipe.schema,
@@ -67,7 +67,7 @@ def test_people_that_somebody_knows_are_attacked_as_by_the_library(searched, tmp
 def test_an_older_release_of_the_same_people_is_composed_with(searched):
     client, number, _ = searched
     older = client.desk.project.folder / "candidates" / str(number) / "recipe.toml"
-    release = sf.carry_out(Recipe.read(older), client.desk.rows_kept.table())
+    release = sf.run_recipe(Recipe.read(older), client.desk.stored_rows.table())
     rows = release.frame.to_pylist()
     content = text_of([list(rows[0])] + [list(row.values()) for row in rows])
     file = give(client, content, "older.csv", "?kind=other").json()["outside"]

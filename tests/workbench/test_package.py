@@ -14,7 +14,7 @@ from jinja2 import Environment, nodes
 
 import sfumato.workbench
 from sfumato.workbench.desk import STEPS
-from sfumato.workbench.rendering import PLACES, templates
+from sfumato.workbench.rendering import PLACES, load_templates
 
 PACKAGE = Path(sfumato.workbench.__file__).parent
 NAMES = {"Sfumato", "public", "internal", "recipe", "toml", "release"}
@@ -88,4 +88,4 @@ def test_importing_sfumato_loads_no_server():
 
 
 def test_all_templates_can_be_read():
-    assert templates().list_templates()
+    assert load_templates().list_templates()

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from sfumato.catalogue import ALGORITHMS
 from sfumato.cli.application import app
-from sfumato.words import words_in
+from sfumato.words import load_messages
 
 HIERARCHIES = {
     "age": {"kind": "intervals", "widths": [10, 30]},
@@ -127,7 +127,7 @@ def test_inspection_is_that_of_the_command_line(opened_client, persons_csv):
     here, there = opened_client.desk.inspection, json.loads(told.stdout)
     assert here["risk"] == {**there["risk"], "quasi": here["risk"]["quasi"]}
     for one, other in zip(here["attributes"], there["attributes"], strict=True):
-        reasons = [words_in("en").again(told) for told in one["reasons"]]
+        reasons = [load_messages("en").render(told) for told in one["reasons"]]
         assert {**one, "reasons": reasons} == other
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from sfumato.workbench import peers
 from sfumato.workbench.guard import COOKIE
-from sfumato.workbench.peers import is_stranger, owner_of
+from sfumato.workbench.peers import is_other_user, socket_owner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a socket is")
 NOBODY = 65534
@@ -33,27 +33,27 @@ def test_the_system_tells_whose_a_connection_is(family, host):
     with socket.create_server((host, 0), family=family) as server, socket.socket(family) as client:
         client.connect(server.getsockname()[:2])
         ends = client.getsockname()[:2], server.getsockname()[:2]
-        assert owner_of(*ends) == os.getuid()
-        assert not is_stranger(*ends)
-        assert owner_of(ends[0], ("127.0.0.1", 1)) is None
-    assert owner_of(*ends) is None
+        assert socket_owner(*ends) == os.getuid()
+        assert not is_other_user(*ends)
+        assert socket_owner(ends[0], ("127.0.0.1", 1)) is None
+    assert socket_owner(*ends) is None
 
 
 def test_another_user_is_a_stranger_and_whoever_is_unknown_is_not(monkeypatch):
     monkeypatch.setenv("SUDO_UID", "1234")
     for owner, strange in ((os.getuid(), False), (0, False), (1234, False), (54321, True), (None, False)):
-        monkeypatch.setattr(peers, "owner_of", lambda *_, owner=owner: owner)
-        assert is_stranger(("127.0.0.1", 1), ("127.0.0.1", 2)) is strange
-    assert not is_stranger(None, ("127.0.0.1", 2))
+        monkeypatch.setattr(peers, "socket_owner", lambda *_, owner=owner: owner)
+        assert is_other_user(("127.0.0.1", 1), ("127.0.0.1", 2)) is strange
+    assert not is_other_user(None, ("127.0.0.1", 2))
 
 
 def test_strangers_get_nothing_whatever_they_know(opened_client, monkeypatch):
-    monkeypatch.setattr(peers, "owner_of", lambda *_: 54321)
+    monkeypatch.setattr(peers, "socket_owner", lambda *_: 54321)
     for path in ("/", "/data", "/rows/original", "/static/page.js"):
         answer = opened_client.get(path)
         assert answer.status_code == 403
         assert "Person" not in answer.text
-    token = opened_client.gate.draw_token()
+    token = opened_client.gate.issue_token()
     assert opened_client.post("/enter", {"token": token}).status_code == 403
     monkeypatch.undo()
     assert opened_client.post("/enter", {"token": token}).status_code == 204  # and uses no token up

@@ -12,7 +12,7 @@ import pytest
 
 from sfumato.catalogue import MODELS
 from sfumato.release.presets import PRESETS, starting_model
-from sfumato.words import words_in
+from sfumato.words import load_messages
 
 NEEDS_MORE = {
     "p-plus-sensitive-k-anonymity": {"categories": {"flu": "cold", "cold": "cold", "cough": "other"}},
@@ -79,7 +79,7 @@ def test_every_preset_can_be_chosen_and_says_why(client, name):
     assert client.patch(*changes(drawn(client))[f"preset-{name}"]).status_code == 200
     page = drawn(client)
     assert f'id="preset-{name}" aria-pressed="true"' in page
-    assert words_in("en")(f"presets.{name}.reason") in unescape(page)
+    assert load_messages("en")(f"presets.{name}.reason") in unescape(page)
     assert client.desk.recipe.models[0].k == PRESETS[name].k
     assert client.desk.recipe.max_suppressed == PRESETS[name].max_suppressed
 
@@ -100,7 +100,7 @@ def test_every_model_of_the_catalogue_can_be_added_and_shows_all_its_parameters(
     card = drawn(client, language).partition(f'id="model-{place}"')[2]
     shown = set(re.findall(rf'id="model-{place}-(\w+?)(?:-\d+)?"', card))
     assert {field.name for field in fields(MODELS[name])} <= shown
-    assert words_in(language)("workbench_promise.six") in card
+    assert load_messages(language)("workbench_promise.six") in card
 
 
 def test_numbers_are_changed_at_their_place_and_bad_ones_are_refused_by_the_library(client):

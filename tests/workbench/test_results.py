@@ -6,7 +6,7 @@ import pytest
 
 from sfumato.workbench import results
 from sfumato.workbench.projects import Project
-from sfumato.workbench.results import Results
+from sfumato.workbench.results import ResultCache
 
 
 @pytest.fixture
@@ -15,10 +15,10 @@ def project(tmp_path):
 
 
 def test_results_are_found_again(project):
-    kept = Results(project)
-    kept.keep("a", "risk", {}, {"n": 1})
-    kept.keep("b", "risk", {}, {"n": 2})
-    for found in (kept, Results(project)):
+    kept = ResultCache(project)
+    kept.store("a", "risk", {}, {"n": 1})
+    kept.store("b", "risk", {}, {"n": 2})
+    for found in (kept, ResultCache(project)):
         assert found.find("a") == {"n": 1}
         assert found.latest("risk", {}) == {"n": 2}
         assert found.latest("attack", {}) is None
@@ -27,19 +27,19 @@ def test_results_are_found_again(project):
 
 def test_the_oldest_go_when_they_are_many(project, monkeypatch):
     monkeypatch.setattr(results, "MOST", 1000)
-    kept = Results(project)
+    kept = ResultCache(project)
     for n in range(10):
-        kept.keep(str(n), "risk", {"n": n}, "x" * 300)
+        kept.store(str(n), "risk", {"n": n}, "x" * 300)
     names = sorted(path.stem for path in (project.folder / "results").iterdir())
     assert names == ["8", "9"]
     assert kept.find("7") is None
-    kept.keep("large", "risk", {}, "x" * 5000)
+    kept.store("large", "risk", {}, "x" * 5000)
     assert kept.find("large") is not None
 
 
 def test_a_table_that_is_opened_clears_them(project):
-    kept = Results(project)
-    kept.keep("a", "risk", {}, 1)
+    kept = ResultCache(project)
+    kept.store("a", "risk", {}, 1)
     kept.clear()
     assert list((project.folder / "results").iterdir()) == []
     assert kept.latest("risk", {}) is None

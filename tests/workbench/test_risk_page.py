@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sfumato.attacks.results import AttackVerdict
-from sfumato.words import words_in
+from sfumato.words import load_messages
 from sfumato.workbench.pages.risk import _attack
 
 ATTACKS = ("singling-out", "linkage", "homogeneity", "background-knowledge", "skewness")
@@ -37,7 +37,7 @@ def attack(name="linkage", *, rate=0.1, guessing=0.01, control=None, verdict="no
     ],
 )
 def test_an_attack_that_may_be_better_is_not_called_no_better(given, verdict):
-    told = _attack(attack(**given), words_in("en"))
+    told = _attack(attack(**given), load_messages("en"))
     assert told["verdict"] == verdict
     assert ("may be chance" in told["meaning"]) == (verdict == "not surely better")
 
@@ -47,12 +47,12 @@ def test_an_attack_that_may_be_better_is_not_called_no_better(given, verdict):
 @pytest.mark.parametrize("verdict", list(AttackVerdict))
 @pytest.mark.parametrize("before", [0.5, None])
 def test_every_attack_has_its_words(language, name, verdict, before):
-    told = _attack(attack(name, verdict=verdict, allowed=0.2, before=before), words_in(language))
+    told = _attack(attack(name, verdict=verdict, allowed=0.2, before=before), load_messages(language))
     assert "{" not in told["meaning"] + told["title"] + told["picture"]
 
 
 def test_linkage_is_explained_by_what_is_promised():
-    told = _attack(attack(rate=0.076, guessing=0.0, verdict="within the guarantee", allowed=0.2), words_in("en"))
+    told = _attack(attack(rate=0.076, guessing=0.0, verdict="within the guarantee", allowed=0.2), load_messages("en"))
     assert "7.6% of the time" in told["meaning"]
     assert "what is promised allows up to 20.0%" in told["meaning"]
     assert told["color"] == "good"

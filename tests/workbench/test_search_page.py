@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 
 from sfumato.catalogue import ALGORITHMS, RECOMMENDED
-from sfumato.words import words_in
+from sfumato.words import load_messages
 from sfumato.workbench import worker
 from sfumato.workbench.jobs import Job
 
@@ -23,7 +23,7 @@ def drawn(client, language="en"):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_algorithm_says_what_it_gives(opened_client, language):
-    page, say = drawn(opened_client, language), words_in(language)
+    page, say = drawn(opened_client, language), load_messages(language)
     assert all(say(f"algorithms.reason.{name}") in page for name in RECOMMENDED)
     named = [name for name in ALGORITHMS.built_in if name != "fixed-levels"]
     assert all(say(f"algorithms.gives.{name}") in page for name in named)
@@ -37,7 +37,7 @@ def test_every_algorithm_can_be_chosen_and_shows_its_parameters_as_fields_of_the
     assert opened_client.patch(*json.loads(unescape(change))["set"], step="search").status_code == 200
     page = drawn(opened_client)
     assert opened_client.desk.recipe.algorithm.name == name
-    assert (words_in("en")(f"algorithms.gives.{name}") in page) or name in RECOMMENDED
+    assert (load_messages("en")(f"algorithms.gives.{name}") in page) or name in RECOMMENDED
     if name == "mdav":
         assert re.search(r'<select id="parameter-publish"[^>]*><option value="centers" selected>', page)
     opened_client.desk.go(at)
@@ -49,7 +49,7 @@ def test_an_optimal_search_tells_the_best_so_far_and_a_bound(opened_client, monk
     recipe = {**desk.recipe.to_dict(), "algorithm": {"name": "optimal"}}
     said = io.StringIO()
     job = {"verb": "anonymize", "table": desk.project.table, "request": {"recipe": recipe, "number": 77}}
-    worker.serve(worker.Bench(desk.project.folder), job, said)
+    worker.serve(worker.WorkerState(desk.project.folder), job, said)
     told = [json.loads(line) for line in said.getvalue().splitlines()]
     assert told[-1] == {"result": {"candidate": 77}}
     figures = [each["figures"] for each in told[:-1] if each["figures"]]

@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 
 import sfumato as sf
 from sfumato.cli.application import app
-from sfumato.cli.workbench import _asked
+from sfumato.cli.workbench import _project_and_source
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
 from sfumato.workbench import serving
 from sfumato.workbench.projects import FILE, Project
-from sfumato.workbench.serving import Serving, _bound, again, serve
+from sfumato.workbench.serving import ServerOptions, _bind_socket, reopen_address, serve
 
 
 @pytest.fixture
@@ -61,11 +61,11 @@ class Running:
 
 @pytest.mark.slow
 def test_a_server_opens_once_again_and_quits(tmp_path, state, persons_csv):
-    running = Running(tmp_path / "project", Serving(), {"place": str(persons_csv), "name": "persons.csv"})
+    running = Running(tmp_path / "project", ServerOptions(), {"place": str(persons_csv), "name": "persons.csv"})
     assert running.enter() == 204
     assert running.enter() == 403
     assert [path.stat().st_mode & 0o777 for path in state.iterdir()] == [0o600]
-    other = again()
+    other = reopen_address()
     assert other.partition("#")[0] == running.url.partition("#")[0]
     assert other != running.url
     assert running.enter(other) == 204
@@ -78,14 +78,14 @@ def test_without_a_server_there_is_no_other_address(state):
     state.mkdir(parents=True)
     (state / "1.json").write_text('{"host": "127.0.0.1", "port": 1, "key": "x", "proxy": null}', encoding="utf-8")
     with pytest.raises(ReadError, match="No workbench of yours is running"):
-        again()
+        reopen_address()
     assert list(state.iterdir()) == []
 
 
 @pytest.mark.slow
 def test_a_server_without_requests_stops(tmp_path, state, monkeypatch):
     monkeypatch.setattr(serving, "BETWEEN", 0.05)
-    running = Running(tmp_path / "project", Serving(idle=0.0001))
+    running = Running(tmp_path / "project", ServerOptions(idle=0.0001))
     running.thread.join(120)
     running.client.close()
     assert not running.thread.is_alive()
@@ -95,12 +95,12 @@ def test_a_server_without_requests_stops(tmp_path, state, monkeypatch):
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.7", "::"])  # noqa: S104 - to be refused
 def test_other_addresses_need_a_proxy(host):
     with pytest.raises(InvalidParameterError, match="--behind-proxy"):
-        Serving(host=host)
-    assert Serving(host=host, proxy="bench.example").proxy == "bench.example"
+        ServerOptions(host=host)
+    assert ServerOptions(host=host, proxy="bench.example").proxy == "bench.example"
 
 
 def test_behind_a_proxy_one_name_is_answered_over_https_only(tmp_path, state):
-    asked = Serving(proxy="bench.example")
+    asked = ServerOptions(proxy="bench.example")
     known, address = threading.Event(), []
     thread = threading.Thread(
         target=serve, args=(tmp_path / "project", asked, lambda url: (address.append(url), known.set()))
@@ -118,7 +118,7 @@ def test_behind_a_proxy_one_name_is_answered_over_https_only(tmp_path, state):
         client.headers["x-forwarded-proto"] = "https"
         assert client.get("/", headers={"host": f"127.0.0.1:{port}"}).status_code == 421
         assert client.post("/enter", json=token, headers={"origin": "http://bench.example"}).status_code == 403
-        entered = client.post("/enter", json={"token": again().partition("#")[2]})
+        entered = client.post("/enter", json={"token": reopen_address().partition("#")[2]})
         assert entered.status_code == 204
         cookie = entered.headers["set-cookie"]
         assert "Secure" in cookie
@@ -129,15 +129,15 @@ def test_behind_a_proxy_one_name_is_answered_over_https_only(tmp_path, state):
 
 @pytest.mark.slow
 def test_the_address_is_where_the_server_listens(tmp_path, state):
-    running = Running(tmp_path / "project", Serving(host="::1"))
+    running = Running(tmp_path / "project", ServerOptions(host="::1"))
     assert re.fullmatch(r"http://\[::1\]:\d+/[0-9a-f]{32}", running.base)
-    assert running.enter(again()) == 204
+    assert running.enter(reopen_address()) == 204
     running.quit()
     assert list(state.iterdir()) == []
 
 
 def test_by_default_only_this_machine_is_listened_to():
-    with _bound(Serving()) as listening:
+    with _bind_socket(ServerOptions()) as listening:
         assert listening.getsockname()[0] == "127.0.0.1"
 
 
@@ -201,10 +201,10 @@ def test_the_worker_ends_with_the_server_even_if_that_is_killed(start_server, pe
 
 @pytest.mark.slow
 def test_a_port_that_is_taken_is_told(tmp_path, state):
-    running = Running(tmp_path / "one", Serving())
+    running = Running(tmp_path / "one", ServerOptions())
     port = int(running.origin.rsplit(":", 1)[1])
     with pytest.raises(InvalidParameterError, match=f"Port {port} "):
-        serve(tmp_path / "two", Serving(port=port), print)
+        serve(tmp_path / "two", ServerOptions(port=port), print)
     running.enter()
     running.quit()
     assert state.exists()
@@ -212,12 +212,12 @@ def test_a_port_that_is_taken_is_told(tmp_path, state):
 
 @pytest.mark.slow
 def test_a_project_is_open_in_one_workbench_at_a_time(tmp_path, state):
-    running = Running(tmp_path / "one", Serving())
+    running = Running(tmp_path / "one", ServerOptions())
     with pytest.raises(WriteError, match="open in another workbench"):
-        serve(tmp_path / "one", Serving(), print)
+        serve(tmp_path / "one", ServerOptions(), print)
     running.enter()
     running.quit()
-    with Project(tmp_path / "one").held():
+    with Project(tmp_path / "one").locked():
         assert state.exists()
 
 
@@ -285,7 +285,7 @@ def test_the_terminal_stops_it_without_a_word(start_server, number):
 
 
 def test_a_password_of_a_database_stays_in_memory(bench_client):
-    _, place, name = _asked("postgresql://ann:s3same@127.0.0.1:1/clinic", None)
+    _, place, name = _project_and_source("postgresql://ann:s3same@127.0.0.1:1/clinic", None)
     assert "s3same" not in name
     request = {"place": place, "name": name, "reading": {"table": "patients"}}
 
@@ -301,8 +301,8 @@ def test_a_password_of_a_database_stays_in_memory(bench_client):
 
 
 def test_a_table_of_a_database_is_opened_from_the_command_line(bench_client, tmp_path):
-    sf.write(sf.samples.generate(60, seed=1), f"sqlite:///{tmp_path}/clinic.db", table_name="patients")
-    _, place, name = _asked(f"sqlite:///{tmp_path}/clinic.db", None)
+    sf.write(sf.samples.generate_hospital(60, seed=1), f"sqlite:///{tmp_path}/clinic.db", table_name="patients")
+    _, place, name = _project_and_source(f"sqlite:///{tmp_path}/clinic.db", None)
 
     async def start():
         return bench_client.desk.start("open", {"place": place, "name": name, "reading": {"table": "patients"}})

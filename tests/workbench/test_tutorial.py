@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.inspection.raw_risk import risk_of
+from sfumato.inspection.raw_risk import measure_raw_risk
 from sfumato.release.changing import with_roles
-from sfumato.reporting.numbers import percent
-from sfumato.words import words_in
+from sfumato.reporting.numbers import format_percent
+from sfumato.words import load_messages
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "tutorial" / "without-code.md").read_text("utf-8")
@@ -28,9 +28,9 @@ HIERARCHY = {
 
 def labels():
     """List what the pages say, with the parts of the release filled in."""
-    words = words_in("en")
+    words = load_messages("en")
     rooms = (ROOT / "src" / "sfumato" / "words" / "en").glob("*.toml")
-    entries = [entry for room in rooms for entry in words.under(room.stem).values()]
+    entries = [entry for room in rooms for entry in words.subset(room.stem).values()]
     said = {form for entry in entries for form in ([entry] if isinstance(entry, str) else entry.values())}
     return said | {text.replace("{part}", part) for text in said for part in NO_WORDS} | NO_WORDS
 
@@ -50,27 +50,27 @@ def test_every_picture_is_shown_told_and_small():
 @pytest.fixture(scope="module")
 def release():
     """Make the release of the tutorial without the page."""
-    table = sf.samples.generate(5000, seed=0)
+    table = sf.samples.generate_hospital(5000, seed=0)
     script = runpy.run_path(str(ROOT / "scripts" / "workbench_pictures.py"))
     assert {name: sorted(values) for name, values in script["PARTNERS"].items()} == HIERARCHY
     left_out = {table.column_names[number]: None for number in script["UNPUBLISHED"]}
     content = with_roles(sf.propose_recipe(sf.inspect(table), table), left_out).to_dict()
     content["attributes"]["marital_status"]["hierarchy"] = sf.Taxonomy(HIERARCHY).to_dict()
     content["models"][1]["l"] = 3
-    return sf.carry_out(sf.Recipe.from_dict(content), table)
+    return sf.run_recipe(sf.Recipe.from_dict(content), table)
 
 
 def test_the_figures_are_those_of_the_release(release):
-    risk = risk_of(sf.samples.generate(5000, seed=0), release.recipe.schema.quasi)
+    risk = measure_raw_risk(sf.samples.generate_hospital(5000, seed=0), release.recipe.schema.quasi)
     linkage, skewness = (
         next(each for each in release.judged.attacks() if each["attack"] == name) for name in ("linkage", "skewness")
     )
     figures = {
         f"{risk.unique_records:,} are the only ones",
         f"{len(release.audit.groups.sizes)} groups",
-        f"{percent(release.measures['loss'])} of the detail",
-        f"the right row {percent(linkage['after']['rate'])} of the time",
-        f"is right {percent(skewness['after']['rate'])} of the time",
+        f"{format_percent(release.metrics['loss'])} of the detail",
+        f"the right row {format_percent(linkage['after']['rate'])} of the time",
+        f"is right {format_percent(skewness['after']['rate'])} of the time",
     }
     text = " ".join(PAGE.split())
     assert {each for each in figures if each not in text} == set()

@@ -1,7 +1,7 @@
-from .base import Algorithm as Algorithm
-from .base import Task as Task
+from .base import TableAlgorithm as TableAlgorithm
+from .base import TableRequest as TableRequest
 from .buckets.anatomy import Anatomy as Anatomy
-from .buckets.cross_bucket import CrossBucket as CrossBucket
+from .buckets.cross_bucket import CrossBucketGeneralization as CrossBucketGeneralization
 from .buckets.local_anatomy import LocalAnatomy as LocalAnatomy
 from .buckets.local_anatomy_generalization import LocalAnatomyGeneralization as LocalAnatomyGeneralization
 from .buckets.m_invariant_buckets import MInvariantBuckets as MInvariantBuckets
@@ -9,7 +9,7 @@ from .buckets.slicing import Slicing as Slicing
 from .cuts.bottom_up_generalization import BottomUpGeneralization as BottomUpGeneralization
 from .cuts.k_optimize import KOptimize as KOptimize
 from .cuts.top_down_specialization import TopDownSpecialization as TopDownSpecialization
-from .full_domain.as_is import AsIs as AsIs
+from .full_domain.as_is import Identity as Identity
 from .full_domain.datafly import Datafly as Datafly
 from .full_domain.fixed_levels import FixedLevels as FixedLevels
 from .full_domain.incognito import Incognito as Incognito
@@ -18,10 +18,10 @@ from .full_domain.optimal import Optimal as Optimal
 from .full_domain.samarati import Samarati as Samarati
 from .local.local_recoding import LocalRecoding as LocalRecoding
 from .local.mondrian import Mondrian as Mondrian
-from .local.ncp_top_down import NCPTopDown as NCPTopDown
-from .local.sabre import Sabre as Sabre
+from .local.ncp_top_down import TopDownNCP as TopDownNCP
+from .local.sabre import SABRE as SABRE
 from .microaggregation.greedy_pk_clustering import GreedyPKClustering as GreedyPKClustering
 from .microaggregation.k_member import KMember as KMember
-from .microaggregation.maa_slie import MaaSlie as MaaSlie
-from .microaggregation.mdav import Mdav as Mdav
-from .microaggregation.v_mdav import VMdav as VMdav
+from .microaggregation.maa_slie import MAASLIE as MAASLIE
+from .microaggregation.mdav import MDAV as MDAV
+from .microaggregation.v_mdav import VMDAV as VMDAV

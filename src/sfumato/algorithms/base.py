@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.groups import Groups
-from sfumato.core.progress import Progress, silent
-from sfumato.core.publication import Publication
-from sfumato.core.signatures import KnownPersons
-from sfumato.models.base import PrivacyModel
-from sfumato.randomness import Stream
-from sfumato.schema.missing import SENSITIVE, Missing
-from sfumato.validation import did_you_mean
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.core.publication import TableSolution
+from sfumato.core.signatures import KnownIndividuals
+from sfumato.models.base import GroupModel
+from sfumato.randomness import KeyedRandom
+from sfumato.schema.missing import SENSITIVE, MissingPolicy
+from sfumato.validation import suggest_closest
 
 Shows: TypeAlias = Literal["covers", "centers", "buckets"]
 Settled: TypeAlias = Mapping[str, Any]  # plain values, as JSON has them
@@ -26,11 +26,11 @@ Needed: TypeAlias = Literal["always", "matches-all", "never"]
 MANY = 1 << 40  # records, more than any model asks for
 
 
-class FinerCounts(Protocol):
+class RollupCounts(Protocol):
     """Counts of a table whose combinations of values do not fit into memory, on levels where they do."""
 
     @property
-    def most(self) -> int:
+    def max_combinations(self) -> int:
         """How many combinations fit."""
 
     @property
@@ -40,12 +40,12 @@ class FinerCounts(Protocol):
     def fetch(self, levels: tuple[int, ...]) -> CodedTable | None:
         """Count combinations on one level per quasi-identifier, one code standing for its node; nothing if too many."""
 
-    def in_groups_below(self, size: int, levels: tuple[int, ...]) -> int:
+    def count_records_below(self, size: int, levels: tuple[int, ...]) -> int:
         """Count the records in groups of a recoding that are smaller than a size."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Task:
+class TableRequest:
     """What an algorithm is asked to do.
 
     Parameters
@@ -67,51 +67,51 @@ class Task:
     """
 
     table: CodedTable
-    models: Sequence[PrivacyModel]
-    most_suppressed: int
-    missing: Missing
+    models: Sequence[GroupModel]
+    max_suppressed: int
+    missing: MissingPolicy
     rng: np.random.Generator
-    stream: Stream = field(default_factory=Stream)
-    progress: Progress = silent
+    stream: KeyedRandom = field(default_factory=KeyedRandom)
+    progress: Progress = ignore_progress
     totals: Mapping[str, npt.NDArray[np.int64]] | None = None
-    finer: FinerCounts | None = None
-    lost: Mapping[str, int] | None = None
-    known: KnownPersons | None = None
+    rollup_counts: RollupCounts | None = None
+    missing_cells: Mapping[str, int] | None = None
+    known: KnownIndividuals | None = None
 
     def __post_init__(self) -> None:
         if any(model.needs_original for model in self.models):
-            original = self.whole()
-            object.__setattr__(self, "models", tuple(model.compared_to(original) for model in self.models))
+            original = self.as_one_group()
+            object.__setattr__(self, "models", tuple(model.with_reference(original) for model in self.models))
 
     @property
-    def watched(self) -> tuple[CodedColumn, ...]:
+    def model_columns(self) -> tuple[CodedColumn, ...]:
         """The sensitive attributes that models read."""
-        names = {name for model in self.models for name in model.attributes}
+        names = {name for model in self.models for name in model.sensitive_attributes}
         return tuple(column for column in self.table.sensitive if column.name in names)
 
     @property
-    def compared_with(self) -> str:
+    def reference_table(self) -> str:
         """The table whose distribution groups are compared with: published, original or both; empty if none is."""
         published = any(model.compares_with_table for model in self.models)
         original = any(model.needs_original for model in self.models)
         return "both" if published and original else "published" if published else "original" if original else ""
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A size below which no group is good."""
-        return max((model.smallest_group for model in self.models), default=1)
+        return max((model.min_group_size for model in self.models), default=1)
 
-    def whole(self) -> Groups:
+    def as_one_group(self) -> Groups:
         """Count all records as one group."""
-        return self.together(self.table, self.watched)
+        return self.count_as_one_group(self.table, self.model_columns)
 
-    def together(self, table: CodedTable, columns: Sequence[CodedColumn]) -> Groups:
+    def count_as_one_group(self, table: CodedTable, columns: Sequence[CodedColumn]) -> Groups:
         """Count the records of a table, and their values of some of its columns, as one group."""
-        group = np.zeros(table.cases, dtype=np.int32)
+        group = np.zeros(table.n_weighted_records, dtype=np.int32)
         return Groups.from_rows(group, 1, columns, SENSITIVE, weights=table.weights, totals=self.totals)
 
 
-class Algorithm(ABC):
+class TableAlgorithm(ABC):
     """A search for a publication that keeps all models. It has no privacy parameters of its own.
 
     Facts, each proven by the conformance suite; one that depends on parameters is a property:
@@ -144,16 +144,16 @@ class Algorithm(ABC):
     reference: ClassVar[str]
     needs_monotone: ClassVar[Needed] = "never"
     needs_complete: ClassVar[bool] = False
-    serves_flags: ClassVar[bool] = False
-    serves_attributes: ClassVar[Literal["together", "apart", "one"]] = "together"
+    supports_flags: ClassVar[bool] = False
+    supports_attributes: ClassVar[Literal["together", "apart", "one"]] = "together"
     hides_identities: ClassVar[bool] = True
     recodes: ClassVar[Literal["searched", "given", "nothing"]] = "searched"
     suppresses: ClassVar[bool] = True
-    follows_series: ClassVar[bool] = False
-    serves_blocks: ClassVar[bool] = True
+    supports_series: ClassVar[bool] = False
+    supports_blocks: ClassVar[bool] = True
 
     @abstractmethod
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
 
     @property
@@ -162,7 +162,7 @@ class Algorithm(ABC):
         return "covers"
 
     @property
-    def serves_cases(self) -> bool:
+    def supports_weights(self) -> bool:
         """Whether equal records may come as one case with a weight."""
         return False
 
@@ -172,20 +172,20 @@ class Algorithm(ABC):
         return False
 
     @property
-    def guides(self) -> tuple[str, ...]:
+    def target_columns(self) -> tuple[str, ...]:
         """Columns besides quasi-identifiers that the search looks at, such as a class to predict."""
         return ()
 
     @property
-    def names_quasi(self) -> tuple[str, ...]:
+    def named_quasi_identifiers(self) -> tuple[str, ...]:
         """Quasi-identifiers that the parameters name."""
         return ()
 
-    def needed_of_blocks(self, models: Sequence[PrivacyModel]) -> Sequence[PrivacyModel]:
+    def block_models(self, models: Sequence[GroupModel]) -> Sequence[GroupModel]:
         """Return what a block of a table must keep as one group, so that the search finds what to publish of it."""
         return models
 
-    def settle(self, task: Task, blocks: Callable[[], Iterable[CodedTable]]) -> Settled:  # noqa: ARG002 - most decide nothing
+    def fit_blocks(self, task: TableRequest, blocks: Callable[[], Iterable[CodedTable]]) -> Settled:  # noqa: ARG002 - most decide nothing
         """Decide what must be alike in all blocks of a table, before they are searched one by one.
 
         Parameters
@@ -195,21 +195,21 @@ class Algorithm(ABC):
         """
         return {}
 
-    def settled(self, facts: Settled) -> Algorithm:  # noqa: ARG002 - most decide nothing
+    def for_blocks(self, facts: Settled) -> TableAlgorithm:  # noqa: ARG002 - most decide nothing
         """Return what searches blocks, given what was decided for all of them."""
         return self
 
-    def refused_missing(self, missing: Mapping[str, int], policy: Missing) -> str | None:  # noqa: ARG002 - for some
+    def check_missing(self, missing: Mapping[str, int], policy: MissingPolicy) -> str | None:  # noqa: ARG002 - for some
         """Return in one sentence why quasi-identifiers with so many missing cells are not served, or nothing."""
         for name, cells in missing.items() if self.needs_complete else ():
             if cells:
                 return (
-                    f"{_name(self)} needs every quasi-identifier, but column {name!r} has {cells:,} missing "
+                    f"{_algorithm_name(self)} needs every quasi-identifier, but column {name!r} has {cells:,} missing "
                     "cells; fill them or drop these rows."
                 )
         return None
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Return in one sentence why the algorithm does not support this task, or nothing.
 
         What follows from the declared facts is derived here. An algorithm adds only what is its own.
@@ -222,64 +222,64 @@ class Algorithm(ABC):
         return {name: value for name, value in named.items() if value is not None}
 
 
-def _cases(algorithm: Algorithm, task: Task) -> Iterator[str]:
-    if task.table.weights is not None and not (algorithm.serves_cases or task.lost is not None):
+def _check_weights(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
+    if task.table.weights is not None and not (algorithm.supports_weights or task.missing_cells is not None):
         yield (
-            f"{_name(algorithm)} needs every record, but equal records are only counted here; give it the records "
+            f"{_algorithm_name(algorithm)} needs every record, but equal records are only counted here; give it the records "
             "themselves, or use Optimal."
         )
 
 
-def _flags(algorithm: Algorithm, task: Task) -> Iterator[str]:
-    if task.table.flags and not algorithm.serves_flags:
+def _check_flags(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
+    if task.table.flags and not algorithm.supports_flags:
         columns = ", ".join(repr(column) for column in task.table.flags)
-        yield f"{_name(algorithm)} cannot protect single sensitive cells (of {columns}); drop Schema.flags."
+        yield f"{_algorithm_name(algorithm)} cannot protect single sensitive cells (of {columns}); drop Schema.flags."
 
 
-def _population(algorithm: Algorithm, task: Task) -> Iterator[str]:
+def _check_population(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
     for model in task.models:
         if model.needs_population:
             yield (
-                f"{_name(algorithm)} cannot search for {model!r}, which needs a population table; "
+                f"{_algorithm_name(algorithm)} cannot search for {model!r}, which needs a population table; "
                 "give one to the audit."
             )
 
 
-def _named_columns(algorithm: Algorithm, task: Task) -> Iterator[str]:
+def _check_named_columns(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
     known = [column.name for column in task.table.quasi]
-    for column in algorithm.names_quasi:
+    for column in algorithm.named_quasi_identifiers:
         if column not in known:
-            hint = did_you_mean(column, known) or "; drop it."
-            yield f"{_name(algorithm)} names {column!r}, which is not a quasi-identifier{hint}"
+            hint = suggest_closest(column, known) or "; drop it."
+            yield f"{_algorithm_name(algorithm)} names {column!r}, which is not a quasi-identifier{hint}"
 
 
-def _unions(algorithm: Algorithm, task: Task) -> Iterator[str]:
+def _check_monotone(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
     for model in task.models:
         if model.monotone:
             continue
         if algorithm.needs_monotone == "always":
             yield (
-                f"{_name(algorithm)} does not support {model!r}, because merging valid groups can break it; "
+                f"{_algorithm_name(algorithm)} does not support {model!r}, because merging valid groups can break it; "
                 "use Optimal."
             )
-        if algorithm.needs_monotone == "matches-all" and task.missing is Missing.MATCHES_ALL:
-            yield f"{_name(algorithm)} does not support {model!r} if missing values match all; use own-value."
+        if algorithm.needs_monotone == "matches-all" and task.missing is MissingPolicy.MATCHES_ALL:
+            yield f"{_algorithm_name(algorithm)} does not support {model!r} if missing values match all; use own-value."
 
 
-def _attributes(algorithm: Algorithm, task: Task) -> Iterator[str]:
+def _check_sensitive_attributes(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
     for model in task.models:
-        if len(model.attributes) > 1 and algorithm.serves_attributes != "together":
+        if len(model.sensitive_attributes) > 1 and algorithm.supports_attributes != "together":
             yield (
-                f"{_name(algorithm)} does not support {model!r}, which is about several attributes at once; "
+                f"{_algorithm_name(algorithm)} does not support {model!r}, which is about several attributes at once; "
                 "use Mondrian."
             )
-    named = list(dict.fromkeys(name for model in task.models for name in model.attributes))
-    if len(named) > 1 and algorithm.serves_attributes == "one":
+    named = list(dict.fromkeys(name for model in task.models for name in model.sensitive_attributes))
+    if len(named) > 1 and algorithm.supports_attributes == "one":
         listed = ", ".join(repr(name) for name in named)
-        yield f"{_name(algorithm)} supports one sensitive attribute, but models name {listed}; keep one or use Anatomy."
+        yield f"{_algorithm_name(algorithm)} supports one sensitive attribute, but models name {listed}; keep one or use Anatomy."
 
 
-def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
+def _check_identity_models(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
     """Refuse models that a group of many keeps, and one record with the same values does not.
 
     Values too frequent for a model may be suppressed, so the same is asked of a group that has every value once.
@@ -287,43 +287,46 @@ def _identities(algorithm: Algorithm, task: Task) -> Iterator[str]:
     if algorithm.hides_identities:
         return
     columns = (*task.table.quasi, *task.table.sensitive)
-    instead = "LocalAnatomyGeneralization" if task.table.flags else "CrossBucket or Mondrian"
+    instead = "LocalAnatomyGeneralization" if task.table.flags else "CrossBucketGeneralization or Mondrian"
     one, many = np.ones(1, dtype=np.int64), np.full(1, MANY)
     for model in task.models:
-        seen = [column for column in columns if column.name in model.attributes]
-        whole = task.together(task.table, seen)
+        seen = [column for column in columns if column.name in model.sensitive_attributes]
+        whole = task.count_as_one_group(task.table, seen)
         even = {name: replace(each, counts=np.minimum(each.counts, 1)) for name, each in whole.histograms.items()}
         for group in (whole, replace(whole, histograms=even)):
-            if model.kept_by(replace(group, sizes=many))[0] and not model.kept_by(replace(group, sizes=one))[0]:
+            if (
+                model.satisfied_by(replace(group, sizes=many))[0]
+                and not model.satisfied_by(replace(group, sizes=one))[0]
+            ):
                 yield (
-                    f"{_name(algorithm)} does not support {model!r}, because it hides values, not identities: "
+                    f"{_algorithm_name(algorithm)} does not support {model!r}, because it hides values, not identities: "
                     f"other cells stay exact; use {instead}."
                 )
 
 
-def _missing_cells(algorithm: Algorithm, task: Task) -> Iterator[str]:
-    table, lost = task.table, task.lost
+def _check_missing_cells(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
+    table, lost = task.table, task.missing_cells
     if lost is None:
         cases = {column.name: np.flatnonzero(column.codes == column.domain.missing) for column in table.quasi}
         lost = {name: table.records(found) for name, found in cases.items()}
-    refusal = algorithm.refused_missing(lost, task.missing)
+    refusal = algorithm.check_missing(lost, task.missing)
     if refusal is not None:
         yield refusal
 
 
-def _name(algorithm: Algorithm) -> str:
+def _algorithm_name(algorithm: TableAlgorithm) -> str:
     return type(algorithm).__name__
 
 
-REASONS: tuple[Callable[[Algorithm, Task], Iterator[str]], ...] = (
-    _named_columns,
-    _cases,
-    _flags,
-    _population,
-    _unions,
-    _attributes,
-    _identities,
-    _missing_cells,
+REASONS: tuple[Callable[[TableAlgorithm, TableRequest], Iterator[str]], ...] = (
+    _check_named_columns,
+    _check_weights,
+    _check_flags,
+    _check_population,
+    _check_monotone,
+    _check_sensitive_attributes,
+    _check_identity_models,
+    _check_missing_cells,
 )
 FACTS = (
     "publishes",

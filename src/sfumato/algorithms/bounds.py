@@ -16,14 +16,14 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class HierarchyBounds:
     """The lowest nodes above the leaves, each as an interval; `node` is that of every leaf."""
 
     node: npt.NDArray[np.int32]
     nodes: tuple[Interval, ...]
 
     @classmethod
-    def of(cls, domain: Domain) -> Bounds | None:
+    def of(cls, domain: Domain) -> HierarchyBounds | None:
         """Read the bounds of a domain's hierarchy; nothing where it has none, or where its nodes are no intervals."""
         hierarchy = domain.hierarchy
         if hierarchy is None or not domain.scale.ordered or not len(domain):
@@ -34,7 +34,7 @@ class Bounds:
             first = np.flatnonzero(np.diff(node, prepend=-1))
             last = np.append(first[1:], len(values)) - 1
             return cls(node, tuple(Interval(values[a], values[b]) for a, b in zip(first, last, strict=True)))
-        read = [_interval(parse_label(text, domain.scale, {})) for text in hierarchy.labels[1]]
+        read = [_parse_interval(parse_label(text, domain.scale, {})) for text in hierarchy.labels[1]]
         nodes = tuple(each for each in read if each is not None)
         return cls(node, nodes) if len(nodes) == len(read) else None
 
@@ -55,7 +55,7 @@ class Bounds:
         return Interval(first.low, last.high, first.low_closed, last.high_closed)
 
 
-def _interval(label: Label) -> Interval | None:
+def _parse_interval(label: Label) -> Interval | None:
     if isinstance(label, Center):
         return Interval(label.value, label.value)
     return label if isinstance(label, Interval) else None

@@ -14,32 +14,32 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.in_blocks import united
-from sfumato.algorithms.local.covers import publish_covers
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.algorithms.in_blocks import merge_solutions
+from sfumato.algorithms.local.covers import label_covers
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.newcomers import fitting
-from sfumato.algorithms.suppressing import rounded_up
+from sfumato.algorithms.newcomers import publishable_subset
+from sfumato.algorithms.suppressing import round_up_share
 from sfumato.coding.codes import CodedColumn
-from sfumato.core.atoms import NO_ATOM, Atoms
+from sfumato.core.atoms import NO_COHORT, Cohorts
 from sfumato.core.groups import Groups
-from sfumato.core.progress import partly
-from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.core.progress import scale_progress
+from sfumato.core.publication import NOT_PUBLISHED, TableSolution
 from sfumato.exceptions import InfeasibleError
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.schema.missing import SENSITIVE
 
 Ints: TypeAlias = npt.NDArray[np.int64]
-Search: TypeAlias = Callable[[Task, Ints], Publication]
+Search: TypeAlias = Callable[[TableRequest, Ints], TableSolution]
 COVERED = 0.1  # of the work is done when the persons of earlier releases are covered
 
 
-def goes_by_atoms(algorithm: Algorithm) -> bool:
+def supports_cohorts(algorithm: TableAlgorithm) -> bool:
     """Whether releases of a series by this algorithm go by atoms: it finds groups, and generalizes their values."""
     return algorithm.publishes == "covers" and algorithm.recodes == "searched"
 
 
-def refusal_by_atoms(algorithm: Algorithm, models: Sequence[PrivacyModel]) -> str | None:
+def check_cohorts(algorithm: TableAlgorithm, models: Sequence[GroupModel]) -> str | None:
     """Return in one sentence why a series by this algorithm cannot promise these models, or nothing."""
     name = type(algorithm).__name__
     for model in models:
@@ -56,7 +56,7 @@ def refusal_by_atoms(algorithm: Algorithm, models: Sequence[PrivacyModel]) -> st
     return None
 
 
-def search_by_atoms(algorithm: Algorithm, task: Task, atoms: Atoms, search: Search) -> Publication:
+def search_with_cohorts(algorithm: TableAlgorithm, task: TableRequest, atoms: Cohorts, search: Search) -> TableSolution:
     """Find what to publish of a table whose persons were published before, but for some who are new.
 
     Everybody who was published before stays with her atom, which is shown by what covers its values now. Newcomers are
@@ -69,16 +69,16 @@ def search_by_atoms(algorithm: Algorithm, task: Task, atoms: Atoms, search: Sear
     atoms : of their persons.
     search : finds what to publish of the newcomers, given their task and their places among the records.
     """
-    old, newcomers = np.flatnonzero(atoms.of_case != NO_ATOM), atoms.newcomers
-    stayed = _shown_again(algorithm, task, atoms, old)
+    old, newcomers = np.flatnonzero(atoms.of_case != NO_COHORT), atoms.inserted
+    stayed = _republish_cohorts(algorithm, task, atoms, old)
     task.progress(COVERED)
-    came = _searched(replace(task, progress=partly(task.progress, COVERED, 1.0)), newcomers, search)
+    came = _search_inserted(replace(task, progress=scale_progress(task.progress, COVERED, 1.0)), newcomers, search)
     if stayed is not None and came is not None:
-        shown = united([stayed, came], [old, newcomers])
+        shown = merge_solutions([stayed, came], [old, newcomers])
     elif stayed is not None:
-        shown = _alone(stayed, old, task.table.cases)
+        shown = _restrict_to_cases(stayed, old, task.table.n_weighted_records)
     elif came is not None:
-        shown = _alone(came, newcomers, task.table.cases)
+        shown = _restrict_to_cases(came, newcomers, task.table.n_weighted_records)
     else:
         raise InfeasibleError(
             f"Nobody can be published: none of the {len(old):,} persons whom earlier releases published, and all "
@@ -88,30 +88,34 @@ def search_by_atoms(algorithm: Algorithm, task: Task, atoms: Atoms, search: Sear
     return replace(shown, waiting=int(np.count_nonzero(shown.group[newcomers] == NOT_PUBLISHED)))
 
 
-def _shown_again(algorithm: Algorithm, task: Task, atoms: Atoms, old: Ints) -> Publication | None:
+def _republish_cohorts(
+    algorithm: TableAlgorithm, task: TableRequest, atoms: Cohorts, old: Ints
+) -> TableSolution | None:
     """Publish everybody with her atom; leave out atoms that lost persons or keep a model no more, if that many may be.
 
     Returns nothing if nobody is left.
     """
     here, atom = np.unique(atoms.of_case[old], return_inverse=True)
     broken = atoms.present[here] < atoms.sizes[here]
-    groups = Groups.from_rows(atom, len(here), [column.take(old) for column in task.watched], SENSITIVE)
-    unkept = {model: ~model.kept_by(groups) & ~broken for model in task.models}
+    groups = Groups.from_rows(atom, len(here), [column.take(old) for column in task.model_columns], SENSITIVE)
+    unkept = {model: ~model.satisfied_by(groups) & ~broken for model in task.models}
     left_out = np.logical_or.reduce([broken, *unkept.values()])[atom]
-    if np.count_nonzero(left_out) > task.most_suppressed:
+    if np.count_nonzero(left_out) > task.max_suppressed:
         gone = int((atoms.sizes - atoms.present)[here].sum())
         worst = max(unkept, key=lambda model: np.count_nonzero(unkept[model]), default=None)
-        raise _too_many(task, gone, worst, int(np.count_nonzero(left_out)))
+        raise _excess_suppression_error(task, gone, worst, int(np.count_nonzero(left_out)))
     stays = np.flatnonzero(~left_out)
     if not len(stays):
         return None
     _, number = np.unique(atom[stays], return_inverse=True)
     quasi = [column.take(old[stays]) for column in task.table.quasi]
-    return _alone(_covered(algorithm, quasi, number.astype(np.int32)), stays, len(old))
+    return _restrict_to_cases(_label_groups(algorithm, quasi, number.astype(np.int32)), stays, len(old))
 
 
-def _too_many(task: Task, gone: int, unkept: PrivacyModel | None, persons: int) -> InfeasibleError:
-    needed = rounded_up(persons, task.table.rows)
+def _excess_suppression_error(
+    task: TableRequest, gone: int, unkept: GroupModel | None, persons: int
+) -> InfeasibleError:
+    needed = round_up_share(persons, task.table.rows)
     advice: list[dict[str, str | float | list[str]]] = [{"max_suppressed": needed}]
     if gone:
         return InfeasibleError(
@@ -128,35 +132,37 @@ def _too_many(task: Task, gone: int, unkept: PrivacyModel | None, persons: int) 
     )
 
 
-def _covered(algorithm: Algorithm, quasi: Sequence[CodedColumn], group: npt.NDArray[np.int32]) -> Publication:
+def _label_groups(
+    algorithm: TableAlgorithm, quasi: Sequence[CodedColumn], group: npt.NDArray[np.int32]
+) -> TableSolution:
     """Show groups by what covers their values, as the algorithm does."""
     sets = isinstance(algorithm, Mondrian) and algorithm.publish == "sets"
     exact = isinstance(algorithm, Mondrian) and algorithm.bounds == "exact"
-    return publish_covers(quasi, group, int(group.max()) + 1, sets=sets, exact=exact)
+    return label_covers(quasi, group, int(group.max()) + 1, sets=sets, exact=exact)
 
 
-def _searched(task: Task, newcomers: Ints, search: Search) -> Publication | None:
+def _search_inserted(task: TableRequest, newcomers: Ints, search: Search) -> TableSolution | None:
     """Find what to publish of newcomers; nothing if all of them wait."""
     table = task.table.take(newcomers)
     known = None if task.known is None else task.known.take(newcomers)
-    fits = fitting(replace(task, table=table, known=known)) if len(newcomers) else newcomers
+    fits = publishable_subset(replace(task, table=table, known=known)) if len(newcomers) else newcomers
     if not len(fits):
         return None
     among = replace(
         task,
         table=table.take(fits),
-        most_suppressed=task.most_suppressed * len(fits) // task.table.rows,
+        max_suppressed=task.max_suppressed * len(fits) // task.table.rows,
         known=None if known is None else known.take(fits),
     )
     try:
         found = search(among, newcomers[fits])
     except InfeasibleError:  # the search finds no groups among them
         return None
-    return _alone(found, fits, len(newcomers)) if (found.group != NOT_PUBLISHED).any() else None
+    return _restrict_to_cases(found, fits, len(newcomers)) if (found.group != NOT_PUBLISHED).any() else None
 
 
-def _alone(publication: Publication, rows: Ints, cases: int) -> Publication:
+def _restrict_to_cases(publication: TableSolution, rows: Ints, cases: int) -> TableSolution:
     """Return what is published of some of so many cases, and nothing of the others."""
     group = np.full(cases, NOT_PUBLISHED, dtype=np.int32)
     group[rows] = publication.group
-    return Publication(group, publication.recoded)
+    return TableSolution(group, publication.recoded)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 
-class Deadline:
+class TimeLimit:
     """A point in time some seconds from now."""
 
     def __init__(self, seconds: float) -> None:

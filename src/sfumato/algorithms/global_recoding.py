@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.publishing import publish_groups
-from sfumato.core.progress import silent
-from sfumato.core.publication import NOT_PUBLISHED, Label, Publication, Recoded
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.algorithms.publishing import merge_identical_groups
+from sfumato.core.progress import ignore_progress
+from sfumato.core.publication import NOT_PUBLISHED, Label, RecodedAttribute, TableSolution
 from sfumato.validation import require
 
 Cases = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GlobalRecoding(Algorithm):
+class GlobalRecoding(TableAlgorithm):
     """A search for one published value per original value."""
 
     refine: bool = False
@@ -28,7 +28,7 @@ class GlobalRecoding(Algorithm):
         require(isinstance(self.refine, bool), self, "refine", "true or false", self.refine)
 
     @property
-    def serves_cases(self) -> bool:
+    def supports_weights(self) -> bool:
         """Equal records may come as one case: all is decided on counts."""
         return True
 
@@ -37,7 +37,7 @@ class GlobalRecoding(Algorithm):
         """Rows in another order are published alike: all is decided on counts."""
         return True
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse to refine if groups of several recodings could not be published together."""
         for model in task.models:
             if self.refine and (model.compares_with_table or not model.monotone):
@@ -45,51 +45,51 @@ class GlobalRecoding(Algorithm):
                     f"{type(self).__name__} cannot refine under {model!r}, which depends on all that is published; "
                     "use refine=False or local-recoding."
                 )
-        return super().refusal(task)
+        return super().check(task)
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
-        return refined(task, self.recode) if self.refine else self.recode(task)
+        return refine_suppressed(task, self.recode) if self.refine else self.recode(task)
 
     @abstractmethod
-    def recode(self, task: Task) -> Publication:
+    def recode(self, task: TableRequest) -> TableSolution:
         """Find one recoding of all records."""
 
 
-def refined(task: Task, recode: Callable[[Task], Publication]) -> Publication:
+def refine_suppressed(task: TableRequest, recode: Callable[[TableRequest], TableSolution]) -> TableSolution:
     """Recode a table, then what that suppressed, and so on, each time as if everything might be suppressed.
 
     If the rest cannot be published on its own and is more than may be suppressed, the last round is repeated with
     that limit.
     """
-    cases: Cases = np.arange(task.table.cases)
-    found: list[tuple[Cases, Publication]] = []
+    cases: Cases = np.arange(task.table.n_weighted_records)
+    found: list[tuple[Cases, TableSolution]] = []
     while len(cases):
         table = task.table.take(cases)
-        part = replace(task, table=table, most_suppressed=table.rows, progress=silent)
+        part = replace(task, table=table, max_suppressed=table.rows, progress=ignore_progress)
         publication = recode(part)
         left = cases[publication.group == NOT_PUBLISHED]
         suppressed = task.table.records(left)
-        last = suppressed <= task.most_suppressed
-        if not last and (len(left) == len(cases) or not _is_good(task, left)):
-            publication = recode(replace(part, most_suppressed=task.most_suppressed))
+        last = suppressed <= task.max_suppressed
+        if not last and (len(left) == len(cases) or not _is_valid(task, left)):
+            publication = recode(replace(part, max_suppressed=task.max_suppressed))
             last = True
         found.append((cases, publication))
         task.progress(1 - suppressed / task.table.rows)
         cases = left if len(left) and not last else cases[:0]
     task.progress(1.0)
-    return _united(task, found)
+    return _merge_rounds(task, found)
 
 
-def _is_good(task: Task, cases: Cases) -> bool:
+def _is_valid(task: TableRequest, cases: Cases) -> bool:
     table = task.table.take(cases)
-    whole = task.together(table, table.sensitive)
-    return all(bool(model.kept_by(whole)[0]) for model in task.models)
+    whole = task.count_as_one_group(table, table.sensitive)
+    return all(bool(model.satisfied_by(whole)[0]) for model in task.models)
 
 
-def _united(task: Task, found: Sequence[tuple[Cases, Publication]]) -> Publication:
+def _merge_rounds(task: TableRequest, found: Sequence[tuple[Cases, TableSolution]]) -> TableSolution:
     """Publish the results of several rounds as one table."""
-    group = np.full(task.table.cases, NOT_PUBLISHED, dtype=np.int32)
+    group = np.full(task.table.n_weighted_records, NOT_PUBLISHED, dtype=np.int32)
     labels: dict[str, dict[Label, int]] = {column.name: {} for column in task.table.quasi}
     by_group: dict[str, list[npt.NDArray[np.int32]]] = {column.name: [] for column in task.table.quasi}
     groups = 0
@@ -101,7 +101,7 @@ def _united(task: Task, found: Sequence[tuple[Cases, Publication]]) -> Publicati
             by_group[name].append(np.array(numbers, dtype=np.int32)[own.by_group])
         groups += max((len(r.by_group) for r in publication.recoded.values()), default=1)
     if (group == NOT_PUBLISHED).all():
-        return Publication(group, {})
-    recoded = {name: Recoded(tuple(labels[name]), np.concatenate(parts)) for name, parts in by_group.items()}
-    united = publish_groups(np.maximum(group, 0), recoded)
+        return TableSolution(group, {})
+    recoded = {name: RecodedAttribute(tuple(labels[name]), np.concatenate(parts)) for name, parts in by_group.items()}
+    united = merge_identical_groups(np.maximum(group, 0), recoded)
     return replace(united, group=np.where(group == NOT_PUBLISHED, NOT_PUBLISHED, united.group).astype(np.int32))

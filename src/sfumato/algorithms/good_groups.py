@@ -9,31 +9,31 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 
 
-def judge(groups: Groups, models: Sequence[PrivacyModel]) -> npt.NDArray[np.bool_]:
+def find_valid_groups(groups: Groups, models: Sequence[GroupModel]) -> npt.NDArray[np.bool_]:
     """Find the groups that keep every model if all others are suppressed.
 
     Models that compare groups with the table see the table as it is published. Suppressing groups changes it, so
     the rest is judged again until no more groups fail.
     """
-    kept = kept_by_all(groups, models)
+    kept = satisfy_all(groups, models)
     relative = [model for model in models if model.compares_with_table]
     while relative and not kept.all():
         left = np.flatnonzero(kept)
         if not len(left):
             break
-        again = kept_by_all(replace(groups.take(left), totals={}), relative)
+        again = satisfy_all(replace(groups.take(left), totals={}), relative)
         if again.all():
             break
         kept[left[~again]] = False
     return kept
 
 
-def kept_by_all(groups: Groups, models: Sequence[PrivacyModel]) -> npt.NDArray[np.bool_]:
+def satisfy_all(groups: Groups, models: Sequence[GroupModel]) -> npt.NDArray[np.bool_]:
     """Find the groups that keep every model."""
     kept = np.ones(len(groups), dtype=np.bool_)
     for model in models:
-        kept &= model.kept_by(groups)
+        kept &= model.satisfied_by(groups)
     return kept

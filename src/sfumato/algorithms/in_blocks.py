@@ -15,21 +15,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm, Settled, Task
+from sfumato.algorithms.base import Settled, TableAlgorithm, TableRequest
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.segmented import SegmentedSearch
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.publishing import merge_identical_groups
 from sfumato.coding.cutting.batches import Batch
 from sfumato.coding.cutting.partition import Ints
-from sfumato.core.progress import partly
-from sfumato.core.publication import NOT_PUBLISHED, Label, Publication, Recoded, WrittenLabels
-from sfumato.models.base import PrivacyModel
-from sfumato.randomness import Stream
+from sfumato.core.progress import scale_progress
+from sfumato.core.publication import NOT_PUBLISHED, Label, LabelBatch, RecodedAttribute, TableSolution
+from sfumato.models.base import GroupModel
+from sfumato.randomness import KeyedRandom
 
 CUT = 0.05  # of the work is done when the blocks are cut
 
 
-def refusal_in_blocks(algorithm: Algorithm, models: Sequence[PrivacyModel], flags: Sequence[str]) -> str | None:
+def check_blocks(algorithm: TableAlgorithm, models: Sequence[GroupModel], flags: Sequence[str]) -> str | None:
     """Return in one sentence why a table is not searched in blocks, or nothing.
 
     Parameters
@@ -39,9 +39,9 @@ def refusal_in_blocks(algorithm: Algorithm, models: Sequence[PrivacyModel], flag
     flags : the columns with single sensitive cells.
     """
     name = type(algorithm).__name__
-    if algorithm.serves_cases:
+    if algorithm.supports_weights:
         return f"{name} counts equal records and needs no blocks, however large the table is; drop block_rows."
-    if not algorithm.serves_blocks:
+    if not algorithm.supports_blocks:
         return f"{name} looks at all persons together, so the table is not searched in blocks; drop block_rows."
     if flags:
         columns = ", ".join(repr(column) for column in flags)
@@ -56,8 +56,11 @@ def refusal_in_blocks(algorithm: Algorithm, models: Sequence[PrivacyModel], flag
 
 
 def search_in_blocks(
-    algorithm: Algorithm, task: Task, most_rows: int, streams: Callable[[Ints, str], Stream] | None = None
-) -> Publication:
+    algorithm: TableAlgorithm,
+    task: TableRequest,
+    most_rows: int,
+    streams: Callable[[Ints, str], KeyedRandom] | None = None,
+) -> TableSolution:
     """Find what to publish of a table, block by block if it has more records than a block.
 
     Every block may suppress its share of what the table may, rounded down, and groups are compared with the whole
@@ -71,23 +74,23 @@ def search_in_blocks(
     streams : returns the stream of a block, given its records and what else its search depends on; by default, all
         blocks draw from the stream of the task.
     """
-    block = blocks_of(replace(task, models=algorithm.needed_of_blocks(task.models)), most_rows)
+    block = partition_into_blocks(replace(task, models=algorithm.block_models(task.models)), most_rows)
     count = int(block.max(initial=0)) + 1
     if count == 1:
         return algorithm.search(task)
     order = np.argsort(block, kind="stable")
     rows = np.split(order, np.searchsorted(block[order], np.arange(1, count)))
-    facts = algorithm.settle(task, lambda: (task.table.take(mine) for mine in rows))
-    settled, found = algorithm.settled(facts), []
-    told = told_of_whole(task.table.rows, task.whole().totals, facts)
+    facts = algorithm.fit_blocks(task, lambda: (task.table.take(mine) for mine in rows))
+    settled, found = algorithm.for_blocks(facts), []
+    told = digest_of_whole_table(task.table.rows, task.as_one_group().totals, facts)
     for mine, each in zip(
-        rows, block_tasks(replace(task, progress=partly(task.progress, CUT, 1.0)), rows), strict=True
+        rows, block_requests(replace(task, progress=scale_progress(task.progress, CUT, 1.0)), rows), strict=True
     ):
         found.append(settled.search(each if streams is None else replace(each, stream=streams(mine, told))))
-    return united(found, rows)
+    return merge_solutions(found, rows)
 
 
-def told_of_whole(rows: int, totals: Mapping[str, npt.NDArray[np.integer]], facts: Settled) -> str:
+def digest_of_whole_table(rows: int, totals: Mapping[str, npt.NDArray[np.integer]], facts: Settled) -> str:
     """Tell all that the search of a block depends on besides its records and the recipe.
 
     Parameters
@@ -100,11 +103,11 @@ def told_of_whole(rows: int, totals: Mapping[str, npt.NDArray[np.integer]], fact
     return json.dumps([rows, counts, facts], sort_keys=True)
 
 
-def blocks_of(task: Task, most_rows: int) -> Ints:
+def partition_into_blocks(task: TableRequest, most_rows: int) -> Ints:
     """Return the number of every record's block."""
     table = task.table
     if table.rows <= most_rows or not table.quasi:
-        return np.zeros(table.cases, dtype=np.int64)
+        return np.zeros(table.n_weighted_records, dtype=np.int64)
     search = SegmentedSearch(
         algorithm=Mondrian(),
         quasi=tuple(column.domain for column in table.quasi),
@@ -112,64 +115,64 @@ def blocks_of(task: Task, most_rows: int) -> Ints:
         models=tuple(task.models),
         missing=task.missing,
     )
-    batch = Batch.of(
-        [column.codes for column in table.quasi], [column.codes for column in task.watched], weights=table.weights
+    batch = Batch.from_columns(
+        [column.codes for column in table.quasi], [column.codes for column in task.model_columns], weights=table.weights
     )
     plan = search.cut(
         search.pass_over(lambda: [batch]),
         most_rows=most_rows,
-        totals=task.whole().totals,
-        progress=partly(task.progress, 0.0, CUT),
+        totals=task.as_one_group().totals,
+        progress=scale_progress(task.progress, 0.0, CUT),
     )
     return plan.tree.descend(batch.codes).astype(np.int64)
 
 
-def block_tasks(task: Task, rows: Sequence[Ints]) -> Iterator[Task]:
+def block_requests(task: TableRequest, rows: Sequence[Ints]) -> Iterator[TableRequest]:
     """Build the task of every block of a table."""
-    totals, done = task.whole().totals, 0
+    totals, done = task.as_one_group().totals, 0
     for mine, rng in zip(rows, task.rng.spawn(len(rows)), strict=True):
         table = task.table.take(mine)
         begin, done = done / task.table.rows, done + table.rows
         yield replace(
             task,
             table=table,
-            most_suppressed=task.most_suppressed * table.rows // task.table.rows,
+            max_suppressed=task.max_suppressed * table.rows // task.table.rows,
             rng=rng,
             totals=totals,
             known=None if task.known is None else task.known.take(mine),
-            progress=partly(task.progress, begin, done / task.table.rows),
+            progress=scale_progress(task.progress, begin, done / task.table.rows),
         )
 
 
-def united(found: Sequence[Publication], rows: Sequence[Ints]) -> Publication:
+def merge_solutions(found: Sequence[TableSolution], rows: Sequence[Ints]) -> TableSolution:
     """Unite what is published of the blocks of a table; groups that are published alike are one group.
 
     What is proven about single blocks says nothing about the table, and a value may be published in several ways.
     """
-    cases, first = sum(map(len, rows)), _firsts(list(map(_groups, found)))
+    cases, first = sum(map(len, rows)), _offsets(list(map(_groups, found)))
     group = np.full(cases, NOT_PUBLISHED, dtype=np.int32)
     for mine, publication, start in zip(rows, found, first, strict=True):
         published = publication.group != NOT_PUBLISHED
         group[mine[published]] = publication.group[published] + start
-    recoded = {name: _recoded([each.recoded[name] for each in found]) for name in found[0].recoded}
+    recoded = {name: _merge_labels([each.recoded[name] for each in found]) for name in found[0].recoded}
     buckets = {}
     for name in found[0].buckets:
         buckets[name] = np.full(cases, NOT_PUBLISHED, dtype=np.int32)
         numbers = [each.buckets[name] for each in found]
-        for mine, number, start in zip(rows, numbers, _firsts(list(map(_count, numbers))), strict=True):
+        for mine, number, start in zip(rows, numbers, _offsets(list(map(_count, numbers))), strict=True):
             buckets[name][mine] = np.where(number == NOT_PUBLISHED, NOT_PUBLISHED, number + start)
     shown = group != NOT_PUBLISHED
     if recoded and shown.any():
-        alike = publish_groups(group[shown], recoded)
+        alike = merge_identical_groups(group[shown], recoded)
         group[shown], recoded = alike.group, dict(alike.recoded)
-    return Publication(group, recoded, buckets=buckets, together=found[0].together)
+    return TableSolution(group, recoded, buckets=buckets, together=found[0].together)
 
 
 @dataclass(frozen=True, eq=False)
-class _UnitedLabels(WrittenLabels):
+class _MergedLabels(LabelBatch):
     """Some of the labels of several blocks, by their number among all."""
 
-    parts: tuple[WrittenLabels, ...]
+    parts: tuple[LabelBatch, ...]
     chosen: Ints
 
     def __len__(self) -> int:
@@ -188,30 +191,30 @@ class _UnitedLabels(WrittenLabels):
         return pa.concat_arrays([part.texts for part in self.parts]).take(pa.array(self.chosen))
 
     @property
-    def of_values(self) -> bool:
+    def are_all_values(self) -> bool:
         """Whether all labels are values or missing cells."""
-        return all(part.of_values for part in self.parts)
+        return all(part.are_all_values for part in self.parts)
 
 
-def _recoded(parts: Sequence[Recoded]) -> Recoded:
+def _merge_labels(parts: Sequence[RecodedAttribute]) -> RecodedAttribute:
     """Put the labels of all blocks together; those with the same text are one label."""
     written = pa.concat_arrays([part.texts for part in parts]).dictionary_encode(null_encoding="encode")
     number = written.indices.to_numpy(zero_copy_only=False)
     _, chosen = np.unique(number, return_index=True)
-    known = tuple(part.labels for part in parts if isinstance(part.labels, WrittenLabels))
+    known = tuple(part.labels for part in parts if isinstance(part.labels, LabelBatch))
     every = list(chain.from_iterable(part.labels for part in parts)) if len(known) < len(parts) else []
-    labels = tuple(every[place] for place in chosen.tolist()) if every else _UnitedLabels(known, chosen)
-    starts = _firsts([len(part.labels) for part in parts])
+    labels = tuple(every[place] for place in chosen.tolist()) if every else _MergedLabels(known, chosen)
+    starts = _offsets([len(part.labels) for part in parts])
     by_group = [number[part.by_group + start] for part, start in zip(parts, starts, strict=True)]
-    return Recoded(labels, np.concatenate(by_group).astype(np.int32))
+    return RecodedAttribute(labels, np.concatenate(by_group).astype(np.int32))
 
 
-def _firsts(counts: Sequence[int]) -> list[int]:
+def _offsets(counts: Sequence[int]) -> list[int]:
     """Return the first number of every part, if parts are numbered one after the other."""
     return [0, *accumulate(counts[:-1])]
 
 
-def _groups(publication: Publication) -> int:
+def _groups(publication: TableSolution) -> int:
     labeled = next(iter(publication.recoded.values()), None)
     return _count(publication.group) if labeled is None else len(labeled.by_group)
 

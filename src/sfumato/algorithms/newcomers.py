@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.good_groups import kept_by_all
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.good_groups import satisfy_all
 from sfumato.coding.codes import CodedColumn
 from sfumato.core.groups import Groups, Histogram
 from sfumato.schema.missing import SENSITIVE
@@ -17,50 +17,50 @@ DENSE = 4_000_000  # numbers at once; of very many values fewer limits are tried
 Ints = npt.NDArray[np.int64]
 
 
-def fitting(task: Task) -> Ints:
+def publishable_subset(task: TableRequest) -> Ints:
     """Return records that keep every model as one group, as many as are found; none if no such records are found.
 
     Where values are too frequent, a limit of them is published: of those who waited longest first, and else at random.
     All values are limited alike, or one of the most frequent alone, whichever leaves out fewer. This errs on the side
     of too few records.
     """
-    rows = np.arange(task.table.cases, dtype=np.int64)
-    if _keep(task, rows):
+    rows = np.arange(task.table.n_weighted_records, dtype=np.int64)
+    if _satisfy_as_one_group(task, rows):
         return rows
-    order = np.lexsort((task.stream.permutation(len(rows)), -_waited(task)))
-    for column in task.watched:
-        rows = _limited(task, column, rows, order) if len(rows) else rows
-    return rows if len(rows) and _keep(task, rows) else rows[:0]
+    order = np.lexsort((task.stream.permutation(len(rows)), -_releases_waited(task)))
+    for column in task.model_columns:
+        rows = _limit_frequent_values(task, column, rows, order) if len(rows) else rows
+    return rows if len(rows) and _satisfy_as_one_group(task, rows) else rows[:0]
 
 
-def _keep(task: Task, rows: Ints) -> bool:
+def _satisfy_as_one_group(task: TableRequest, rows: Ints) -> bool:
     """Return whether records keep every model as one group."""
-    columns = [column.take(rows) for column in task.watched]
+    columns = [column.take(rows) for column in task.model_columns]
     whole = Groups.from_rows(np.zeros(len(rows), dtype=np.int32), 1, columns, SENSITIVE)
-    return bool(kept_by_all(whole, task.models)[0])
+    return bool(satisfy_all(whole, task.models)[0])
 
 
-def _waited(task: Task) -> Ints:
+def _releases_waited(task: TableRequest) -> Ints:
     """Return for how many releases everybody has waited."""
-    return np.zeros(task.table.cases, dtype=np.int64) if task.known is None else task.known.waited
+    return np.zeros(task.table.n_weighted_records, dtype=np.int64) if task.known is None else task.known.waited
 
 
-def _limited(task: Task, column: CodedColumn, rows: Ints, order: Ints) -> Ints:
+def _limit_frequent_values(task: TableRequest, column: CodedColumn, rows: Ints, order: Ints) -> Ints:
     """Leave out records whose values are too frequent for the models of one attribute; the first in order stay."""
-    models = [model for model in task.models if set(model.attributes) <= {column.name}]
+    models = [model for model in task.models if set(model.sensitive_attributes) <= {column.name}]
     codes, width = column.codes[rows].astype(np.int64), len(column.domain) + 1
     counts = np.bincount(codes, minlength=width)
     occurring = np.flatnonzero(counts)
-    shown = np.minimum(counts[occurring], _limits(counts[occurring]))
+    shown = np.minimum(counts[occurring], _frequency_limits(counts[occurring]))
     group, value = np.nonzero(shown)
-    histogram = Histogram.of_entries(group, occurring[value], shown[group, value], groups=len(shown), width=width)
+    histogram = Histogram.from_entries(group, occurring[value], shown[group, value], groups=len(shown), width=width)
     tried = Groups(shown.sum(axis=1), {column.name: histogram}, domains={column.name: column.domain})
-    kept = kept_by_all(tried, models)
+    kept = satisfy_all(tried, models)
     if not kept.any():
         return rows[:0]
     most = np.zeros(width, dtype=np.int64)
     most[occurring] = shown[int(np.argmax(np.where(kept, tried.sizes, -1)))]
-    place = np.empty(task.table.cases, dtype=np.int64)
+    place = np.empty(task.table.n_weighted_records, dtype=np.int64)
     place[order] = np.arange(len(order))
     by_value = np.lexsort((place[rows], codes))
     starts = np.cumsum(counts) - counts
@@ -68,7 +68,7 @@ def _limited(task: Task, column: CodedColumn, rows: Ints, order: Ints) -> Ints:
     return np.sort(rows[by_value[rank < most[codes[by_value]]]])
 
 
-def _limits(counts: Ints) -> Ints:
+def _frequency_limits(counts: Ints) -> Ints:
     """Return what is tried: in every row, how often every value may be published."""
     frequent = np.argsort(-counts, kind="stable")[:SINGLE]
     room = max(2, DENSE // len(counts))

@@ -11,30 +11,30 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.bounds import Bounds
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.bounds import HierarchyBounds
 from sfumato.coding.domain import Domain
-from sfumato.coding.grouping import first_rows, group_columns, group_keys
+from sfumato.coding.grouping import group_columns, group_keys, representative_rows
 from sfumato.core.publication import (
     SUPPRESSED_TEXT,
     Exact,
     Interval,
     Label,
+    LabelBatch,
     MissingCell,
     Node,
-    Publication,
-    Recoded,
+    RecodedAttribute,
     Suppressed,
-    WrittenLabels,
+    TableSolution,
 )
 from sfumato.schema.scales import Scale
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
-Ints: TypeAlias = npt.NDArray[np.integer]
+IntegerCodes: TypeAlias = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True, eq=False)
-class RangeLabels(WrittenLabels):
+class RangeLabels(LabelBatch):
     """Labels of ranges of leaves, made on demand: a search may find very many.
 
     Key `low * len(domain) + high` represents a range, `len(domain) ** 2` no value at all, and the next key
@@ -44,7 +44,7 @@ class RangeLabels(WrittenLabels):
     domain: Domain
     keys: npt.NDArray[np.int64]
     nodes: bool = False
-    bounds: Bounds | None = None
+    bounds: HierarchyBounds | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -73,7 +73,7 @@ class RangeLabels(WrittenLabels):
         written = np.full(len(self.keys), SUPPRESSED_TEXT, dtype=object)
         written[self.keys == span * span] = None
         known, wide = self.keys < span * span, low < high
-        values = texts(self.domain.values)
+        values = format_values(self.domain.values)
         if self.nodes or self.bounds:
             places = np.flatnonzero(known & wide)
             written[places] = self._wide_texts(low[places], high[places])
@@ -85,13 +85,13 @@ class RangeLabels(WrittenLabels):
         return pa.array(written, pa.string())
 
     @property
-    def of_values(self) -> bool:
+    def are_all_values(self) -> bool:
         """Whether all labels are values or missing cells."""
         span = len(self.domain)
         low, high = np.divmod(self.keys, max(span, 1))
         return bool(((self.keys == span * span) | ((self.keys < span * span) & (low == high))).all())
 
-    def _wide_texts(self, low: Ints, high: Ints) -> list[str]:
+    def _wide_texts(self, low: IntegerCodes, high: IntegerCodes) -> list[str]:
         """Write ranges of several leaves as nodes, or as intervals that end at bounds."""
         if self.nodes:
             return _node_texts(self.domain, low, high)
@@ -99,9 +99,9 @@ class RangeLabels(WrittenLabels):
         return [self.bounds.interval(*ends).text for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 
-def recode_ranges(
-    domain: Domain, low: Ints, high: Ints, missing: npt.NDArray[np.bool_], *, exact: bool = False
-) -> Recoded:
+def label_ranges(
+    domain: Domain, low: IntegerCodes, high: IntegerCodes, missing: npt.NDArray[np.bool_], *, exact: bool = False
+) -> RecodedAttribute:
     """Publish the range of codes of every group: an interval, or a node of the taxonomy.
 
     Where a hierarchy is given, intervals end at its bounds, and groups whose values differ are published by nodes if
@@ -113,7 +113,7 @@ def recode_ranges(
     low, high = low.astype(np.int64), high.astype(np.int64)
     empty = high < low
     taxonomy = domain.scale is Scale.CATEGORICAL
-    bounds = None if exact or taxonomy else Bounds.of(domain)
+    bounds = None if exact or taxonomy else HierarchyBounds.of(domain)
     nodes = domain.hierarchy is not None and (taxonomy or not (exact or bounds))
     if bounds is not None:
         low, high = bounds.widened(np.where(empty, 0, low), np.where(empty, 0, high))
@@ -123,26 +123,26 @@ def recode_ranges(
             missing = missing | (high - low == span - 1)  # the root is published as suppressed
     keys = np.where(empty, span * span, np.where(missing, span * span + 1, low * span + high))
     grouped = group_keys(keys, span * span + 2)
-    return Recoded(RangeLabels(domain, grouped.keys, nodes, bounds), grouped.labels)
+    return RecodedAttribute(RangeLabels(domain, grouped.keys, nodes, bounds), grouped.labels)
 
 
-def publish_one_group(task: Task) -> Publication:
+def label_single_group(task: TableRequest) -> TableSolution:
     """Publish a table without quasi-identifiers: nothing tells its records apart."""
     task.progress(1.0)
-    return Publication(np.zeros(task.table.cases, dtype=np.int32), {})
+    return TableSolution(np.zeros(task.table.n_weighted_records, dtype=np.int32), {})
 
 
-def publish_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, Recoded]) -> Publication:
+def merge_identical_groups(group: npt.NDArray[np.int32], recoded: Mapping[str, RecodedAttribute]) -> TableSolution:
     """Merge groups that are published in the same way."""
     if not recoded:
-        return Publication(np.zeros_like(group), {})
+        return TableSolution(np.zeros_like(group), {})
     alike = group_columns([r.by_group for r in recoded.values()], [len(r.labels) for r in recoded.values()])
-    chosen = first_rows(alike)
-    united = {name: Recoded(r.labels, r.by_group[chosen]) for name, r in recoded.items()}
-    return Publication(alike.labels[group], united)
+    chosen = representative_rows(alike)
+    united = {name: RecodedAttribute(r.labels, r.by_group[chosen]) for name, r in recoded.items()}
+    return TableSolution(alike.labels[group], united)
 
 
-def _node_ends(domain: Domain, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+def _node_ends(domain: Domain, low: IntegerCodes, high: IntegerCodes) -> tuple[IntegerCodes, IntegerCodes]:
     """Widen ranges of leaves to all leaves under their lowest common ancestor."""
     hierarchy = domain.hierarchy
     assert hierarchy is not None  # noqa: S101 - callers ask for taxonomies only
@@ -160,7 +160,7 @@ def _node_label(domain: Domain, low: int, high: int) -> Label:
     return Suppressed() if text == SUPPRESSED_TEXT else Node(text)
 
 
-def _node_texts(domain: Domain, low: Ints, high: Ints) -> list[str]:
+def _node_texts(domain: Domain, low: IntegerCodes, high: IntegerCodes) -> list[str]:
     hierarchy = domain.hierarchy
     assert hierarchy is not None  # noqa: S101 - callers ask for taxonomies only
     level, node = hierarchy.lca(low, high)

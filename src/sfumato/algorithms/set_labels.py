@@ -11,21 +11,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.code_sets import codes_of_groups, masks_of_groups
+from sfumato.coding.code_sets import distinct_codes_by_group, group_bitmasks
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
-from sfumato.coding.grouping import first_rows, group_keys
+from sfumato.coding.grouping import group_keys, representative_rows
 from sfumato.core.publication import (
     SUPPRESSED_TEXT,
     Exact,
     Label,
+    LabelBatch,
     MissingCell,
-    Recoded,
+    RecodedAttribute,
     Suppressed,
     ValueSet,
-    WrittenLabels,
-    plain_members,
-    quoted_member,
+    mask_unquoted_members,
+    quote_member,
 )
 
 Ints = npt.NDArray[np.int64]
@@ -34,7 +34,7 @@ SMALL_SET = 62  # values whose presence fits a 64-bit key
 
 
 @dataclass(frozen=True, eq=False)
-class SetLabels(WrittenLabels):
+class SetLabels(LabelBatch):
     """Labels of sets of values, given by their codes, ascending.
 
     The code after all values alone represents a missing cell, and the next one any value.
@@ -66,32 +66,34 @@ class SetLabels(WrittenLabels):
         """The text of every label, empty for a missing cell."""
         known = self.domain.texts
         alone = pa.array([*known, None, SUPPRESSED_TEXT], pa.string()).take(pa.array(self.codes[self.offsets[:-1]]))
-        plain = plain_members(pa.array(known, pa.string())).tolist()
-        members = (text if bare else quoted_member(text) for text, bare in zip(known, plain, strict=True))
+        plain = mask_unquoted_members(pa.array(known, pa.string())).tolist()
+        members = (text if bare else quote_member(text) for text, bare in zip(known, plain, strict=True))
         quoted = pa.array([*members, "", ""], pa.string()).take(pa.array(self.codes))
         listed = pa.ListArray.from_arrays(pa.array(self.offsets, pa.int32()), quoted)
         together = pc.binary_join_element_wise("{", pc.binary_join(listed, ", "), "}", "")
         return pc.if_else(pa.array(np.diff(self.offsets) == 1), alone, together)
 
     @property
-    def of_values(self) -> bool:
+    def are_all_values(self) -> bool:
         """Whether all labels are values or missing cells."""
         return len(self.codes) == len(self) and not (self.codes > self.domain.missing).any()
 
 
-def recode_sets(column: CodedColumn, group: npt.NDArray[np.integer], groups: int) -> Recoded:
+def label_sets(column: CodedColumn, group: npt.NDArray[np.integer], groups: int) -> RecodedAttribute:
     """Publish the set of values that occur in every group.
 
     A group that mixes missing and other values is published as suppressed.
     """
     missing = column.domain.missing
     offsets, codes, by_group = _occurring(column, group, groups)
-    offsets, codes = _told(offsets, codes, missing)
+    offsets, codes = _replace_uninformative_sets(offsets, codes, missing)
     first, merged = _distinct_sets(offsets, codes, missing + 2)
     sizes = np.diff(offsets)[first]
     chosen = np.concatenate([[0], np.cumsum(sizes)])
     members = np.arange(chosen[-1]) + np.repeat(offsets[first] - chosen[:-1], sizes)
-    return Recoded(SetLabels(column.domain, chosen, codes[members]), merged[by_group].astype(np.int32, copy=False))
+    return RecodedAttribute(
+        SetLabels(column.domain, chosen, codes[members]), merged[by_group].astype(np.int32, copy=False)
+    )
 
 
 def _occurring(
@@ -100,14 +102,14 @@ def _occurring(
     """Find sets of codes that occur in groups, and which of them every group has."""
     width = column.domain.missing + 1
     if width > SMALL_SET:
-        return *codes_of_groups(group, column.codes, groups, width), np.arange(groups)
-    masks = masks_of_groups(group, column.codes, groups)
+        return *distinct_codes_by_group(group, column.codes, groups, width), np.arange(groups)
+    masks = group_bitmasks(group, column.codes, groups)
     grouped = group_keys(masks, 1 << width)
     present = (grouped.keys[:, None] >> np.arange(width)) & 1 == 1
     return np.concatenate([[0], np.cumsum(present.sum(axis=1))]), np.nonzero(present)[1], grouped.labels
 
 
-def _told(offsets: Ints, codes: Ints, missing: int) -> tuple[Ints, Ints]:
+def _replace_uninformative_sets(offsets: Ints, codes: Ints, missing: int) -> tuple[Ints, Ints]:
     """Replace sets that are published as suppressed by one code after that of missing cells, and drop missing cells."""
     last, counts = offsets[1:] - 1, np.diff(offsets)
     lost = codes[last] == missing
@@ -126,7 +128,7 @@ def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, npt.ND
     if width <= SMALL_SET:
         masks = np.bitwise_or.reduceat(np.int64(1) << codes, offsets[:-1])
         grouped = group_keys(masks, 1 << width)
-        return first_rows(grouped), grouped.labels
+        return representative_rows(grouped), grouped.labels
     marks = np.random.default_rng(0).integers(0, 2**63, size=(2, width), dtype=np.uint64)
     less, more = (np.add.reduceat(mark[codes], offsets[:-1]) for mark in marks)
     return distinct_pairs(less, more)  # 128 bits; if two sets ever shared both sums, the audit would fail
@@ -135,16 +137,16 @@ def _distinct_sets(offsets: Ints, codes: Ints, width: int) -> tuple[Ints, npt.ND
 def distinct_pairs(less: Words, more: Words) -> tuple[Ints, npt.NDArray[np.int32]]:
     """Find one place of every distinct pair of numbers, and for every place the index of its pair."""
     order = np.argsort(more)  # many times faster than by both
-    differs = _changes(more[order])
-    if (_changes(less[order]) & ~differs).any():
+    differs = _differs_from_previous(more[order])
+    if (_differs_from_previous(less[order]) & ~differs).any():
         order = np.lexsort([less, more])
-        differs = _changes(more[order]) | _changes(less[order])
+        differs = _differs_from_previous(more[order]) | _differs_from_previous(less[order])
     pair = np.empty(len(order), dtype=np.int32)
     pair[order] = np.cumsum(differs) - 1
     return order[differs], pair
 
 
-def _changes(ordered: Words) -> npt.NDArray[np.bool_]:
+def _differs_from_previous(ordered: Words) -> npt.NDArray[np.bool_]:
     """Say which numbers differ from those before them."""
     differs = np.ones(len(ordered), dtype=np.bool_)
     differs[1:] = ordered[1:] != ordered[:-1]

@@ -16,18 +16,18 @@ from sfumato.attacks.composing import Composition
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
 from sfumato.attacks.limits import Guarantee
 from sfumato.attacks.linking import Linkage, Membership, SinglingOut
-from sfumato.attacks.results import AttackResult, Attacks
-from sfumato.attacks.running import chosen_attack, run_all
-from sfumato.attacks.setting import MOST_TARGETS, AttackSetting, prepare, worst_case
-from sfumato.core.progress import Progress, silent
+from sfumato.attacks.results import AttackResult, AttackResults
+from sfumato.attacks.running import resolve_attack, run_attacks
+from sfumato.attacks.setting import MOST_TARGETS, AttackSetting, prepare_setting, worst_case_setting
+from sfumato.core.progress import Progress, ignore_progress
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
-from sfumato.judging.evidence import Evidence
-from sfumato.models.base import PrivacyModel
+from sfumato.judging.evidence import AuditContext
+from sfumato.models.base import GroupModel
 from sfumato.randomness import draw_seed
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 MOSTLY = 0.5
 ATTACKS: dict[str, type[Attack]] = {
@@ -57,10 +57,10 @@ def attack(
     outsiders: Frame | None = None,
     other: Frame | None = None,
     other_schema: Schema | None = None,
-    models: Sequence[PrivacyModel] = (),
+    models: Sequence[GroupModel] = (),
     targets: int = MOST_TARGETS,
     seed: int | None = None,
-) -> Attacks:
+) -> AttackResults:
     """Attack a published table as an adversary who knows some people would, and count what she gets right.
 
     These attacks look up whose values a published cell covers, so they judge generalizations: tables in which every
@@ -83,43 +83,45 @@ def attack(
     targets, seed : attack at most this many people, drawn at random; a seed makes all draws repeatable.
     """
     _check(schema, targets, seed)
-    shown, people, source = to_arrow(published)[0], to_arrow(known)[0], _optional(original)
-    setting = prepare(
+    shown, people, source = to_arrow(published)[0], to_arrow(known)[0], _optional_table(original)
+    setting = prepare_setting(
         shown,
         schema,
         people,
         original=source,
         key=key,
-        correspondence=_rows(correspondence, shown, people if source is None else source),
-        outsiders=_optional(outsiders),
+        correspondence=_published_rows(correspondence, shown, people if source is None else source),
+        outsiders=_optional_table(outsiders),
         other=None if other is None else (to_arrow(other)[0], other_schema or schema),
         targets=targets,
         seed=draw_seed() if seed is None else seed,
     )
-    return _run([chosen_attack(each, ATTACKS, Attack, "attack") for each in attacks], setting, models)
+    return _run_chosen([resolve_attack(each, ATTACKS, Attack, "attack") for each in attacks], setting, models)
 
 
-def attack_evidence(
-    evidence: Evidence,
+def attack_context(
+    evidence: AuditContext,
     attacks: Sequence[Attack],
-    models: Sequence[PrivacyModel] = (),
+    models: Sequence[GroupModel] = (),
     *,
     targets: int,
     seed: int,
-    tell: Progress = silent,
-) -> Attacks:
+    tell: Progress = ignore_progress,
+) -> AttackResults:
     """Attack evidence that others judge, too, as one would who knows everybody in the original; see `attack`."""
-    return _run(attacks, worst_case(evidence, targets=targets, seed=seed), models, tell)
+    return _run_chosen(attacks, worst_case_setting(evidence, targets=targets, seed=seed), models, tell)
 
 
 def _check(schema: object, targets: object, seed: object) -> None:
     require(isinstance(schema, Schema), "attack", "schema", "an sf.Schema", schema)
-    require(isinstance(targets, int) and is_whole(targets) and targets >= 1, "attack", "targets", "at least 1", targets)
-    drawn = seed is None or (isinstance(seed, int) and is_whole(seed) and seed >= 0)
+    require(
+        isinstance(targets, int) and is_integer(targets) and targets >= 1, "attack", "targets", "at least 1", targets
+    )
+    drawn = seed is None or (isinstance(seed, int) and is_integer(seed) and seed >= 0)
     require(drawn, "attack", "seed", "at least 0", seed)
 
 
-def _rows(
+def _published_rows(
     correspondence: Sequence[int] | npt.NDArray[np.integer] | None, shown: pa.Table, source: pa.Table
 ) -> Ints | None:
     if correspondence is None:
@@ -133,16 +135,16 @@ def _rows(
     return rows
 
 
-def _run(
-    chosen: Sequence[Attack], setting: AttackSetting, models: Sequence[PrivacyModel], tell: Progress = silent
-) -> Attacks:
+def _run_chosen(
+    chosen: Sequence[Attack], setting: AttackSetting, models: Sequence[GroupModel], tell: Progress = ignore_progress
+) -> AttackResults:
     """Run the chosen attacks, all of which must apply; by default all that apply."""
-    _refuse_perturbed(setting)
-    guarantee = Guarantee(tuple(models), tuple(setting.schema.quasi))
+    _reject_perturbed(setting)
+    guarantee = Guarantee(tuple(models), tuple(setting.schema.quasi_identifiers))
     limited = [_Limited(each, guarantee) for each in chosen]
     every = {name: partial(_Limited.of, kind, guarantee) for name, kind in ATTACKS.items()}
-    results, skipped = run_all(limited, every, setting, tell)
-    return Attacks(results=results, skipped=skipped)
+    results, skipped = run_attacks(limited, every, setting, tell)
+    return AttackResults(results=results, skipped=skipped)
 
 
 @dataclass(frozen=True)
@@ -160,15 +162,15 @@ class _Limited:
     def name(self) -> str:
         return self.attack.name
 
-    def refusal(self, setting: AttackSetting) -> str | None:
-        return self.attack.refusal(setting)
+    def check(self, setting: AttackSetting) -> str | None:
+        return self.attack.check(setting)
 
     def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         for each in self.attack.run(setting):
             yield replace(each, allowed=self.attack.allowed(self.guarantee, each.sensitive))
 
 
-def _refuse_perturbed(setting: AttackSetting) -> None:
+def _reject_perturbed(setting: AttackSetting) -> None:
     """Refuse a table that is no generalization of its persons: who is covered would be nobody, or a stranger.
 
     Where it is known whose the records are, only who has one counts: most may be suppressed, or wait.
@@ -182,5 +184,5 @@ def _refuse_perturbed(setting: AttackSetting) -> None:
         )
 
 
-def _optional(table: Frame | None) -> pa.Table | None:
+def _optional_table(table: Frame | None) -> pa.Table | None:
     return None if table is None else to_arrow(table)[0]

@@ -7,28 +7,28 @@ from collections.abc import Sequence
 from sfumato.attacks.record_attacks import (
     ClosestRecord,
     LearnedInference,
-    LinkHalves,
+    LinkabilityAttack,
     MembershipDistance,
     MembershipLearned,
     NearestInference,
     RecordAttack,
 )
-from sfumato.attacks.record_results import RecordAttacks
-from sfumato.attacks.record_setting import FEWEST, prepare_records
-from sfumato.attacks.record_singling import SingleCombination, SingleValue
-from sfumato.attacks.running import chosen_attack, run_all
+from sfumato.attacks.record_results import RecordAttackResults
+from sfumato.attacks.record_setting import FEWEST, prepare_record_setting
+from sfumato.attacks.record_singling import MultivariateSinglingOut, UnivariateSinglingOut
+from sfumato.attacks.running import resolve_attack, run_attacks
 from sfumato.attacks.setting import MOST_TARGETS
 from sfumato.randomness import draw_seed
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 RECORD_ATTACKS: dict[str, type[RecordAttack]] = {
     each.name: each
     for each in (
-        SingleValue,
-        SingleCombination,
-        LinkHalves,
+        UnivariateSinglingOut,
+        MultivariateSinglingOut,
+        LinkabilityAttack,
         NearestInference,
         LearnedInference,
         ClosestRecord,
@@ -47,7 +47,7 @@ def attack_records(
     schema: Schema | None = None,
     targets: int = MOST_TARGETS,
     seed: int | None = None,
-) -> RecordAttacks:
+) -> RecordAttackResults:
     """Attack records that are perturbed, synthetic or averaged, by the nearest record and by learning.
 
     Every attack runs alike on persons of the original and of the control. What it gets right about both is what the
@@ -66,10 +66,10 @@ def attack_records(
     seed : repeats all draws.
     """
     require(schema is None or isinstance(schema, Schema), "attack_records", "schema", "an sf.Schema", schema)
-    enough = is_whole(targets) and targets >= FEWEST
+    enough = is_integer(targets) and targets >= FEWEST
     require(enough, "attack_records", "targets", f"at least {FEWEST}", targets)
-    chosen = [chosen_attack(each, RECORD_ATTACKS, RecordAttack, "attack_records") for each in attacks]
-    setting = prepare_records(
+    chosen = [resolve_attack(each, RECORD_ATTACKS, RecordAttack, "attack_records") for each in attacks]
+    setting = prepare_record_setting(
         to_arrow(published)[0],
         to_arrow(original)[0],
         None if control is None else to_arrow(control)[0],
@@ -77,5 +77,5 @@ def attack_records(
         targets=targets,
         seed=draw_seed() if seed is None else seed,
     )
-    results, skipped = run_all(chosen, RECORD_ATTACKS, setting)
-    return RecordAttacks(results=results, skipped=skipped, generalized=setting.generalized)
+    results, skipped = run_attacks(chosen, RECORD_ATTACKS, setting)
+    return RecordAttackResults(results=results, skipped=skipped, generalized=setting.generalized)

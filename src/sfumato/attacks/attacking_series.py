@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sfumato.attacks.results import Attacks
-from sfumato.attacks.running import chosen_attack, run_all
-from sfumato.attacks.series.comparing import BackwardComparison, CrossComparison, Difference, ForwardComparison
+from sfumato.attacks.results import AttackResults
+from sfumato.attacks.running import resolve_attack, run_attacks
+from sfumato.attacks.series.comparing import BackwardComparison, CrossComparison, ForwardComparison, GroupDifference
 from sfumato.attacks.series.equating import ValueEquivalence
 from sfumato.attacks.series.intersecting import CriticalAbsence, Intersection, Unflagging
-from sfumato.attacks.series.reading import read_series
+from sfumato.attacks.series.reading import read_series_setting
 from sfumato.attacks.series.row_linking import RowLinking
 from sfumato.attacks.series.setting import SeriesAttack
 from sfumato.attacks.setting import MOST_TARGETS
 from sfumato.judging.series.versions import Element, Versions
 from sfumato.randomness import draw_seed
 from sfumato.schema.schema import Schema
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 SERIES_ATTACKS: dict[str, type[SeriesAttack]] = {
     each.name: each
     for each in (
         Intersection,
-        Difference,
+        GroupDifference,
         ForwardComparison,
         CrossComparison,
         BackwardComparison,
@@ -41,7 +41,7 @@ def attack_series(
     *,
     targets: int = MOST_TARGETS,
     seed: int | None = None,
-) -> Attacks:
+) -> AttackResults:
     """Attack several releases of one table as one would who holds them all, and count what she gets right.
 
     She knows who is in which version, everybody's quasi-identifiers, and in which group everybody is; she knows
@@ -58,14 +58,14 @@ def attack_series(
     targets, seed : attack at most this many persons, drawn at random; a seed makes the draw repeatable.
     """
     require(
-        is_whole(targets) and targets >= 1,
+        is_integer(targets) and targets >= 1,
         "attack_series",
         "targets",
         "at least 1",
         targets,
     )
-    chosen = [chosen_attack(each, SERIES_ATTACKS, SeriesAttack, "attack_series") for each in attacks]
+    chosen = [resolve_attack(each, SERIES_ATTACKS, SeriesAttack, "attack_series") for each in attacks]
     versions = Versions.of(releases, schema)
-    setting = read_series(versions, targets=targets, seed=draw_seed() if seed is None else seed)
-    results, skipped = run_all(chosen, SERIES_ATTACKS, setting)
-    return Attacks(results=results, skipped=skipped)
+    setting = read_series_setting(versions, targets=targets, seed=draw_seed() if seed is None else seed)
+    results, skipped = run_attacks(chosen, SERIES_ATTACKS, setting)
+    return AttackResults(results=results, skipped=skipped)

@@ -26,7 +26,7 @@ class Attack(ABC):
     question: ClassVar[str]
     reference: ClassVar[str]
 
-    def refusal(self, setting: AttackSetting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
+    def check(self, setting: AttackSetting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
         """Return why the attack does not apply to a setting; None if it does."""
         return None
 

@@ -14,7 +14,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Beliefs:
+class ValueBeliefs:
     """For every target, the values that she may have, with their probabilities, as sorted rows of a sparse matrix.
 
     Entries of target t are from `offsets[t]` to `offsets[t + 1]`, with codes ascending and below `width`. A target whom
@@ -27,7 +27,7 @@ class Beliefs:
     width: int
 
     @classmethod
-    def of_entries(cls, target: Ints, codes: Ints, amounts: Floats, *, targets: int, width: int) -> Beliefs:
+    def of_entries(cls, target: Ints, codes: Ints, amounts: Floats, *, targets: int, width: int) -> ValueBeliefs:
         """Sum amounts of (target, value) in any order, and normalize those of each target to 1."""
         keys, place = np.unique(target * width + codes, return_inverse=True)
         summed = np.bincount(place.ravel(), weights=amounts, minlength=len(keys))
@@ -58,10 +58,10 @@ class Beliefs:
         code[filled], best[filled] = self.codes[first], scores[first]
         return code, best
 
-    def without(self, removed: Flags) -> Beliefs:
+    def without(self, removed: Flags) -> ValueBeliefs:
         """Rule out entries; the rest of each target sums to 1 again."""
         kept = ~removed
-        return Beliefs.of_entries(
+        return ValueBeliefs.of_entries(
             self.rows[kept], self.codes[kept], self.chances[kept], targets=len(self), width=self.width
         )
 
@@ -74,33 +74,33 @@ class Beliefs:
         rank[order] = np.arange(len(rows)) - self.offsets[rows[order]]
         return np.where(wrong, rank, -1)
 
-    def coarsened(self, categories: Ints, width: int) -> Beliefs:
+    def coarsened(self, categories: Ints, width: int) -> ValueBeliefs:
         """Believe in categories instead of values."""
-        return Beliefs.of_entries(self.rows, categories[self.codes], self.chances, targets=len(self), width=width)
+        return ValueBeliefs.of_entries(self.rows, categories[self.codes], self.chances, targets=len(self), width=width)
 
-    def together(self, other: Beliefs, prior: Floats) -> Beliefs:
+    def combine(self, other: ValueBeliefs, prior: Floats) -> ValueBeliefs:
         """Combine with beliefs from an independent source: a value must be possible in both."""
         keys, others = self.rows * self.width + self.codes, other.rows * other.width + other.codes
         both, mine, theirs = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
         codes = both % self.width
         amounts = self.chances[mine] * other.chances[theirs] / np.maximum(prior[codes], np.finfo(float).tiny)
-        return Beliefs.of_entries(both // self.width, codes, amounts, targets=len(self), width=self.width)
+        return ValueBeliefs.of_entries(both // self.width, codes, amounts, targets=len(self), width=self.width)
 
-    def recoded(self, place: Ints, width: int) -> Beliefs:
+    def recoded(self, place: Ints, width: int) -> ValueBeliefs:
         """Renumber values: value v becomes `place[v]`, or is dropped if that is negative."""
         kept = place[self.codes] >= 0
         rows, codes = self.rows[kept], place[self.codes[kept]]
-        return Beliefs.of_entries(rows, codes, self.chances[kept], targets=len(self), width=width)
+        return ValueBeliefs.of_entries(rows, codes, self.chances[kept], targets=len(self), width=width)
 
-    def take(self, targets: Ints) -> Beliefs:
+    def take(self, targets: Ints) -> ValueBeliefs:
         """Keep some targets, in the given order."""
         lengths = np.diff(self.offsets)[targets]
         offsets = np.append(0, np.cumsum(lengths))
         entries = np.repeat(self.offsets[targets] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return Beliefs(offsets, self.codes[entries], self.chances[entries], self.width)
+        return ValueBeliefs(offsets, self.codes[entries], self.chances[entries], self.width)
 
 
-def by_text(texts: Sequence[str], known: Sequence[str]) -> Ints:
+def find_texts(texts: Sequence[str], known: Sequence[str]) -> Ints:
     """Find every text among known ones; -1 if it is not there."""
     place = {text: code for code, text in enumerate(known)}
     return np.array([place.get(text, -1) for text in texts], dtype=np.int64)

@@ -14,10 +14,10 @@ NO_SECRET = 0.98  # a control that is right so often leaves nothing to tell
 Interval = tuple[float, float]
 
 
-def wilson(successes: float, trials: int) -> tuple[float, float]:
+def wilson_score(successes: float, trials: int) -> tuple[float, float]:
     """Return the middle of Wilson's interval of a rate at 95 %, and half its width.
 
-    >>> [round(each, 6) for each in wilson(1000, 1000)]
+    >>> [round(each, 6) for each in wilson_score(1000, 1000)]
     [0.998087, 0.001913]
     """
     middle = (successes + Z**2 / 2) / (trials + Z**2)
@@ -27,7 +27,7 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
 
 def wilson_interval(successes: float, trials: int) -> Interval:
     """Return Wilson's interval of a rate at 95 %."""
-    middle, half = wilson(successes, trials)
+    middle, half = wilson_score(successes, trials)
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
@@ -44,22 +44,22 @@ def excess_risk(successes: float, targets: int, right: float, controls: int) -> 
     """
     if right / controls >= NO_SECRET:
         return None
-    (a, half_a), (c, half_c) = wilson(successes, targets), wilson(right, controls)
+    (a, half_a), (c, half_c) = wilson_score(successes, targets), wilson_score(right, controls)
     half = sqrt((half_a / (1 - c)) ** 2 + (half_c * (1 - a) / (1 - c) ** 2) ** 2)
     return (a - c) / (1 - c), half
 
 
-def chance_of(excess: float, half: float) -> float:
+def one_sided_p_value(excess: float, half: float) -> float:
     """Return how likely an excess at least as large is by chance, where nothing is told (one-sided)."""
     from scipy.stats import norm
 
     return float(norm.sf(excess / half * Z)) if half > 0 else float(excess <= 0)
 
 
-def holm(chances: Sequence[float]) -> list[float]:
+def holm_correction(chances: Sequence[float]) -> list[float]:
     """Correct chances of false alarms for how many there are (Holm 1979).
 
-    >>> [round(each, 3) for each in holm([0.01, 0.04, 0.03])]
+    >>> [round(each, 3) for each in holm_correction([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
     order = np.argsort(chances, kind="stable")
@@ -71,12 +71,12 @@ def holm(chances: Sequence[float]) -> list[float]:
     return corrected
 
 
-def auc(inside: Floats, outside: Floats) -> tuple[float, float]:
+def auc_with_error(inside: Floats, outside: Floats) -> tuple[float, float]:
     """Return the chance that a score of one inside is above one of one outside, ties half, and its standard error.
 
     The error is that of Hanley and McNeil (1982).
 
-    >>> auc(np.array([1.0, 2.0]), np.array([0.0, 0.0]))[0]
+    >>> auc_with_error(np.array([1.0, 2.0]), np.array([0.0, 0.0]))[0]
     1.0
     """
     from scipy.stats import rankdata

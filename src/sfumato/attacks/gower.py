@@ -14,14 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.attacks.beliefs import Floats, Ints
-from sfumato.table.numbers import has_distances, to_numbers
-from sfumato.table.values import texts
+from sfumato.table.numbers import is_metric_type, to_numbers
+from sfumato.table.values import format_values
 
 BLOCK = 1 << 23  # distances held at once
 TIE = 1e-9  # distances that are closer are equal: they differ by rounding only
 
 
-class Scaled(NamedTuple):
+class ColumnScale(NamedTuple):
     """The least of all values of a column, and how far the greatest is from it."""
 
     low: float
@@ -39,26 +39,26 @@ class ComparedRecords:
     numbers: Mapping[str, Mapping[str, Floats]]
     codes: Mapping[str, Mapping[str, Ints]]
     rows: Mapping[str, int]
-    scales: Mapping[str, Scaled]
+    scales: Mapping[str, ColumnScale]
 
     @classmethod
     def of(cls, tables: Mapping[str, pa.Table], names: Sequence[str]) -> ComparedRecords:
         """Code the columns of all tables alike."""
         numbers: dict[str, dict[str, Floats]] = {which: {} for which in tables}
         codes: dict[str, dict[str, Ints]] = {which: {} for which in tables}
-        scales: dict[str, Scaled] = {}
+        scales: dict[str, ColumnScale] = {}
         for name in names:
             columns = {which: table[name] for which, table in tables.items()}
-            if all(has_distances(column.type) or column.null_count == len(column) for column in columns.values()):
-                values = {which: _plain_numbers(column) for which, column in columns.items()}
+            if all(is_metric_type(column.type) or column.null_count == len(column) for column in columns.values()):
+                values = {which: _to_floats(column) for which, column in columns.items()}
                 known = np.concatenate(list(values.values()))
                 known = known[~np.isnan(known)]
                 low, width = (float(known.min()), float(np.ptp(known))) if len(known) else (0.0, 0.0)
-                scales[name] = Scaled(low, width)
+                scales[name] = ColumnScale(low, width)
                 for which, each in values.items():
                     numbers[which][name] = (each - low) / width if width > 0 else np.where(np.isnan(each), np.nan, 0.0)
             else:
-                listed = {which: texts(column).to_pylist() for which, column in columns.items()}
+                listed = {which: format_values(column).to_pylist() for which, column in columns.items()}
                 # in the order of texts: numbers in order of appearance would tell which table a value is from
                 known_texts = sorted({each for cells in listed.values() for each in cells if each is not None})
                 places = {None: -1} | {each: place for place, each in enumerate(known_texts)}
@@ -115,7 +115,7 @@ class ComparedRecords:
         return found
 
 
-def _plain_numbers(column: pa.ChunkedArray) -> Floats:
+def _to_floats(column: pa.ChunkedArray) -> Floats:
     if column.null_count == len(column):
         return np.full(len(column), np.nan)
     return to_numbers(column)

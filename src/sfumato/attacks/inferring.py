@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attacks.base import INFERENCE, Attack
-from sfumato.attacks.beliefs import Beliefs, Flags, Floats, Ints
+from sfumato.attacks.beliefs import Flags, Floats, Ints, ValueBeliefs
 from sfumato.attacks.limits import Guarantee
 from sfumato.attacks.results import AttackResult
 from sfumato.attacks.setting import AttackSetting
 from sfumato.coding.domain import Domain
-from sfumato.validation import is_number, is_whole, require
+from sfumato.validation import is_finite_number, is_integer, require
 
 ROUNDING = 1e-9
 
@@ -39,10 +39,10 @@ class InferenceAttack(Attack):
     question = INFERENCE
 
     @abstractmethod
-    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
+    def guess(self, beliefs: ValueBeliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
         """Make claims about targets; `truth` says which are right, `prior` is the distribution of the whole table."""
 
-    def refusal(self, setting: AttackSetting) -> str | None:
+    def check(self, setting: AttackSetting) -> str | None:
         """Require a sensitive attribute that the attack can work on."""
         if not self.attacked(setting):
             return "there is no sensitive attribute that it works on and whose truth is known."
@@ -52,7 +52,7 @@ class InferenceAttack(Attack):
         """Return the sensitive attributes that the attack works on."""
         return setting.sensitive
 
-    def believed(self, setting: AttackSetting, sensitive: str) -> Beliefs:
+    def believed(self, setting: AttackSetting, sensitive: str) -> ValueBeliefs:
         """Return what is believed about the targets."""
         return setting.beliefs(sensitive)
 
@@ -81,13 +81,15 @@ class InferenceAttack(Attack):
                 details=self.details(setting, name),
             )
 
-    def _control(self, setting: AttackSetting, sensitive: str, beliefs: Beliefs) -> tuple[Beliefs, Ints] | None:
+    def _control(
+        self, setting: AttackSetting, sensitive: str, beliefs: ValueBeliefs
+    ) -> tuple[ValueBeliefs, Ints] | None:
         outsiders, candidates = setting.outsiders, setting.outside_candidates
         if outsiders is not None and candidates is not None and sensitive in outsiders.truth:
             return setting.view.beliefs(candidates, sensitive), outsiders.truth[sensitive]
         if len(setting.targets) == 1:
             return None
-        return beliefs, setting.targets.truth[sensitive][setting.strangers]
+        return beliefs, setting.targets.truth[sensitive][setting.control_targets]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,16 +108,18 @@ class Homogeneity(InferenceAttack):
     certainty: float = 1.0
 
     def __post_init__(self) -> None:
-        require(is_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty)
+        require(
+            is_finite_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty
+        )
 
-    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
+    def guess(self, beliefs: ValueBeliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
         """Claim values that are certain."""
-        return named_value(beliefs, truth, prior, self.certainty)
+        return claim_value(beliefs, truth, prior, self.certainty)
 
     def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:
         """Return 0 if no value can have so large a share."""
-        share = guarantee.share(sensitive)
-        diverse = self.certainty == 1 and guarantee.values(sensitive) > 1
+        share = guarantee.max_share(sensitive)
+        diverse = self.certainty == 1 and guarantee.min_values(sensitive) > 1
         return 0.0 if diverse or share < self.certainty - ROUNDING else share if share < 1 else None
 
 
@@ -138,14 +142,16 @@ class BackgroundKnowledge(InferenceAttack):
     certainty: float = 1.0
 
     def __post_init__(self) -> None:
-        require(is_whole(self.ruled_out) and self.ruled_out >= 0, self, "ruled_out", "at least 0", self.ruled_out)
-        require(is_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty)
+        require(is_integer(self.ruled_out) and self.ruled_out >= 0, self, "ruled_out", "at least 0", self.ruled_out)
+        require(
+            is_finite_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty
+        )
 
-    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
+    def guess(self, beliefs: ValueBeliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
         """Rule out values, then claim what is certain; knowledge without the table is treated in the same way."""
-        made = named_value(self._left(beliefs, truth), truth, prior, self.certainty)
+        made = claim_value(self._left(beliefs, truth), truth, prior, self.certainty)
         values = np.arange(len(prior))
-        everything = Beliefs.of_entries(
+        everything = ValueBeliefs.of_entries(
             np.repeat(np.arange(len(truth)), len(prior)),
             np.tile(values, len(truth)),
             np.tile(prior, len(truth)),
@@ -157,9 +163,9 @@ class BackgroundKnowledge(InferenceAttack):
 
     def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:
         """Return 0 if more than one value is left, however many are ruled out."""
-        return 0.0 if self.certainty == 1 and guarantee.values(sensitive) > self.ruled_out + 1 else None
+        return 0.0 if self.certainty == 1 and guarantee.min_values(sensitive) > self.ruled_out + 1 else None
 
-    def _left(self, beliefs: Beliefs, truth: Ints) -> Beliefs:
+    def _left(self, beliefs: ValueBeliefs, truth: Ints) -> ValueBeliefs:
         rank = beliefs.ranked_wrong(truth)
         return beliefs.without((rank >= 0) & (rank < self.ruled_out))
 
@@ -178,9 +184,9 @@ class Skewness(InferenceAttack):
     gain: float = 2.0
 
     def __post_init__(self) -> None:
-        require(is_number(self.gain) and self.gain > 1, self, "gain", "above 1", self.gain)
+        require(is_finite_number(self.gain) and self.gain > 1, self, "gain", "above 1", self.gain)
 
-    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
+    def guess(self, beliefs: ValueBeliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:  # noqa: ARG002 - values are not compared
         """Claim the value that has grown most."""
         usual = np.maximum(prior[beliefs.codes], np.finfo(float).tiny)
         value, growth = beliefs.likeliest(beliefs.chances / usual)
@@ -189,7 +195,7 @@ class Skewness(InferenceAttack):
 
     def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:
         """Return the largest share that a value may have."""
-        share = guarantee.share(sensitive)
+        share = guarantee.max_share(sensitive)
         return share if share < 1 else None
 
 
@@ -210,7 +216,9 @@ class Similarity(InferenceAttack):
     closeness: float = 0.1
 
     def __post_init__(self) -> None:
-        require(is_number(self.closeness) and 0 <= self.closeness < 1, self, "closeness", "in [0, 1)", self.closeness)
+        require(
+            is_finite_number(self.closeness) and 0 <= self.closeness < 1, self, "closeness", "in [0, 1)", self.closeness
+        )
 
     def attacked(self, setting: AttackSetting) -> tuple[str, ...]:
         """Return the attributes whose values can be alike."""
@@ -218,22 +226,22 @@ class Similarity(InferenceAttack):
         return tuple(
             name
             for name in setting.sensitive
-            if _has_kinds(domains[name]) or (domains[name].scale.ordered and len(domains[name]) > 1)
+            if _has_categories(domains[name]) or (domains[name].scale.ordered and len(domains[name]) > 1)
         )
 
-    def guess(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
+    def guess(self, beliefs: ValueBeliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
         """Claim the kind that is certain."""
-        if _has_kinds(domain):
+        if _has_categories(domain):
             assert domain.hierarchy is not None  # noqa: S101 - it has kinds
             kinds = np.asarray(domain.hierarchy.levels[1], dtype=np.int64)
             width = int(kinds.max()) + 2
             kinds = np.append(kinds, width - 1)  # missing values are a kind of their own
             own = np.where(truth >= 0, kinds[truth], -1)
             shares: Floats = np.bincount(kinds, weights=prior, minlength=width).astype(np.float64)
-            return named_value(beliefs.coarsened(kinds, width), own, shares, 1.0)
+            return claim_value(beliefs.coarsened(kinds, width), own, shares, 1.0)
         return self._near(beliefs, truth, prior, domain)
 
-    def _near(self, beliefs: Beliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
+    def _near(self, beliefs: ValueBeliefs, truth: Ints, prior: Floats, domain: Domain) -> Guesses:
         """Claim a short interval; without the table, the interval of that length that contains most records."""
         place = np.append(domain.positions, np.nan)  # a missing value is nowhere
         length = self.closeness * float(domain.positions.max() - domain.positions.min())
@@ -250,12 +258,12 @@ class Similarity(InferenceAttack):
         return Guesses(high - low <= length + ROUNDING, (low <= own) & (own <= high), usual.astype(np.float64))
 
 
-def named_value(beliefs: Beliefs, truth: Ints, prior: Floats, certainty: float) -> Guesses:
+def claim_value(beliefs: ValueBeliefs, truth: Ints, prior: Floats, certainty: float) -> Guesses:
     """Claim the most likely value if it is certain enough; without the table, name the most frequent one."""
     value, chance = beliefs.likeliest()
     claimed = (chance >= certainty - ROUNDING) & (value >= 0)
     return Guesses(claimed, value == truth, (truth == int(np.argmax(prior))).astype(np.float64))
 
 
-def _has_kinds(domain: Domain) -> bool:
+def _has_categories(domain: Domain) -> bool:
     return domain.hierarchy is not None and domain.hierarchy.height > 1

@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.confidence_bounding import ConfidenceBounding
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_categories import DistinctCategories
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
-from sfumato.models.even_values import EvenValues
+from sfumato.models.even_values import UniformGroups
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.recursive_l_diversity import RecursiveLDiversity
-from sfumato.validation import is_number
+from sfumato.validation import is_finite_number
 
 ROUNDING = 1e-9
 
@@ -30,20 +30,20 @@ class Guarantee:
     quasi : the quasi-identifiers that the adversary uses.
     """
 
-    models: tuple[PrivacyModel, ...] = ()
+    models: tuple[GroupModel, ...] = ()
     quasi: tuple[str, ...] = ()
 
     @property
-    def group(self) -> int:
+    def min_group_size(self) -> int:
         """The least number of records that match a person; 1 if nothing is promised.
 
         >>> from sfumato.models.k_anonymity import KAnonymity
         >>> Guarantee((KAnonymity(k=5),), ("age",)).group
         5
         """
-        return max((each.smallest_group for each in self._parts() if not each.attributes), default=1)
+        return max((each.min_group_size for each in self._parts() if not each.sensitive_attributes), default=1)
 
-    def share(self, sensitive: str) -> float:
+    def max_share(self, sensitive: str) -> float:
         """Return the largest share that one value may have among the records that match a person.
 
         >>> Guarantee((FrequencyLDiversity(l=4, sensitive="disease"),)).share("disease")
@@ -51,41 +51,41 @@ class Guarantee:
         """
         return min((share for each in self._parts() for share in _shares(each, sensitive)), default=1.0)
 
-    def values(self, sensitive: str) -> int:
+    def min_values(self, sensitive: str) -> int:
         """Return the least number of different values among the records that match a person.
 
         >>> Guarantee((DistinctLDiversity(l=3, sensitive="disease"),)).values("disease")
         3
         """
-        parts = [each for each in self._parts() if sensitive in each.attributes]
-        return max((_least_values(each) for each in parts), default=1)
+        parts = [each for each in self._parts() if sensitive in each.sensitive_attributes]
+        return max((_min_values(each) for each in parts), default=1)
 
-    def _parts(self) -> Iterator[PrivacyModel]:
+    def _parts(self) -> Iterator[GroupModel]:
         for model in self.models:
             if not model.scope or set(model.scope) >= set(self.quasi):
-                yield from _flat(model)
+                yield from _flatten(model)
 
 
-def _flat(model: PrivacyModel) -> Iterator[PrivacyModel]:
+def _flatten(model: GroupModel) -> Iterator[GroupModel]:
     if isinstance(model, Conjunction):
         for part in model.parts:
-            yield from _flat(part)
+            yield from _flatten(part)
     else:
         yield model
 
 
-def _shares(model: PrivacyModel, sensitive: str) -> Sequence[float]:
-    if sensitive not in model.attributes:
+def _shares(model: GroupModel, sensitive: str) -> Sequence[float]:
+    if sensitive not in model.sensitive_attributes:
         return ()
     if isinstance(model, FrequencyLDiversity):
         return (1 / model.l,)
-    if isinstance(model, EvenValues):
+    if isinstance(model, UniformGroups):
         return (1 / model.m,)
-    return (model.bounds,) if isinstance(model, ConfidenceBounding) and is_number(model.bounds) else ()  # type: ignore[return-value]  # a number
+    return (model.bounds,) if isinstance(model, ConfidenceBounding) and is_finite_number(model.bounds) else ()  # type: ignore[return-value]  # a number
 
 
-def _least_values(model: PrivacyModel) -> int:
-    if isinstance(model, EvenValues):
+def _min_values(model: GroupModel) -> int:
+    if isinstance(model, UniformGroups):
         return model.m
     if isinstance(model, DistinctLDiversity | DistinctCategories | RecursiveLDiversity):
         return model.l

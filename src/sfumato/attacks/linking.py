@@ -12,7 +12,7 @@ from sfumato.attacks.beliefs import Floats
 from sfumato.attacks.limits import Guarantee
 from sfumato.attacks.results import AttackResult
 from sfumato.attacks.setting import AttackSetting
-from sfumato.attacks.views import MatchingGroups, drawn_rows
+from sfumato.attacks.views import MatchingGroups, draw_rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,15 +28,15 @@ class SinglingOut(Attack):
 
     def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         """Attack all targets."""
-        yield _linked(self, setting, most=1)
+        yield _guess_links(self, setting, most=1)
 
-    def refusal(self, setting: AttackSetting) -> str | None:
+    def check(self, setting: AttackSetting) -> str | None:
         """Ask whose record is whose."""
-        return _unlinked(setting)
+        return _check_correspondence(setting)
 
     def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:  # noqa: ARG002 - it is about identity
         """Return 0: in groups of two or more, no record is the only one that matches."""
-        return 0.0 if guarantee.group > 1 else None
+        return 0.0 if guarantee.min_group_size > 1 else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,28 +52,28 @@ class Linkage(Attack):
 
     def run(self, setting: AttackSetting) -> Iterator[AttackResult]:
         """Attack all targets."""
-        yield _linked(self, setting, most=setting.view.table.rows)
+        yield _guess_links(self, setting, most=setting.view.table.rows)
 
-    def refusal(self, setting: AttackSetting) -> str | None:
+    def check(self, setting: AttackSetting) -> str | None:
         """Ask whose record is whose."""
-        return _unlinked(setting)
+        return _check_correspondence(setting)
 
     def allowed(self, guarantee: Guarantee, sensitive: str) -> float | None:  # noqa: ARG002 - it is about identity
         """Return one in k, the chance to draw the right one of k records."""
-        return 1 / guarantee.group if guarantee.group > 1 else None
+        return 1 / guarantee.min_group_size if guarantee.min_group_size > 1 else None
 
 
-def _unlinked(setting: AttackSetting) -> str | None:
+def _check_correspondence(setting: AttackSetting) -> str | None:
     return None if setting.linked else "nothing tells whose record is whose; give a correspondence."
 
 
-def _linked(attack: Attack, setting: AttackSetting, *, most: int) -> AttackResult:
+def _guess_links(attack: Attack, setting: AttackSetting, *, most: int) -> AttackResult:
     """Guess whose record is whose, for targets with at most this many matching records."""
     candidates, rows = setting.candidates, setting.view.table.rows
     rng = setting.rng(2)
-    guess = drawn_rows(candidates.draw_groups(rng), setting.view.table.grouped.labels, rng)
+    guess = draw_rows(candidates.draw_groups(rng), setting.view.table.grouped.labels, rng)
     claimed = (candidates.records >= 1) & (candidates.records <= most)
-    own, strangers = setting.targets.own_rows, setting.strangers
+    own, strangers = setting.targets.own_rows, setting.control_targets
     alone = len(own) == 1
     return AttackResult(
         attack=attack.name,
@@ -105,7 +105,7 @@ class Membership(Attack):
     question = INFERENCE
     reference = "Nergiz, Atzori, Clifton, Hiding the presence of individuals from shared databases, SIGMOD 2007"
 
-    def refusal(self, setting: AttackSetting) -> str | None:
+    def check(self, setting: AttackSetting) -> str | None:
         """Require outsiders."""
         if setting.outsiders is None:
             return "it needs people who are not in the table; give outsiders."
@@ -116,7 +116,7 @@ class Membership(Attack):
         assert setting.outsiders is not None  # noqa: S101 - refused before
         assert setting.outside_candidates is not None  # noqa: S101 - there are outsiders
         count = min(len(setting.targets), len(setting.outsiders))
-        covered = setting.view.persons_covered(setting.everybody)
+        covered = setting.view.individuals_covered(setting.everybody)
         shares = setting.view.groups.sizes / np.maximum(covered, 1)
         usual = setting.members / setting.everybody.shape[1]
         rng = setting.rng(3)

@@ -17,13 +17,13 @@ import numpy as np
 
 from sfumato.attacks.base import INFERENCE, LINKABILITY
 from sfumato.attacks.beliefs import Flags, Floats, Ints
-from sfumato.attacks.excess import auc
+from sfumato.attacks.excess import auc_with_error
 from sfumato.attacks.gower import TIE
-from sfumato.attacks.record_results import RecordAttackResult, from_area, from_counts
+from sfumato.attacks.record_results import RecordAttackResult, result_from_auc, result_from_counts
 from sfumato.attacks.record_setting import FEW, RecordSetting
 from sfumato.exceptions import SchemaError
-from sfumato.table.extras import optional_library
-from sfumato.validation import is_number, is_whole, require
+from sfumato.table.extras import import_optional
+from sfumato.validation import is_finite_number, is_integer, require
 
 GIOMI = "Giomi, Boenisch, Wehmeyer, Tasnadi, A unified framework for quantifying privacy risk, PoPETs 2023(2)"
 NO_CONTROL = "it needs persons who were not used for the release; give a control."
@@ -45,7 +45,7 @@ class RecordAttack(ABC):
     reference: ClassVar[str]
     judges: ClassVar[str] = "perturbed, synthetic and averaged records"
 
-    def refusal(self, setting: RecordSetting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
+    def check(self, setting: RecordSetting) -> str | None:  # noqa: ARG002 - most attacks work on every setting
         """Return why the attack does not apply to a setting; None where it does."""
         return None
 
@@ -55,7 +55,7 @@ class RecordAttack(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinkHalves(RecordAttack):
+class LinkabilityAttack(RecordAttack):
     """Link what is known of a target from two sources, if both are nearest to one published record.
 
     Parameters
@@ -72,17 +72,17 @@ class LinkHalves(RecordAttack):
     neighbors: int = 1
 
     def __post_init__(self) -> None:
-        require(is_whole(self.neighbors) and self.neighbors >= 1, self, "neighbors", "at least 1", self.neighbors)
+        require(is_integer(self.neighbors) and self.neighbors >= 1, self, "neighbors", "at least 1", self.neighbors)
         require(not set(self.left) & set(self.right), self, "right", "other columns than left", self.right)
 
     def sides(self, setting: RecordSetting) -> tuple[list[str], list[str]]:
         """Return the columns of both sources."""
-        quasi = () if setting.schema is None else setting.schema.quasi
+        quasi = () if setting.schema is None else setting.schema.quasi_identifiers
         first = [name for name in setting.names if name in (self.left or quasi)]
         first = first or list(setting.names[: len(setting.names) // 2])
         return first, [name for name in setting.names if name in self.right or (not self.right and name not in first)]
 
-    def refusal(self, setting: RecordSetting) -> str | None:
+    def check(self, setting: RecordSetting) -> str | None:
         """Ask for columns on both sides."""
         return None if all(self.sides(setting)) else "there are no columns that can be compared on both sides."
 
@@ -92,7 +92,7 @@ class LinkHalves(RecordAttack):
         published = setting.records.rows["published"]
         k = min(self.neighbors, published)
         baseline = 1 - comb(published - k, k) / comb(published, k)
-        yield from_counts(
+        yield result_from_counts(
             self.name, self.question, counted[0], counted[1] if setting.controlled else None, baseline, few=FEW
         )
 
@@ -106,7 +106,7 @@ class LinkHalves(RecordAttack):
     def _shared(self, one: Floats, other: Floats) -> Floats:
         """Return the chance that the nearest records by both sides are the same; ties are drawn for one neighbor."""
         if self.neighbors == 1:
-            first, second = _nearest(one), _nearest(other)
+            first, second = _nearest_published(one), _nearest_published(other)
             return np.asarray((first & second).sum(axis=1) / (first.sum(axis=1) * second.sum(axis=1)))
         near = [np.argsort(np.round(each, 9), axis=1, kind="stable")[:, : self.neighbors] for each in (one, other)]
         return np.array([float(len(np.intersect1d(a, b)) > 0) for a, b in zip(*near, strict=True)])
@@ -127,7 +127,9 @@ class _Inference(RecordAttack):
     tolerance: float = 0.05
 
     def __post_init__(self) -> None:
-        require(is_number(self.tolerance) and self.tolerance >= 0, self, "tolerance", "at least 0", self.tolerance)
+        require(
+            is_finite_number(self.tolerance) and self.tolerance >= 0, self, "tolerance", "at least 0", self.tolerance
+        )
 
     def guessed(self, setting: RecordSetting) -> list[str]:
         """Return the columns to guess."""
@@ -135,7 +137,7 @@ class _Inference(RecordAttack):
         wanted = [self.sensitive] if self.sensitive else [name for name in setting.names if name in sensitive]
         return [name for name in wanted or setting.names if name in setting.names and _varies(setting, name)]
 
-    def refusal(self, setting: RecordSetting) -> str | None:
+    def check(self, setting: RecordSetting) -> str | None:
         """Ask for a column to guess and for something that is known."""
         if not self.guessed(setting):
             return "there is no column to guess that varies and is published as persons have it."
@@ -155,7 +157,7 @@ class _Inference(RecordAttack):
             if min(total for _, total in counted) == 0 or truth is None:
                 continue
             right = self.is_right(setting, sensitive, shown[~np.isnan(shown)], truth[:, None])
-            yield from_counts(
+            yield result_from_counts(
                 self.name,
                 self.question,
                 counted[0],
@@ -199,7 +201,7 @@ class NearestInference(_Inference):
         own = setting.records.values(which, sensitive)[rows]
         total = 0.0
         for part, apart in setting.records.distances(which, rows, known):
-            near = _nearest(apart)
+            near = _nearest_published(apart)
             hits = near & self.is_right(setting, sensitive, shown[None, :], own[part][:, None])
             total += float((hits.sum(axis=1) / near.sum(axis=1)).sum())
         return total
@@ -212,13 +214,13 @@ class LearnedInference(_Inference):
     name = "learned-inference"
     reference = "Stadler, Oprisanu, Troncoso, Synthetic data: anonymisation groundhog day, USENIX Security 2022"
 
-    def refusal(self, setting: RecordSetting) -> str | None:
+    def check(self, setting: RecordSetting) -> str | None:
         """Ask for scikit-learn, too."""
-        return super().refusal(setting) or _without_sklearn()
+        return super().check(setting) or _check_sklearn()
 
     def right(self, setting: RecordSetting, which: str, rows: Ints, known: list[str], sensitive: str) -> float:
         """Return how many guesses are right."""
-        ensemble = optional_library("sklearn.ensemble", extra="learn", error=SchemaError)
+        ensemble = import_optional("sklearn.ensemble", extra="learn", error=SchemaError)
         shown = setting.records.values("published", sensitive)
         told = ~np.isnan(shown)
         number = setting.records.is_number(sensitive)
@@ -230,18 +232,18 @@ class LearnedInference(_Inference):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Controlled(RecordAttack):
+class _ControlledAttack(RecordAttack):
     """An attack that means nothing without a control."""
 
     question = INFERENCE
 
-    def refusal(self, setting: RecordSetting) -> str | None:
+    def check(self, setting: RecordSetting) -> str | None:
         """Ask for a control."""
         return None if setting.controlled else NO_CONTROL
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClosestRecord(_Controlled):
+class ClosestRecord(_ControlledAttack):
     """Measure how many published records are closer to the original than to the control; a half tells no memory."""
 
     name = "closest-record"
@@ -266,11 +268,11 @@ class ClosestRecord(_Controlled):
         for which, each in zip(("original", "control"), apart, strict=True):
             details |= {f"{which}_{at}%": float(np.percentile(each, at)) for at in (1, 5, 50)}
         error = sqrt(max(share * (1 - share), 1 / (4 * len(shown))) / len(shown))
-        yield from_area(self.name, self.question, len(shown), share, error, details)
+        yield result_from_auc(self.name, self.question, len(shown), share, error, details)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MembershipDistance(_Controlled):
+class MembershipDistance(_ControlledAttack):
     """Tell by the distance to the nearest published record who was in the original; a half tells nothing."""
 
     name = "membership-distance"
@@ -283,19 +285,19 @@ class MembershipDistance(_Controlled):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MembershipLearned(_Controlled):
+class MembershipLearned(_ControlledAttack):
     """Tell by a classifier of published records against half of the control who was in the original."""
 
     name = "membership-learned"
     reference = "Stadler, Oprisanu, Troncoso, Synthetic data: anonymisation groundhog day, USENIX Security 2022"
 
-    def refusal(self, setting: RecordSetting) -> str | None:
+    def check(self, setting: RecordSetting) -> str | None:
         """Ask for scikit-learn, too."""
-        return super().refusal(setting) or _without_sklearn()
+        return super().check(setting) or _check_sklearn()
 
     def run(self, setting: RecordSetting) -> Iterator[RecordAttackResult]:
         """Train on the published records and half of the control; compare targets with the other half."""
-        ensemble = optional_library("sklearn.ensemble", extra="learn", error=SchemaError)
+        ensemble = import_optional("sklearn.ensemble", extra="learn", error=SchemaError)
         order = setting.rng(6).permutation(setting.records.rows["control"])
         taught, kept = order[: len(order) // 2], order[len(order) // 2 :]
         shown = _matrix(setting, "published", setting.names)
@@ -309,15 +311,15 @@ class MembershipLearned(_Controlled):
 
 
 def _membership(attack: RecordAttack, inside: Floats, outside: Floats) -> RecordAttackResult:
-    area, error = auc(inside, outside)
+    area, error = auc_with_error(inside, outside)
     details = {}
     for rate in (0.01, 0.001):
         bar = np.quantile(outside, 1 - rate, method="higher")
         details[f"found_at_{rate:g}_false"] = float((inside > bar).mean())
-    return from_area(attack.name, attack.question, len(inside), area, error, details)
+    return result_from_auc(attack.name, attack.question, len(inside), area, error, details)
 
 
-def _nearest(apart: Floats) -> Flags:
+def _nearest_published(apart: Floats) -> Flags:
     return np.asarray(apart <= apart.min(axis=1, keepdims=True) + TIE)
 
 
@@ -331,9 +333,9 @@ def _matrix(setting: RecordSetting, which: str, names: Any) -> Floats:
     return np.column_stack([np.nan_to_num(setting.records.values(which, name), nan=-1.0) for name in names])
 
 
-def _without_sklearn() -> str | None:
+def _check_sklearn() -> str | None:
     try:
-        optional_library("sklearn.ensemble", extra="learn", error=SchemaError)
+        import_optional("sklearn.ensemble", extra="learn", error=SchemaError)
     except SchemaError as error:
         return str(error)
     return None

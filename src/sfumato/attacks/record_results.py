@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.attacks.excess import Interval, Z, chance_of, excess_risk, holm, wilson_interval
+from sfumato.attacks.excess import Interval, Z, excess_risk, holm_correction, one_sided_p_value, wilson_interval
 from sfumato.validation import require
 
 LEVEL = 0.05
@@ -67,17 +67,17 @@ class RecordAttackResult:
             f"{self.rate:.3g} ({self.interval[0]:.3g} to {self.interval[1]:.3g})",
             f"{self.baseline:.3g}",
             "-" if self.control is None else f"{self.control:.3g}",
-            _shown(self.excess, self.excess_interval),
+            _format_excess(self.excess, self.excess_interval),
             "-" if above is None else "YES" if above else "no",
         )
 
     def __repr__(self) -> str:
-        said = "" if self.excess is None else f", excess {_shown(self.excess, self.excess_interval)}"
+        said = "" if self.excess is None else f", excess {_format_excess(self.excess, self.excess_interval)}"
         note = f"; {self.note}" if self.note else ""
         return f"<{self.title}: rate {self.rate:.3g} of {self.targets:,} targets{said}{note}>"
 
 
-def from_counts(
+def result_from_counts(
     attack: str,
     question: str,
     inside: tuple[float, int],
@@ -107,13 +107,13 @@ def from_counts(
         control_interval=None if outside is None else wilson_interval(*outside),
         excess=None if excess is None else excess[0],
         excess_interval=span,
-        chance=None if excess is None else chance_of(*excess),
+        chance=None if excess is None else one_sided_p_value(*excess),
         note="; ".join(notes),
         details=details or {},
     )
 
 
-def from_area(  # noqa: PLR0917 - what was measured
+def result_from_auc(  # noqa: PLR0917 - what was measured
     attack: str, question: str, targets: int, area: float, error: float, details: Mapping[str, float]
 ) -> RecordAttackResult:
     """Make a result of the chance to tell one inside from one outside: a half is nothing, and the control is in it."""
@@ -129,13 +129,13 @@ def from_area(  # noqa: PLR0917 - what was measured
         control_interval=(0.5, 0.5),
         excess=2 * area - 1,
         excess_interval=(2 * (area - half) - 1, 2 * (area + half) - 1),
-        chance=chance_of(2 * area - 1, 2 * half),
+        chance=one_sided_p_value(2 * area - 1, 2 * half),
         details=details,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordAttacks:
+class RecordAttackResults:
     """Several attacks on the records of one table; `skipped` says in a sentence why others did not apply.
 
     `generalized` names columns that hold intervals, sets or nodes: nobody is compared by them here.
@@ -146,13 +146,13 @@ class RecordAttacks:
     generalized: tuple[str, ...] = ()
 
     @property
-    def above(self) -> tuple[RecordAttackResult, ...]:
+    def significant(self) -> tuple[RecordAttackResult, ...]:
         """The attacks that are surely above their controls, corrected for how many there are; others are not safe."""
-        return tuple(result for result, said in zip(self.results, self._verdicts(), strict=True) if said)
+        return tuple(result for result, said in zip(self.results, self._significances(), strict=True) if said)
 
-    def _verdicts(self) -> list[bool | None]:
+    def _significances(self) -> list[bool | None]:
         chances = [each.chance for each in self.results if each.chance is not None]
-        corrected = iter(holm(chances))
+        corrected = iter(holm_correction(chances))
         return [None if each.chance is None else next(corrected) <= LEVEL / 2 for each in self.results]
 
     def result(self, attack: str, sensitive: str = "") -> RecordAttackResult:
@@ -164,7 +164,7 @@ class RecordAttacks:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain numbers and texts."""
-        verdicts = self._verdicts()
+        verdicts = self._significances()
         listed = [{**result.to_dict(), "above": said} for result, said in zip(self.results, verdicts, strict=True)]
         return {"attacks": listed, "skipped": dict(self.skipped), "generalized": list(self.generalized)}
 
@@ -172,7 +172,7 @@ class RecordAttacks:
         return iter(self.results)
 
     def __repr__(self) -> str:
-        marked = zip(self.results, self._verdicts(), strict=True)
+        marked = zip(self.results, self._significances(), strict=True)
         rows = [HEAD, *(result.cells(above=said) for result, said in marked)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -182,7 +182,7 @@ class RecordAttacks:
         return "\n".join([*lines, *(f"{name} skipped: {why}" for name, why in self.skipped.items())])
 
 
-def _shown(excess: float | None, interval: Interval | None) -> str:
+def _format_excess(excess: float | None, interval: Interval | None) -> str:
     if excess is None or interval is None:
         return "-"
     low, high = (min(max(each, 0.0), 1.0) for each in interval)

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.attacks.beliefs import Ints
-from sfumato.attacks.excess import Z, auc
+from sfumato.attacks.excess import Z, auc_with_error
 from sfumato.attacks.gower import ComparedRecords
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import SchemaError
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 from sfumato.schema.schema import Schema
-from sfumato.table.extras import optional_library
-from sfumato.table.numbers import has_distances
-from sfumato.table.values import texts
+from sfumato.table.extras import import_optional
+from sfumato.table.numbers import is_metric_type
+from sfumato.table.values import format_values
 
 FEWEST = 30
 FEW = 100
@@ -51,14 +51,14 @@ class RecordSetting:
 
     def rng(self, purpose: int) -> np.random.Generator:
         """Make a generator for one purpose, so that attacks do not depend on which others are run."""
-        return generator(self.seed + purpose)
+        return seeded_generator(self.seed + purpose)
 
     def attacked(self) -> list[tuple[str, Ints]]:
         """Return the tables that are attacked, and the rows of each."""
         return [("original", self.targets), *([("control", self.controls)] if self.controlled else [])]
 
 
-def prepare_records(
+def prepare_record_setting(
     published: pa.Table,
     original: pa.Table,
     control: pa.Table | None,
@@ -73,7 +73,7 @@ def prepare_records(
         if table.num_rows < FEWEST:
             raise SchemaError(f"The {which} table has {table.num_rows} rows; attacks need at least {FEWEST}.")
     wanted = set(original.column_names if schema is None else schema.attributes)
-    wanted -= set(() if schema is None else schema.identifier)
+    wanted -= set(() if schema is None else schema.identifiers)
     shared = [
         name
         for name in original.column_names
@@ -86,11 +86,11 @@ def prepare_records(
             f"No column of the published table holds values as persons have them; for generalizations take {COVERING}."
         )
     if control is not None:
-        _refuse_shared_rows(original, control, names)
+        _reject_shared_rows(original, control, names)
     records = ComparedRecords.of(tables, names)
     if control is not None:
-        _refuse_other_population(records, names, seed)
-    rng = generator(seed)
+        _check_same_population(records, names, seed)
+    rng = seeded_generator(seed)
     people = np.sort(rng.permutation(original.num_rows)[:targets])
     others = np.zeros(0, dtype=np.int64)
     if control is not None:
@@ -103,19 +103,20 @@ def _is_generalized(name: str, published: pa.Table, original: pa.Table, control:
     shown, held = published[name], original[name]
     if shown.null_count == len(shown):
         return False
-    if has_distances(held.type):
-        return not has_distances(shown.type)
-    written = texts(shown)
-    known = pa.concat_arrays([texts(each[name]) for each in (original, control) if each is not None])
+    if is_metric_type(held.type):
+        return not is_metric_type(shown.type)
+    written = format_values(shown)
+    known = pa.concat_arrays([format_values(each[name]) for each in (original, control) if each is not None])
     foreign = pc.invert(pc.is_in(written, value_set=pc.unique(known)))
     share = pc.mean(pc.fill_null(foreign, False).cast(pa.float64())).as_py()  # noqa: FBT003 - an Arrow function
     return bool(share > FOREIGN or pc.any(pc.equal(written, SUPPRESSED_TEXT)).as_py())
 
 
-def _refuse_shared_rows(original: pa.Table, control: pa.Table, names: Sequence[str]) -> None:
+def _reject_shared_rows(original: pa.Table, control: pa.Table, names: Sequence[str]) -> None:
     """Refuse a control with rows of the original, unless rows are alike by chance there, too."""
     rows = [
-        list(zip(*(texts(table[name]).to_pylist() for name in names), strict=True)) for table in (original, control)
+        list(zip(*(format_values(table[name]).to_pylist() for name in names), strict=True))
+        for table in (original, control)
     ]
     known = set(rows[0])
     alike = sum(row in known for row in rows[1])
@@ -127,13 +128,13 @@ def _refuse_shared_rows(original: pa.Table, control: pa.Table, names: Sequence[s
         )
 
 
-def _refuse_other_population(records: ComparedRecords, names: Sequence[str], seed: int) -> None:
+def _check_same_population(records: ComparedRecords, names: Sequence[str], seed: int) -> None:
     """Refuse a control that a classifier tells from the original; without scikit-learn nothing is compared."""
     try:
-        ensemble = optional_library("sklearn.ensemble", extra="learn", error=SchemaError)
+        ensemble = import_optional("sklearn.ensemble", extra="learn", error=SchemaError)
     except SchemaError:
         return
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     rows = {which: rng.permutation(records.rows[which])[:MOST_COMPARED] for which in ("original", "control")}
     parts = {
         which: np.column_stack([np.nan_to_num(records.values(which, name), nan=-1.0)[at] for name in names])
@@ -146,7 +147,7 @@ def _refuse_other_population(records: ComparedRecords, names: Sequence[str], see
         model.fit(np.vstack(train), np.repeat([1, 0], [len(each) for each in train]))
         for which, part in parts.items():
             scores[which][1 - fold :: 2] = model.predict_proba(part[1 - fold :: 2])[:, 1]
-    area, error = auc(scores["original"], scores["control"])
+    area, error = auc_with_error(scores["original"], scores["control"])
     if area - Z * error > SAME_POPULATION:
         raise SchemaError(
             f"The control is of another population than the original: a classifier tells them apart ({area:.2f}); take "

@@ -11,9 +11,9 @@ import numpy as np
 from sfumato.attacks.base import SINGLING_OUT
 from sfumato.attacks.beliefs import Flags, Floats
 from sfumato.attacks.record_attacks import GIOMI, RecordAttack
-from sfumato.attacks.record_results import RecordAttackResult, from_counts
+from sfumato.attacks.record_results import RecordAttackResult, result_from_counts
 from sfumato.attacks.record_setting import FEW, FEWEST, RecordSetting
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 TRIES = 100  # per condition that is wanted
 DRAWS = 10
@@ -23,7 +23,7 @@ Condition = tuple[Part, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Singling(RecordAttack):
+class _PredicateSinglingOut(RecordAttack):
     """Find conditions that one published record alone satisfies, and claim that one person alone does.
 
     The control is the share of them that one person alone of as many others satisfies.
@@ -38,38 +38,38 @@ class _Singling(RecordAttack):
     conditions: int = 500
 
     def __post_init__(self) -> None:
-        require(is_whole(self.conditions) and self.conditions >= FEWEST, self, "conditions", f"at least {FEWEST}", 0)
+        require(is_integer(self.conditions) and self.conditions >= FEWEST, self, "conditions", f"at least {FEWEST}", 0)
 
     @abstractmethod
-    def found(self, setting: RecordSetting) -> list[Condition]:
+    def predicates(self, setting: RecordSetting) -> list[Condition]:
         """Return conditions that one published record alone satisfies."""
 
-    def refusal(self, setting: RecordSetting) -> str | None:
+    def check(self, setting: RecordSetting) -> str | None:
         """Refuse to judge by few conditions."""
-        found = len(self.found(setting))
+        found = len(self.predicates(setting))
         return None if found >= FEWEST else f"{found} conditions single out a published record; {FEWEST} are needed."
 
     def run(self, setting: RecordSetting) -> Iterator[RecordAttackResult]:
         """Try all conditions."""
-        found = self.found(setting)
+        found = self.predicates(setting)
         random = [self._random(setting, len(each), setting.rng(8 + at)) for at, each in enumerate(found)]
         rows = setting.records.rows
         count = min(rows["original"], rows["control"]) if setting.controlled else rows["original"]
-        inside, outside = self._alone(setting, "original", found, count), None
+        inside, outside = self._is_unique(setting, "original", found, count), None
         if setting.controlled:
-            outside = (self._alone(setting, "control", found, count), len(found))
-        yield from_counts(
+            outside = (self._is_unique(setting, "control", found, count), len(found))
+        yield result_from_counts(
             self.name,
             self.question,
             (inside, len(found)),
             outside,
-            self._alone(setting, "original", random, count) / len(found),
+            self._is_unique(setting, "original", random, count) / len(found),
             few=FEW,
         )
 
-    def _alone(self, setting: RecordSetting, which: str, conditions: list[Condition], count: int) -> float:
+    def _is_unique(self, setting: RecordSetting, which: str, conditions: list[Condition], count: int) -> float:
         """Count conditions that one of `count` persons alone satisfies; of more persons, on average over draws."""
-        true = np.array([_satisfied(setting, which, each) for each in conditions])
+        true = np.array([_matching_records(setting, which, each) for each in conditions])
         total, rng = true.shape[1], setting.rng(7)
         if total == count:
             return float((true.sum(axis=1) == 1).sum())
@@ -88,12 +88,12 @@ class _Singling(RecordAttack):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleValue(_Singling):
+class UnivariateSinglingOut(_PredicateSinglingOut):
     """Single out by one value: one that a single published record has, or that is the least or greatest of all."""
 
     name = "single-value"
 
-    def found(self, setting: RecordSetting) -> list[Condition]:
+    def predicates(self, setting: RecordSetting) -> list[Condition]:
         """Return conditions on one column each, in random order."""
         made: list[Condition] = []
         for name in setting.names:
@@ -110,7 +110,7 @@ class SingleValue(_Singling):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleCombination(_Singling):
+class MultivariateSinglingOut(_PredicateSinglingOut):
     """Single out by several values of a published record: equal ones, and numbers beyond its own on their side.
 
     Parameters
@@ -123,20 +123,20 @@ class SingleCombination(_Singling):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_whole(self.columns) and self.columns >= 2, self, "columns", "at least 2", self.columns)  # noqa: PLR2004 - one value is SingleValue
+        require(is_integer(self.columns) and self.columns >= 2, self, "columns", "at least 2", self.columns)  # noqa: PLR2004 - one value is UnivariateSinglingOut
 
-    def found(self, setting: RecordSetting) -> list[Condition]:
+    def predicates(self, setting: RecordSetting) -> list[Condition]:
         """Return conditions made of random records and columns."""
         if len(setting.names) < self.columns:
             return []
         rng, records = setting.rng(10), setting.records
-        middles = {name: _middle(records.values("published", name)) for name in setting.names}
+        middles = {name: _median(records.values("published", name)) for name in setting.names}
         made: dict[Condition, None] = {}
         for _ in range(TRIES * self.conditions):
             row = int(rng.integers(records.rows["published"]))
             names = sorted(rng.choice(len(setting.names), self.columns, replace=False).tolist())
             condition = tuple(self._part(setting, setting.names[at], row, middles) for at in names)
-            if condition not in made and _satisfied(setting, "published", condition).sum() == 1:
+            if condition not in made and _matching_records(setting, "published", condition).sum() == 1:
                 made[condition] = None
             if len(made) == self.conditions:
                 break
@@ -151,7 +151,7 @@ class SingleCombination(_Singling):
         return name, AT_LEAST if value > middles[name] else AT_MOST, value
 
 
-def _satisfied(setting: RecordSetting, which: str, condition: Condition) -> Flags:
+def _matching_records(setting: RecordSetting, which: str, condition: Condition) -> Flags:
     found = np.ones(setting.records.rows[which], dtype=np.bool_)
     for name, sign, value in condition:
         values = setting.records.values(which, name)
@@ -164,6 +164,6 @@ def _satisfied(setting: RecordSetting, which: str, condition: Condition) -> Flag
     return found
 
 
-def _middle(values: Floats) -> float:
+def _median(values: Floats) -> float:
     told = values[~np.isnan(values)]
     return float(np.median(told)) if len(told) else 0.0

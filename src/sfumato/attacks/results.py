@@ -8,7 +8,7 @@ from enum import StrEnum
 from html import escape
 from typing import Any
 
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 LEVEL = 0.95
 NEGLIGIBLE = 1e-6
@@ -169,7 +169,7 @@ class AttackResult:
         return (
             self.title,
             self.question,
-            f"{self.rate:.3g} ({_rounded(low)} to {high:.3g})",
+            f"{self.rate:.3g} ({_round_lower_end(low)} to {high:.3g})",
             f"{self.baseline:.3g}",
             f"{self.control:.3g}" if self.control_targets else "-",
             "-" if self.allowed is None else f"{self.allowed:.3g}",
@@ -180,7 +180,7 @@ class AttackResult:
         low, high = self.interval
         against = f"baseline {self.baseline:.3g}, control {self.control:.3g}"
         said = f"{self.successes:,} of {self.targets:,} targets ({self.claims:,} claims)"
-        return f"<{self.title}: rate {self.rate:.3g} ({_rounded(low)} to {high:.3g}), {said}; {against}>"
+        return f"<{self.title}: rate {self.rate:.3g} ({_round_lower_end(low)} to {high:.3g}), {said}; {against}>"
 
 
 WORRYING = (AttackVerdict.NOT_LIMITED, AttackVerdict.BROKEN)
@@ -188,7 +188,7 @@ HEAD = ("attack", "question", "rate", "guessing", "control", "allowed", "verdict
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attacks:
+class AttackResults:
     """Several attacks on one table; `skipped` says in a sentence why others did not apply."""
 
     results: tuple[AttackResult, ...]
@@ -249,7 +249,7 @@ def clopper_pearson(successes: float, trials: int, level: float = LEVEL) -> tupl
     """
     from scipy.special import betaincinv
 
-    require(is_whole(trials) and trials >= 1, "clopper_pearson", "trials", "at least 1", trials)
+    require(is_integer(trials) and trials >= 1, "clopper_pearson", "trials", "at least 1", trials)
     require(0 <= successes <= trials, "clopper_pearson", "successes", f"from 0 to {trials}", successes)
     require(0 < level < 1, "clopper_pearson", "level", "between 0 and 1", level)
     tail = (1 - level) / 2
@@ -258,10 +258,10 @@ def clopper_pearson(successes: float, trials: int, level: float = LEVEL) -> tupl
     return low, high
 
 
-def _rounded(low: float) -> str:
+def _round_lower_end(low: float) -> str:
     """Return the lower end of an interval for people: far below what any attack can tell from 0, it is 0.
 
-    >>> _rounded(0.0125), _rounded(5.87e-186)
+    >>> _round_lower_end(0.0125), _round_lower_end(5.87e-186)
     ('0.0125', '0')
     """
     return f"{low:.3g}" if low >= NEGLIGIBLE else "0"

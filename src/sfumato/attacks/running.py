@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, ignore_progress
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.validation import did_you_mean, require
+from sfumato.validation import require, suggest_closest
 
 Chosen = TypeVar("Chosen")
 
@@ -15,7 +15,7 @@ Setting_contra = TypeVar("Setting_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
 
 
-class Runnable(Protocol[Setting_contra, Result_co]):
+class RunnableAttack(Protocol[Setting_contra, Result_co]):
     """An attack, whatever it works on."""
 
     @property
@@ -23,7 +23,7 @@ class Runnable(Protocol[Setting_contra, Result_co]):
         """Its name."""
         ...
 
-    def refusal(self, setting: Setting_contra) -> str | None:
+    def check(self, setting: Setting_contra) -> str | None:
         """Return why the attack does not apply; None if it does."""
         ...
 
@@ -32,22 +32,22 @@ class Runnable(Protocol[Setting_contra, Result_co]):
         ...
 
 
-def chosen_attack(given: Chosen | str, every: Mapping[str, Callable[[], Chosen]], kind: type, owner: str) -> Chosen:
+def resolve_attack(given: Chosen | str, every: Mapping[str, Callable[[], Chosen]], kind: type, owner: str) -> Chosen:
     """Return an attack that is given as such or by its name; `owner` is who asks."""
     if isinstance(given, str):
         if given not in every:
-            hint = did_you_mean(given, every) or f"; choose one of {', '.join(every)}."
+            hint = suggest_closest(given, every) or f"; choose one of {', '.join(every)}."
             raise InvalidParameterError(f"There is no attack {given!r}{hint}")
         return every[given]()
     require(isinstance(given, kind), owner, "attacks", "a list of attacks or their names", given)
     return given
 
 
-def run_all(
-    chosen: Sequence[Runnable[Setting_contra, Result_co]],
-    every: Mapping[str, Callable[[], Runnable[Setting_contra, Result_co]]],
+def run_attacks(
+    chosen: Sequence[RunnableAttack[Setting_contra, Result_co]],
+    every: Mapping[str, Callable[[], RunnableAttack[Setting_contra, Result_co]]],
     setting: Setting_contra,
-    tell: Progress = silent,
+    tell: Progress = ignore_progress,
 ) -> tuple[tuple[Result_co, ...], dict[str, str]]:
     """Run the chosen attacks, all of which must apply, or else every one that applies; `tell` is told which.
 
@@ -60,7 +60,7 @@ def run_all(
     run = chosen or [kind() for kind in every.values()]
     for number, each in enumerate(run):
         tell(number / len(run), each.name)
-        why = each.refusal(setting)
+        why = each.check(setting)
         if why is None:
             results += each.run(setting)
         elif chosen:

@@ -11,20 +11,20 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.attacks.beliefs import Beliefs, Ints, by_text
-from sfumato.attacks.views import MatchingGroups, Points, View
-from sfumato.coding.codes import code
+from sfumato.attacks.beliefs import Ints, ValueBeliefs, find_texts
+from sfumato.attacks.views import MatchingGroups, Points, PublishedView
+from sfumato.coding.codes import encode_table
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.evidence import Evidence
-from sfumato.randomness import generator
+from sfumato.judging.evidence import AuditContext
+from sfumato.randomness import seeded_generator
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 MOST_TARGETS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AttackedPersons:
+class Targets:
     """Some people the adversary knows: their quasi-identifiers as codes, and the truth about them.
 
     `truth` has the codes of each sensitive attribute as the published table numbers its values, -1 for a value that it
@@ -48,21 +48,21 @@ class AttackSetting:
     nothing is claimed about the others. `other` is a second release of the same persons.
     """
 
-    view: View
+    view: PublishedView
     schema: Schema
-    targets: AttackedPersons
-    outsiders: AttackedPersons | None
+    targets: Targets
+    outsiders: Targets | None
     everybody: Points
     members: int
     linked: bool
     told: frozenset[str]
     seed: int
     candidates: MatchingGroups
-    other: View | None = None
+    other: PublishedView | None = None
 
     def rng(self, purpose: int) -> np.random.Generator:
         """Make a generator for one purpose, so that attacks do not depend on which others are run."""
-        return generator(self.seed + purpose)
+        return seeded_generator(self.seed + purpose)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -84,12 +84,12 @@ class AttackSetting:
         """The published groups that match each outsider."""
         return None if self.outsiders is None else self.view.candidates(self.outsiders.points)
 
-    def beliefs(self, sensitive: str) -> Beliefs:
+    def beliefs(self, sensitive: str) -> ValueBeliefs:
         """Return what the table says about a sensitive attribute of each target."""
         return self.view.beliefs(self.candidates, sensitive)
 
     @cached_property
-    def strangers(self) -> Ints:
+    def control_targets(self) -> Ints:
         """For every target, another one drawn at random: the control checks claims against the other's truth."""
         count = len(self.targets)
         order = self.rng(1).permutation(count)
@@ -98,7 +98,7 @@ class AttackSetting:
         return stranger
 
 
-def prepare(
+def prepare_setting(
     shown: pa.Table,
     schema: Schema,
     known: pa.Table,
@@ -113,14 +113,14 @@ def prepare(
 ) -> AttackSetting:
     """Draw targets, and find out the truth about them; see `attack`."""
     quasi = _shared(schema, known, [shown] if other is None else [shown, other[0]])
-    seen = _knowing(schema, quasi)
-    everybody = _joined(known, outsiders, quasi)
-    people = code(everybody, seen.of_quasi())
+    seen = _adversary_schema(schema, quasi)
+    everybody = _concatenate_outsiders(known, outsiders, quasi)
+    people = encode_table(everybody, seen.select_quasi_identifiers())
     points = np.array([column.codes for column in people.quasi], dtype=np.int32)
-    view = View.of(shown, seen, people)
-    told = _told(known, original, key)
+    view = PublishedView.of(shown, seen, people)
+    told = _link_known(known, original, key)
     member = np.append(told.member, np.zeros(len(everybody) - known.num_rows, dtype=np.bool_))
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     inside, outside = np.flatnonzero(member), np.flatnonzero(~member)
     if not len(inside):
         raise SchemaError(f"Nobody in the known table is in the original by {key!r}; give another key.")
@@ -129,9 +129,9 @@ def prepare(
     own = None if correspondence is None else _own_rows(correspondence, told.rows[inside])
     values = told.values.take(pa.array(inside))
     candidates = _candidates(view, points[:, inside])
-    chosen = _targets(view, points[:, inside], values, own)
-    strangers = _strangers(view, points, outside, outsiders, known.num_rows) if len(outside) else None
-    second = None if other is None else View.of(other[0], _knowing(other[1], quasi), people)
+    chosen = _read_targets(view, points[:, inside], values, own)
+    strangers = _read_outsiders(view, points, outside, outsiders, known.num_rows) if len(outside) else None
+    second = None if other is None else PublishedView.of(other[0], _adversary_schema(other[1], quasi), people)
     return AttackSetting(
         view=view,
         schema=seen,
@@ -147,18 +147,18 @@ def prepare(
     )
 
 
-def worst_case(evidence: Evidence, *, targets: int, seed: int) -> AttackSetting:
+def worst_case_setting(evidence: AuditContext, *, targets: int, seed: int) -> AttackSetting:
     """Let the adversary know the quasi-identifiers of everybody in the original; draw some persons as targets."""
-    evidence.refuse_counted("An attack")
+    evidence.require_single_records("An attack")
     coded = evidence.coded
     assert coded is not None  # noqa: S101 - the worst case is about an original
-    view = View(evidence.table, evidence.groups, evidence.loose)
-    rng = generator(seed)
+    view = PublishedView(evidence.table, evidence.groups, evidence.missing_matches_all)
+    rng = seeded_generator(seed)
     drawn = np.sort(rng.permutation(coded.rows)[:targets])
     points = np.array([column.codes for column in coded.quasi], dtype=np.int32)
     candidates = _candidates(view, points[:, drawn])
     values = evidence.source.select(evidence.schema.sensitive).take(pa.array(drawn))
-    chosen = _targets(view, points[:, drawn], values, _own_rows(evidence.source_rows, drawn))
+    chosen = _read_targets(view, points[:, drawn], values, _own_rows(evidence.source_rows, drawn))
     return AttackSetting(
         view=view,
         schema=evidence.schema,
@@ -174,7 +174,7 @@ def worst_case(evidence: Evidence, *, targets: int, seed: int) -> AttackSetting:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Told:
+class _KnownIndividuals:
     """Which known people are in the original, in which of its rows, and the table with their sensitive values."""
 
     member: npt.NDArray[np.bool_]
@@ -182,25 +182,25 @@ class _Told:
     values: pa.Table
 
 
-def _told(known: pa.Table, original: pa.Table | None, key: str | None) -> _Told:
+def _link_known(known: pa.Table, original: pa.Table | None, key: str | None) -> _KnownIndividuals:
     everybody = np.ones(known.num_rows, dtype=np.bool_)
     if original is None and key is None:
-        return _Told(everybody, np.arange(known.num_rows), known)
+        return _KnownIndividuals(everybody, np.arange(known.num_rows), known)
     if original is None or key is None:
         raise InvalidParameterError("Give an original and a key together: the key says which known person is who.")
     for what, table in (("known table", known), ("original", original)):
         if key not in table.column_names:
             raise SchemaError(f"The {what} does not have the key {key!r}; name a column that both tables have.")
-    keys = texts(original[key])
+    keys = format_values(original[key])
     if pc.count_distinct(keys).as_py() < original.num_rows:
         raise SchemaError(f"The key {key!r} does not distinguish the rows of the original; name one that does.")
-    place = pc.index_in(texts(known[key]), value_set=keys)
+    place = pc.index_in(format_values(known[key]), value_set=keys)
     found = np.asarray(place.is_valid())
     rows = place.fill_null(0)
-    return _Told(found, rows.to_numpy().astype(np.int64), original.take(rows).drop_columns([key]))
+    return _KnownIndividuals(found, rows.to_numpy().astype(np.int64), original.take(rows).drop_columns([key]))
 
 
-def _candidates(view: View, points: Points) -> MatchingGroups:
+def _candidates(view: PublishedView, points: Points) -> MatchingGroups:
     """Find the groups that match each target; refuse targets of whom none matches any."""
     candidates = view.candidates(points)
     if not candidates.records.any():
@@ -211,16 +211,14 @@ def _candidates(view: View, points: Points) -> MatchingGroups:
     return candidates
 
 
-def _targets(view: View, points: Points, values: pa.Table, own_rows: Ints | None) -> AttackedPersons:
+def _read_targets(view: PublishedView, points: Points, values: pa.Table, own_rows: Ints | None) -> Targets:
     """Return the targets with what is known to be true of them; a record of nobody known is nobody's."""
     truth = {
         name: _codes(view, name, values[name], np.arange(len(values)))
         for name in view.groups.histograms
         if name in values.column_names
     }
-    return AttackedPersons(
-        points, truth, np.full(points.shape[1], -1, dtype=np.int64) if own_rows is None else own_rows
-    )
+    return Targets(points, truth, np.full(points.shape[1], -1, dtype=np.int64) if own_rows is None else own_rows)
 
 
 def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
@@ -230,17 +228,17 @@ def _own_rows(correspondence: Ints, persons: Ints) -> Ints:
     return place[persons]
 
 
-def _strangers(view: View, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> AttackedPersons:
+def _read_outsiders(view: PublishedView, points: Points, rows: Ints, outsiders: pa.Table | None, known: int) -> Targets:
     """Return the outsiders; their truth is known if their table has it for all of them."""
     told = outsiders is not None and bool((rows >= known).all())
     names = [name for name in view.groups.histograms if told and name in outsiders.column_names]  # type: ignore[union-attr]
     truth = {name: _codes(view, name, outsiders[name], rows - known) for name in names}  # type: ignore[index]
-    return AttackedPersons(points[:, rows], truth, np.full(len(rows), -1, dtype=np.int64))
+    return Targets(points[:, rows], truth, np.full(len(rows), -1, dtype=np.int64))
 
 
-def _codes(view: View, name: str, column: pa.ChunkedArray, rows: Ints) -> Ints:
-    encoded = texts(column).dictionary_encode()
-    found, same = by_text(encoded.dictionary.to_pylist(), view.texts(name)), view.groups.domains[name].same
+def _codes(view: PublishedView, name: str, column: pa.ChunkedArray, rows: Ints) -> Ints:
+    encoded = format_values(column).dictionary_encode()
+    found, same = find_texts(encoded.dictionary.to_pylist(), view.texts(name)), view.groups.domains[name].same
     found = found if same is None else np.append(same, -1)[found]  # what looks alike is one value to an adversary, too
     place = np.append(found, len(view.texts(name)))
     indices = encoded.indices.fill_null(len(place) - 1).to_numpy(zero_copy_only=False)
@@ -250,21 +248,23 @@ def _codes(view: View, name: str, column: pa.ChunkedArray, rows: Ints) -> Ints:
 
 def _shared(schema: Schema, known: pa.Table, releases: Sequence[pa.Table]) -> tuple[str, ...]:
     tables = [known, *releases]
-    quasi = tuple(name for name in schema.quasi if all(name in table.column_names for table in tables))
+    quasi = tuple(name for name in schema.quasi_identifiers if all(name in table.column_names for table in tables))
     if not quasi:
         raise SchemaError("The known and the published tables share no quasi-identifier, so nobody can be looked up.")
     if schema.flags:
-        raise SchemaError("Attacks assume that whole columns are known; use sf.exposure for flagged cells instead.")
+        raise SchemaError(
+            "Attacks assume that whole columns are known; use sf.attribute_disclosure_risk for flagged cells instead."
+        )
     if known.num_rows == 0:
         raise SchemaError("The known table has no rows; there is nobody to attack.")
     return quasi
 
 
-def _knowing(schema: Schema, quasi: Sequence[str]) -> Schema:
+def _adversary_schema(schema: Schema, quasi: Sequence[str]) -> Schema:
     """Keep what the adversary knows, and the sensitive attributes."""
     names = {*quasi, *schema.sensitive}
     return Schema(
-        quasi=quasi,
+        quasi_identifiers=quasi,
         sensitive=schema.sensitive,
         hierarchies={name: value for name, value in schema.hierarchies.items() if name in names},
         scales={name: value for name, value in schema.scales.items() if name in names},
@@ -273,7 +273,7 @@ def _knowing(schema: Schema, quasi: Sequence[str]) -> Schema:
     )
 
 
-def _joined(known: pa.Table, outsiders: pa.Table | None, quasi: Sequence[str]) -> pa.Table:
+def _concatenate_outsiders(known: pa.Table, outsiders: pa.Table | None, quasi: Sequence[str]) -> pa.Table:
     if outsiders is None:
         return known.select(quasi)
     for name in quasi:

@@ -12,12 +12,12 @@ import pyarrow as pa
 from sfumato.attacks.base import SINGLING_OUT
 from sfumato.attacks.beliefs import Flags, Floats, Ints
 from sfumato.attacks.results import AttackResult
-from sfumato.coding.domain import axis
+from sfumato.coding.domain import to_axis
 from sfumato.exceptions import SchemaError
-from sfumato.randomness import draw_seed, generator
+from sfumato.randomness import draw_seed, seeded_generator
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import texts
-from sfumato.validation import is_number, is_whole, require
+from sfumato.table.values import format_values
+from sfumato.validation import is_finite_number, is_integer, require
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -50,11 +50,13 @@ class ScoreMatching:
     eccentricity: float = 1.5
 
     def __post_init__(self) -> None:
-        require(is_whole(self.known) and self.known >= 1, self, "known", "at least 1", self.known)
-        inside = is_whole(self.wrong) and 0 <= self.wrong <= self.known
+        require(is_integer(self.known) and self.known >= 1, self, "known", "at least 1", self.known)
+        inside = is_integer(self.wrong) and 0 <= self.wrong <= self.known
         require(inside, self, "wrong", f"from 0 to {self.known}", self.wrong)
-        require(is_number(self.tolerance) and self.tolerance >= 0, self, "tolerance", "at least 0", self.tolerance)
-        far = is_number(self.eccentricity) and self.eccentricity >= 0
+        require(
+            is_finite_number(self.tolerance) and self.tolerance >= 0, self, "tolerance", "at least 0", self.tolerance
+        )
+        far = is_finite_number(self.eccentricity) and self.eccentricity >= 0
         require(far, self, "eccentricity", "at least 0", self.eccentricity)
 
     def run(
@@ -79,11 +81,11 @@ class ScoreMatching:
         targets : attack at most this many people.
         seed : makes all draws repeatable.
         """
-        require(is_whole(targets) and targets >= 1, "ScoreMatching.run", "targets", "at least 1", targets)
-        table = _Ratings.of(to_arrow(records)[0], person, item, rating)
-        rng = generator(draw_seed() if seed is None else seed)
-        able = np.flatnonzero(np.bincount(table.person, minlength=table.persons) >= self.known)
-        if not len(able) or table.persons < 3:  # noqa: PLR2004 - scores of two records have no spread to stand out from
+        require(is_integer(targets) and targets >= 1, "ScoreMatching.run", "targets", "at least 1", targets)
+        table = _RatingMatrix.of(to_arrow(records)[0], person, item, rating)
+        rng = seeded_generator(draw_seed() if seed is None else seed)
+        able = np.flatnonzero(np.bincount(table.person, minlength=table.individuals) >= self.known)
+        if not len(able) or table.individuals < 3:  # noqa: PLR2004 - scores of two records have no spread to stand out from
             raise SchemaError(f"The table needs 3 people, one of them with at least {self.known} items.")
         chosen = np.sort(rng.permutation(able)[:targets])
         known = self._known(table, chosen, rng)
@@ -94,13 +96,13 @@ class ScoreMatching:
             targets=len(chosen),
             claims=int(own_claim.sum()),
             successes=int((own_claim & own_right).sum()),
-            baseline=1 / table.persons,
+            baseline=1 / table.individuals,
             control_targets=len(chosen),
             control_successes=int(without.sum()),
             details={"best_score_is_hers": float(own_right.mean())},
         )
 
-    def _known(self, table: _Ratings, chosen: Ints, rng: np.random.Generator) -> sp.csr_array:
+    def _known(self, table: _RatingMatrix, chosen: Ints, rng: np.random.Generator) -> sp.csr_array:
         """Draw the known items of every target, spread over the ratings that the tolerance allows, with weights."""
         import scipy.sparse as sp
 
@@ -120,11 +122,11 @@ class ScoreMatching:
         columns = item[entry] * len(table.levels) + level
         return sp.csr_array((weight[item[entry]], (target[entry], columns)), shape=shape)
 
-    def _scored(self, table: _Ratings, chosen: Ints, known: sp.csr_array) -> tuple[Flags, Flags, Flags]:
+    def _scored(self, table: _RatingMatrix, chosen: Ints, known: sp.csr_array) -> tuple[Flags, Flags, Flags]:
         """Return whether a record is claimed, whether the best one is hers, and whether one is claimed without hers."""
         records = table.matrix().T.tocsc()
         claimed, right, without = (np.zeros(len(chosen), dtype=np.bool_) for _ in range(3))
-        step = max(1, SCORES_AT_ONCE // table.persons)
+        step = max(1, SCORES_AT_ONCE // table.individuals)
         for start in range(0, len(chosen), step):
             some = slice(start, start + step)
             scores = np.asarray((known[some] @ records).todense())
@@ -145,24 +147,24 @@ class ScoreMatching:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Ratings:
+class _RatingMatrix:
     """Who has which item, with what rating, as codes; every pair of person and item once."""
 
     person: Ints
     item: Ints
     rating: Floats
-    persons: int
+    individuals: int
     items: int
 
     @classmethod
-    def of(cls, table: pa.Table, person: str, item: str, rating: str | None) -> _Ratings:
+    def of(cls, table: pa.Table, person: str, item: str, rating: str | None) -> _RatingMatrix:
         columns = [person, item, *([] if rating is None else [rating])]
         for name in columns:
             if name not in table.column_names:
                 raise SchemaError(f"The table has no column {name!r}.")
             if table[name].null_count:
                 raise SchemaError(f"Column {name!r} has missing cells; drop those rows.")
-        who, what = (texts(table[name]).dictionary_encode() for name in (person, item))
+        who, what = (format_values(table[name]).dictionary_encode() for name in (person, item))
         stars = np.zeros(table.num_rows) if rating is None else _numbers(table, rating)
         people, items = len(who.dictionary), len(what.dictionary)
         keys = who.indices.to_numpy().astype(np.int64) * items + what.indices.to_numpy()
@@ -184,7 +186,7 @@ class _Ratings:
         import scipy.sparse as sp
 
         columns = self.item * len(self.levels) + np.searchsorted(self.levels, self.rating)
-        shape = (self.persons, self.items * len(self.levels))
+        shape = (self.individuals, self.items * len(self.levels))
         return sp.csr_array((np.ones(len(columns)), (self.person, columns)), shape=shape)
 
 
@@ -192,4 +194,4 @@ def _numbers(table: pa.Table, name: str) -> Floats:
     column = table[name].combine_chunks()
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise SchemaError(f"Column {name!r} does not contain numbers, so it cannot be the rating.")
-    return axis(column)
+    return to_axis(column)

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.attacks.beliefs import Beliefs, Floats, Ints
+from sfumato.attacks.beliefs import Floats, Ints, ValueBeliefs
 from sfumato.coding.codes import CodedTable
-from sfumato.coding.containment import count_points, equal_pairs, pairs_of
+from sfumato.coding.containment import count_points, list_containment_pairs, list_equal_pairs
 from sfumato.core.groups import Groups
-from sfumato.core.published.boxes import boxes_for, places_of
+from sfumato.core.published.boxes import find_exact_codes, iter_visible_boxes
 from sfumato.core.published.counting import count_groups
 from sfumato.core.published.table import PublishedTable
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 
 Points = npt.NDArray[np.int32]
@@ -51,7 +51,7 @@ class MatchingGroups:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class View:
+class PublishedView:
     """One published table, read by the columns that the adversary knows."""
 
     table: PublishedTable
@@ -59,22 +59,22 @@ class View:
     loose: bool
 
     @classmethod
-    def of(cls, shown: pa.Table, schema: Schema, people: CodedTable) -> View:
+    def of(cls, shown: pa.Table, schema: Schema, people: CodedTable) -> PublishedView:
         """Read a table; `schema` names what is known, `people` are all the people the adversary knows."""
         table = PublishedTable.read(shown, schema, {column.name: column.domain for column in people.quasi})
-        loose = schema.missing is Missing.MATCHES_ALL and bool(table.columns)
+        loose = schema.missing is MissingPolicy.MATCHES_ALL and bool(table.columns)
         return cls(table, count_groups(table, shown, schema), loose)
 
     def candidates(self, points: Points) -> MatchingGroups:
         """Find the groups that match each target; `points` has a row per column and a column per target."""
-        places = None if self.loose else places_of(self.table)
+        places = None if self.loose else find_exact_codes(self.table)
         if places is not None:
-            return MatchingGroups(points.shape[1], *equal_pairs(points, places), self.groups.sizes)
+            return MatchingGroups(points.shape[1], *list_equal_pairs(points, places), self.groups.sizes)
         target: list[Ints] = [np.zeros(0, dtype=np.int64)]
         group: list[Ints] = [np.zeros(0, dtype=np.int64)]
-        for mine, boxes in boxes_for(self.table, points, loose=self.loose):
+        for mine, boxes in iter_visible_boxes(self.table, points, loose=self.loose):
             numbers = np.arange(points.shape[1])[mine]
-            point, box = pairs_of(np.ascontiguousarray(points[:, mine]), boxes)
+            point, box = list_containment_pairs(np.ascontiguousarray(points[:, mine]), boxes)
             target.append(numbers[point])
             group.append(box)
         order = np.argsort(np.concatenate(target), kind="stable")
@@ -82,22 +82,22 @@ class View:
             points.shape[1], np.concatenate(target)[order], np.concatenate(group)[order], self.groups.sizes
         )
 
-    def persons_covered(self, points: Points) -> Ints:
+    def individuals_covered(self, points: Points) -> Ints:
         """Count the people that every group matches."""
         covered = np.zeros(len(self.groups), dtype=np.int64)
-        for mine, boxes in boxes_for(self.table, points, loose=self.loose):
+        for mine, boxes in iter_visible_boxes(self.table, points, loose=self.loose):
             here = np.ascontiguousarray(points[:, mine])
             covered += count_points(here, np.ones(here.shape[1], dtype=np.int64), boxes)
         return covered
 
-    def beliefs(self, candidates: MatchingGroups, sensitive: str) -> Beliefs:
+    def beliefs(self, candidates: MatchingGroups, sensitive: str) -> ValueBeliefs:
         """Return what the matching records say about a sensitive attribute; unknown cells count as the worst case."""
-        histogram = self.groups.histograms[sensitive].folded
+        histogram = self.groups.histograms[sensitive].worst_case
         spread = np.diff(histogram.offsets)[candidates.group]
         stop = np.cumsum(spread)
         entry = np.repeat(histogram.offsets[candidates.group] - stop + spread, spread) + np.arange(int(spread.sum()))
         weight = np.repeat(candidates.sizes[candidates.group] / histogram.sizes[candidates.group], spread)
-        return Beliefs.of_entries(
+        return ValueBeliefs.of_entries(
             np.repeat(candidates.target, spread),
             histogram.codes[entry].astype(np.int64),
             weight * histogram.counts[entry],
@@ -116,7 +116,7 @@ class View:
         return self.groups.domains[sensitive].texts
 
 
-def drawn_rows(groups: Ints, labels: npt.NDArray[np.int32], rng: np.random.Generator) -> Ints:
+def draw_rows(groups: Ints, labels: npt.NDArray[np.int32], rng: np.random.Generator) -> Ints:
     """Draw a published row of every given group; -1 stays -1."""
     sizes = np.bincount(labels)
     wanted = np.zeros(len(sizes), dtype=np.bool_)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.baskets.item_cut import ItemCut
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.tree_search import TreeSearch, raise_until_kept, recoded_by
-from sfumato.kinds.search import KindRequest
+from sfumato.baskets.item_cut import TaxonomyCut
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.tree_search import TaxonomyGeneralization, generalize_until_anonymous, recode_by_cuts
+from sfumato.kinds.search import Request
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AprioriAnonymization(TreeSearch):
+class AprioriAnonymization(TaxonomyGeneralization):
     """Generalize items until no few known ones find a person: sets of one item first, then of two, up to m.
 
     A node stands for all its items in all baskets. While a set occurs in fewer than k baskets, the node of it is raised
@@ -27,9 +27,9 @@ class AprioriAnonymization(TreeSearch):
     name = "apriori-anonymization"
     reference = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data (2008)"
 
-    def find(self, request: KindRequest[PublishedSets]) -> PublishedSets:
+    def search(self, request: Request[PublishedTransactions]) -> PublishedTransactions:
         """Raise nodes size by size."""
-        original, placed, k, m = self.begin(request)
-        cut = ItemCut(placed)
-        raise_until_kept(cut, k, m)
-        return recoded_by([cut], [np.arange(len(original))], original, placed.tree)
+        original, placed, k, m = self.prepare(request)
+        cut = TaxonomyCut(placed)
+        generalize_until_anonymous(cut, k, m)
+        return recode_by_cuts([cut], [np.arange(len(original))], original, placed.tree)

@@ -9,32 +9,32 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.base import SINGLING_OUT
-from sfumato.attacks.results import AttackResult, Attacks
+from sfumato.attacks.results import AttackResult, AttackResults
 from sfumato.attacks.sparse_matching import ScoreMatching
-from sfumato.baskets.baskets import Baskets
-from sfumato.baskets.item_tree import ItemTree
-from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.baskets import Transactions
+from sfumato.baskets.item_tree import ItemTaxonomy
+from sfumato.baskets.published import PublishedTransactions
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.randomness import draw_seed, generator
-from sfumato.validation import is_whole, require
+from sfumato.randomness import draw_seed, seeded_generator
+from sfumato.validation import is_integer, require
 
 Ints = npt.NDArray[np.int64]
 Choice: TypeAlias = Literal["random", "rarest", "popular"]
 CHOICES: tuple[Choice, ...] = ("random", "rarest", "popular")
-FEWEST_SCORED = 3  # baskets, of which one can stand out
+MIN_SCORED = 3  # baskets, of which one can stand out
 
 
 def attack(
-    published: PublishedSets,
-    original: Baskets,
+    published: PublishedTransactions,
+    original: Transactions,
     *,
     m: int = 2,
     k: int = 5,
     targets: int = 1000,
     taxonomy: Taxonomy | None = None,
     seed: int | None = None,
-) -> Attacks:
+) -> AttackResults:
     """Attack published sets by m known items of persons of the original, and by scores.
 
     The adversary knows m items of a target: drawn at random, her rarest ones, or her most popular ones. She looks for
@@ -55,36 +55,40 @@ def attack(
     seed : makes the draws repeatable.
     """
     for name, value in (("m", m), ("k", k), ("targets", targets)):
-        require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
-    if taxonomy is not None and isinstance(published, Baskets):
-        published = published.take(np.arange(len(published))).known(tree=ItemTree.of(taxonomy))
-    if isinstance(published, Baskets) and published.tree is None and not set(published.items) <= set(original.items):
+        require(is_integer(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
+    if taxonomy is not None and isinstance(published, Transactions):
+        published = published.take(np.arange(len(published))).with_provenance(tree=ItemTaxonomy.from_taxonomy(taxonomy))
+    if (
+        isinstance(published, Transactions)
+        and published.tree is None
+        and not set(published.items) <= set(original.items)
+    ):
         raise InvalidParameterError("What is published has groups of items; give the taxonomy that they come from.")
     seed = draw_seed() if seed is None else seed
-    results = by_known_items(published, original, m=m, k=k, targets=targets, seed=seed)
-    scored, why = _by_scores(published, m, targets, seed)
-    return Attacks(results=(*results, *scored), skipped=why)
+    results = attack_by_known_items(published, original, m=m, k=k, targets=targets, seed=seed)
+    scored, why = _attack_by_scores(published, m, targets, seed)
+    return AttackResults(results=(*results, *scored), skipped=why)
 
 
-def by_known_items(
-    published: PublishedSets, original: Baskets, *, m: int, k: int, targets: int, seed: int
+def attack_by_known_items(
+    published: PublishedTransactions, original: Transactions, *, m: int, k: int, targets: int, seed: int
 ) -> list[AttackResult]:
     """Attack by m known items, chosen in all ways."""
-    chosen = np.sort(generator(seed).permutation(len(original))[:targets])
+    chosen = np.sort(seeded_generator(seed).permutation(len(original))[:targets])
     results = []
     for choice in CHOICES:
-        known = known_items(original, chosen, choice, m, seed)
+        known = choose_known_items(original, chosen, choice, m, seed)
         more = published.match_details(known)
-        results.append(_judged(f"{choice}-items", published.matches(known), k, len(original), more))
+        results.append(_evaluate(f"{choice}-items", published.match_counts(known), k, len(original), more))
     return results
 
 
-def known_items(baskets: Baskets, chosen: Ints, choice: Choice, m: int, seed: int) -> list[list[str]]:
+def choose_known_items(baskets: Transactions, chosen: Ints, choice: Choice, m: int, seed: int) -> list[list[str]]:
     """Return the items that an adversary knows of each chosen person, at most m; ties are drawn."""
     some = baskets.take(chosen)
     place = {name: code for code, name in enumerate(baskets.items)}
     support = baskets.supports[[place[name] for name in some.items]][some.codes]
-    drawn = generator(seed + 1).random(len(some.codes))
+    drawn = seeded_generator(seed + 1).random(len(some.codes))
     first = {"random": np.zeros(len(support)), "rarest": support, "popular": -support}[choice]
     order = np.lexsort([drawn, first, some.rows])
     rank = np.arange(len(order)) - some.offsets[:-1][some.rows[order]]
@@ -95,7 +99,7 @@ def known_items(baskets: Baskets, chosen: Ints, choice: Choice, m: int, seed: in
     return lists
 
 
-def _judged(name: str, found: Ints, k: int, baskets: int, more: Mapping[str, float]) -> AttackResult:
+def _evaluate(name: str, found: Ints, k: int, baskets: int, more: Mapping[str, float]) -> AttackResult:
     """Judge an attack by the number of baskets that match what is known of each target."""
     alone = int((found == 1).sum())
     return AttackResult(
@@ -115,14 +119,14 @@ def _judged(name: str, found: Ints, k: int, baskets: int, more: Mapping[str, flo
     )
 
 
-def _by_scores(
-    published: PublishedSets, m: int, targets: int, seed: int
+def _attack_by_scores(
+    published: PublishedTransactions, m: int, targets: int, seed: int
 ) -> tuple[tuple[AttackResult, ...], dict[str, str]]:
     """Let the adversary score baskets, where whole ones are published."""
     matching = ScoreMatching(known=m)
-    if not isinstance(published, Baskets):
+    if not isinstance(published, Transactions):
         return (), {matching.name: "The release shows no whole baskets that could be scored."}
     try:
         return (matching.run(published.to_frame(), person="basket", item="item", targets=targets, seed=seed),), {}
     except SchemaError:
-        return (), {matching.name: f"It needs {FEWEST_SCORED} baskets, one of them with at least {m} items."}
+        return (), {matching.name: f"It needs {MIN_SCORED} baskets, one of them with at least {m} items."}

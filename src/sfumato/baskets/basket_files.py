@@ -11,13 +11,13 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from sfumato.exceptions import SchemaError, WriteError
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
-    from sfumato.baskets.baskets import Baskets
+    from sfumato.baskets.baskets import Transactions
 
 ITEMS = "items.csv"
-NAMES = {"csv": "baskets.csv", "parquet": "baskets.parquet", "fimi": "baskets.dat"}
+FILE_NAMES = {"csv": "baskets.csv", "parquet": "baskets.parquet", "fimi": "baskets.dat"}
 FILES = {
     "baskets.csv": "one line for each basket and item; baskets are numbered anew",
     "baskets.parquet": "one list of items for each basket",
@@ -26,22 +26,22 @@ FILES = {
 }
 
 
-def write_baskets(baskets: Baskets, folder: Path, table_format: str) -> None:
+def write_transactions(baskets: Transactions, folder: Path, table_format: str) -> None:
     """Write baskets in one of the forms, and the table of their items."""
-    if table_format not in NAMES:
-        hint = did_you_mean(table_format, NAMES) or f"; choose one of {', '.join(NAMES)}."
+    if table_format not in FILE_NAMES:
+        hint = suggest_closest(table_format, FILE_NAMES) or f"; choose one of {', '.join(FILE_NAMES)}."
         raise WriteError(f"Baskets are not written as {table_format!r}{hint}")
-    path = folder / NAMES[table_format]
+    path = folder / FILE_NAMES[table_format]
     if table_format == "csv":
         pa_csv.write_csv(baskets.to_frame(), path)
     elif table_format == "parquet":
         pq.write_table(pa.table({"item": baskets.to_arrow()}), path)
     else:
         write_fimi(baskets, path)
-    pa_csv.write_csv(baskets.items_frame(), folder / ITEMS)
+    pa_csv.write_csv(baskets.items_to_arrow(), folder / ITEMS)
 
 
-def write_fimi(baskets: Baskets, path: Path) -> None:
+def write_fimi(baskets: Transactions, path: Path) -> None:
     """Write one basket a line, items separated by blanks; refuse names that contain blanks."""
     spaced = sum(len(name.split()) != 1 for name in baskets.items)
     if spaced:
@@ -50,14 +50,14 @@ def write_fimi(baskets: Baskets, path: Path) -> None:
     path.write_bytes("".join(f"{line}\n" for line in lines.to_pylist()).encode())
 
 
-def read_baskets(folder: Path) -> tuple[pa.Table, str | None, pa.Table] | None:
+def read_transaction_tables(folder: Path) -> tuple[pa.Table, str | None, pa.Table] | None:
     """Read the table of baskets, its column of baskets if it is long, and the table of items; None if there is none."""
-    there = {form: folder / name for form, name in NAMES.items() if (folder / name).is_file()}
+    there = {form: folder / name for form, name in FILE_NAMES.items() if (folder / name).is_file()}
     if not there or not (folder / ITEMS).is_file():
         return None
     items = read_items(folder)
     if "csv" in there:
-        return read_text(there["csv"], {"basket": pa.int64(), "item": pa.string()}), "basket", items
+        return read_csv(there["csv"], {"basket": pa.int64(), "item": pa.string()}), "basket", items
     if "parquet" in there:
         return pq.read_table(there["parquet"]), None, items
     return read_fimi(there["fimi"]), None, items
@@ -65,10 +65,10 @@ def read_baskets(folder: Path) -> tuple[pa.Table, str | None, pa.Table] | None:
 
 def read_items(folder: Path) -> pa.Table:
     """Read the table of items."""
-    return read_text(folder / ITEMS, {"item": pa.string(), "within": pa.string(), "sensitive": pa.bool_()})
+    return read_csv(folder / ITEMS, {"item": pa.string(), "within": pa.string(), "sensitive": pa.bool_()})
 
 
-def read_text(path: Path, types: dict[str, pa.DataType]) -> pa.Table:
+def read_csv(path: Path, types: dict[str, pa.DataType]) -> pa.Table:
     """Read a CSV file as Sfumato wrote it: only what stands unquoted between commas is missing."""
     convert = pa_csv.ConvertOptions(
         column_types=types, strings_can_be_null=True, quoted_strings_can_be_null=False, null_values=[""]

@@ -13,25 +13,25 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.baskets import basket_files
-from sfumato.baskets.entering import Entered, enter
-from sfumato.baskets.item_tree import ItemTree
-from sfumato.baskets.losing import losses_of, pair_supports_of, top_pairs_of
-from sfumato.baskets.matching import matches_of
+from sfumato.baskets.entering import ItemPairs, parse_transactions
+from sfumato.baskets.item_tree import ItemTaxonomy
+from sfumato.baskets.losing import estimate_pair_supports, information_loss, most_frequent_pairs
+from sfumato.baskets.matching import count_matches
 from sfumato.baskets.ordering import order_by_content
-from sfumato.baskets.published import Pair, PublishedSets
-from sfumato.coding.code_sets import codes_of_groups
-from sfumato.coding.item_sets import ItemSets
+from sfumato.baskets.published import Pair, PublishedTransactions
+from sfumato.coding.code_sets import distinct_codes_by_group
+from sfumato.coding.item_sets import ItemsetCounter
 from sfumato.exceptions import SchemaError
 from sfumato.table.frames import Frame
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-IntoBaskets: TypeAlias = "Sequence[Iterable[object]] | Frame"
+TransactionsLike: TypeAlias = "Sequence[Iterable[object]] | Frame"
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Baskets(PublishedSets):
+class Transactions(PublishedTransactions):
     """The items of every person, of whom no few items may be enough to find her.
 
     One basket is one person: several baskets of one person are united, and repeated items count once. Baskets without
@@ -60,7 +60,7 @@ class Baskets(PublishedSets):
 
     Examples
     --------
-    >>> baskets = Baskets([["milk", "bread"], ["bread", "bread"], []])
+    >>> baskets = Transactions([["milk", "bread"], ["bread", "bread"], []])
     >>> baskets, baskets.to_lists()
     (<Baskets: 2 baskets, 2 items, 3 occurrences, 1 empty basket left out>, [['bread', 'milk'], ['bread']])
     """
@@ -75,27 +75,27 @@ class Baskets(PublishedSets):
     empty: int = 0
     united: int = 0
     origin: Ints | None = field(default=None)
-    tree: ItemTree | None = field(default=None)
+    tree: ItemTaxonomy | None = field(default=None)
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
     def __init__(
         self,
-        data: IntoBaskets,
+        data: TransactionsLike,
         *,
         person: str | None = None,
         item: str | None = None,
         item_separator: str | None = None,
         sensitive: Iterable[str] = (),
     ) -> None:
-        entered = enter(data, person, item, item_separator)
-        _fill(self, entered)
+        entered = parse_transactions(data, person, item, item_separator)
+        _fill_arrays(self, entered)
         if not len(self):
             raise SchemaError("There are no baskets with items, so there is nothing to publish.")
-        object.__setattr__(self, "is_sensitive", self._marked(sensitive))
+        object.__setattr__(self, "is_sensitive", self._sensitive_mask(sensitive))
 
     @classmethod
-    def of_codes(
+    def from_codes(
         cls,
         codes: npt.NDArray[np.integer],
         offsets: npt.NDArray[np.integer],
@@ -104,8 +104,8 @@ class Baskets(PublishedSets):
         within: npt.NDArray[np.integer] | None = None,
         is_sensitive: Flags | None = None,
         origin: Ints | None = None,
-        tree: ItemTree | None = None,
-    ) -> Baskets:
+        tree: ItemTaxonomy | None = None,
+    ) -> Transactions:
         """Make baskets of codes in any order: sort and unite them, drop what does not occur, keep empty ones apart.
 
         Parameters
@@ -120,18 +120,18 @@ class Baskets(PublishedSets):
         rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         marked = None if is_sensitive is None else np.asarray(is_sensitive, dtype=np.bool_)
         above = None if within is None else np.asarray(within, dtype=np.int64)
-        entered = Entered(rows, np.asarray(codes, dtype=np.int64), tuple(items), len(offsets) - 1)
-        _fill(made, entered, above, marked)
+        entered = ItemPairs(rows, np.asarray(codes, dtype=np.int64), tuple(items), len(offsets) - 1)
+        _fill_arrays(made, entered, above, marked)
         full = np.diff(offsets) > 0
-        return made.known(origin=None if origin is None else origin[full], tree=tree)
+        return made.with_provenance(origin=None if origin is None else origin[full], tree=tree)
 
-    def known(self, *, origin: Ints | None = None, tree: ItemTree | None = None) -> Baskets:
+    def with_provenance(self, *, origin: Ints | None = None, tree: ItemTaxonomy | None = None) -> Transactions:
         """Say what is known of the making of baskets: the original of each, and the tree of their items."""
         object.__setattr__(self, "origin", origin)
         object.__setattr__(self, "tree", tree)
         return self
 
-    def _marked(self, sensitive: Iterable[str]) -> Flags:
+    def _sensitive_mask(self, sensitive: Iterable[str]) -> Flags:
         names = {str(name) for name in sensitive}
         strange = len(names.difference(self.items))
         if strange:
@@ -150,7 +150,7 @@ class Baskets(PublishedSets):
 
     def __eq__(self, other: object) -> bool:
         """Whether the same baskets stand in the same order; what is known of their making does not count."""
-        return isinstance(other, Baskets) and self.digest == other.digest
+        return isinstance(other, Transactions) and self.digest == other.digest
 
     @property
     def digest(self) -> str:
@@ -177,11 +177,11 @@ class Baskets(PublishedSets):
         return np.bincount(self.codes, minlength=len(self.items)).astype(np.int64)
 
     @property
-    def mixed(self) -> bool:
+    def has_generalized_items(self) -> bool:
         """Whether an item here stands for another one, too, so that a known item may be matched in several ways."""
         return bool((self.within >= 0).any())
 
-    def codes_of(self, names: Iterable[str]) -> Codes:
+    def encode(self, names: Iterable[str]) -> Codes:
         """Return the codes of items; refuse unknown ones by number, since items are data."""
         place = {name: code for code, name in enumerate(self.items)}
         wanted = [place.get(str(name), -1) for name in names]
@@ -190,18 +190,20 @@ class Baskets(PublishedSets):
             raise SchemaError(f"{strange} of {len(wanted)} items do not occur in any basket.")
         return np.array(wanted, dtype=np.int32)
 
-    def take(self, rows: npt.NDArray[np.integer]) -> Baskets:
+    def take(self, rows: npt.NDArray[np.integer]) -> Transactions:
         """Return some of the baskets, in the order given, with the items that occur in them."""
         lengths = self.lengths[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         at = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        made = Baskets.of_codes(self.codes[at], offsets, self.items, within=self.within, is_sensitive=self.is_sensitive)
-        return made.known(origin=None if self.origin is None else self.origin[rows], tree=self.tree)
+        made = Transactions.from_codes(
+            self.codes[at], offsets, self.items, within=self.within, is_sensitive=self.is_sensitive
+        )
+        return made.with_provenance(origin=None if self.origin is None else self.origin[rows], tree=self.tree)
 
-    def ordered(self) -> Baskets:
+    def ordered(self) -> Transactions:
         """Return the same baskets ordered by what they hold, so that their order tells nothing else."""
         ordered = self.take(order_by_content(self.codes, self.offsets))
-        return ordered.known(tree=self.tree)
+        return ordered.with_provenance(tree=self.tree)
 
     def to_lists(self) -> list[list[str]]:
         """Return the items of every basket, in the order of their names."""
@@ -218,13 +220,13 @@ class Baskets(PublishedSets):
         names = pa.array(self.items, pa.string()).take(pa.array(self.codes))
         return pa.table({"basket": pa.array(self.rows + 1), "item": names})
 
-    def items_frame(self) -> pa.Table:
+    def items_to_arrow(self) -> pa.Table:
         """Return what is known of the items: their names, what stands for each and for more, which are sensitive."""
         names = pa.array(self.items, pa.string())
         wider = pa.array(self.within, mask=self.within < 0)
         return pa.table({"item": names, "within": names.take(wider), "sensitive": pa.array(self.is_sensitive)})
 
-    def described(self, items: pa.Table) -> Baskets:
+    def with_item_metadata(self, items: pa.Table) -> Transactions:
         """Return the same baskets with what a table like that of `items_frame` says of their items."""
         told: Mapping[str, Any] = {row["item"]: row for row in items.to_pylist()}
         place = {name: code for code, name in enumerate(self.items)}
@@ -237,46 +239,46 @@ class Baskets(PublishedSets):
         object.__setattr__(made, "is_sensitive", np.array([bool(told[name]["sensitive"]) for name in self.items]))
         return made
 
-    def facts(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         """Return how many baskets, items and occurrences there are."""
         return {"baskets": len(self), "items": len(self.items), "occurrences": len(self.codes)}
 
     def write_files(self, folder: Path, table_format: str) -> None:
         """Write the baskets, and what is known of their items."""
-        basket_files.write_baskets(self, folder, table_format)
+        basket_files.write_transactions(self, folder, table_format)
 
     @classmethod
     def read_files(cls, folder: Path) -> Self | None:
         """Read the baskets back; None if there are none in the folder."""
-        found = basket_files.read_baskets(folder)
-        return None if found is None else cls(found[0], person=found[1], item="item").described(found[2])  # type: ignore[return-value]  # of this class
+        found = basket_files.read_transaction_tables(folder)
+        return None if found is None else cls(found[0], person=found[1], item="item").with_item_metadata(found[2])  # type: ignore[return-value]  # of this class
 
-    def rare_sets(self, k: int, m: int) -> tuple[int, int]:
+    def count_rare_itemsets(self, k: int, m: int) -> tuple[int, int]:
         """Count every set of at most m items that occurs; a basket with a wider item holds the narrow one, too."""
-        sets = ItemSets(self.codes, self.offsets, len(self.items))
-        found = [sets.found(size, k, within=self.within) for size in range(1, m + 1)]
-        return min(each.fewest for each in found), sum(each.rare for each in found)
+        sets = ItemsetCounter(self.codes, self.offsets, len(self.items))
+        found = [sets.count(size, k, within=self.within) for size in range(1, m + 1)]
+        return min(each.fewest for each in found), sum(each.violations for each in found)
 
-    def losses(self, original: Baskets) -> Mapping[str, float]:
+    def information_loss(self, original: Transactions) -> Mapping[str, float]:
         """Measure the normalized certainty penalty, and the share of occurrences that are lost."""
-        return losses_of(self, original)
+        return information_loss(self, original)
 
     def pair_supports(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float64]:
         """Estimate how many baskets hold both items, as if a group stood for any of its items alike."""
-        return pair_supports_of(self, pairs)
+        return estimate_pair_supports(self, pairs)
 
     def top_pairs(self, count: int) -> list[Pair]:
         """Return the pairs of items that most baskets hold, ties by name."""
-        return top_pairs_of(self, count)
+        return most_frequent_pairs(self, count)
 
-    def matches(self, known: Sequence[Sequence[str]]) -> Ints:
+    def match_counts(self, known: Sequence[Sequence[str]]) -> Ints:
         """Count the baskets that cover all items of each set; items that were removed everywhere are covered by all."""
-        return matches_of(self, known)
+        return count_matches(self, known)
 
 
-def _fill(
-    baskets: Baskets,
-    entered: Entered,
+def _fill_arrays(
+    baskets: Transactions,
+    entered: ItemPairs,
     within: Ints | None = None,
     is_sensitive: Flags | None = None,
 ) -> None:
@@ -285,10 +287,10 @@ def _fill(
     used = used[np.argsort(np.array([entered.items[code] for code in used], dtype=object), kind="stable")]
     number = np.full(len(entered.items) + 1, -1, dtype=np.int64)
     number[used] = np.arange(len(used))
-    offsets, codes = codes_of_groups(entered.rows, number[entered.codes], entered.persons, len(used))
+    offsets, codes = distinct_codes_by_group(entered.rows, number[entered.codes], entered.n_individuals, len(used))
     counts = np.diff(offsets)
     full = counts > 0
-    above = np.full(len(used), -1, dtype=np.int64) if within is None else _nearest(within, number)[used]
+    above = np.full(len(used), -1, dtype=np.int64) if within is None else _narrowest_cover(within, number)[used]
     values: dict[str, Any] = {
         "codes": codes.astype(np.int32),
         "offsets": np.concatenate([[0], np.cumsum(counts[full])]).astype(np.int64),
@@ -304,7 +306,7 @@ def _fill(
         object.__setattr__(baskets, name, value)
 
 
-def _nearest(within: Ints, number: Ints) -> Ints:
+def _narrowest_cover(within: Ints, number: Ints) -> Ints:
     """Return for every item the narrowest one above it that occurs, -1 if none does."""
     above = within.copy()
     while True:

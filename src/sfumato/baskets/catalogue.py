@@ -5,45 +5,49 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.baskets.apriori_anonymization import AprioriAnonymization
-from sfumato.baskets.baskets import Baskets
+from sfumato.baskets.baskets import Transactions
 from sfumato.baskets.coherence import Coherence
 from sfumato.baskets.direct_anonymization import DirectAnonymization
-from sfumato.baskets.disassociated import DisassociatedBaskets
+from sfumato.baskets.disassociated import DisassociatedTransactions
 from sfumato.baskets.disassociation import Disassociation
 from sfumato.baskets.greedy_suppression import GreedySuppression
-from sfumato.baskets.km_anonymity import KMAnonymity
+from sfumato.baskets.km_anonymity import KmAnonymity
 from sfumato.baskets.lkc_privacy import LKCPrivacy
-from sfumato.baskets.local_recoding import LocalRecoding
-from sfumato.baskets.optimal_cut import OptimalCut
-from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.local_recoding import LocalRecodingAnonymization
+from sfumato.baskets.optimal_cut import OptimalAnonymization
+from sfumato.baskets.published import PublishedTransactions
 from sfumato.baskets.rho_uncertainty import RhoUncertainty
 from sfumato.baskets.set_k_anonymity import SetKAnonymity
-from sfumato.baskets.sets_beside_table import SetsBesideTable
-from sfumato.baskets.table_promise import TablePromise
+from sfumato.baskets.sets_beside_table import PublishedTableWithTransactions
+from sfumato.baskets.table_promise import OnClusters
 from sfumato.baskets.td_control import TDControl
-from sfumato.baskets.top_down_partition import TopDownPartition
-from sfumato.baskets.vertical_partition import VerticalPartition
-from sfumato.baskets.within_groups import WithinGroups
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.search import KindSearch
+from sfumato.baskets.top_down_partition import TopDownPartitioning
+from sfumato.baskets.vertical_partition import VerticalPartitioning
+from sfumato.baskets.within_groups import AprioriOnClusters
+from sfumato.kinds.promise import Model
+from sfumato.kinds.search import Algorithm
 
-MODELS: dict[str, type[KindPromise[Any]]] = {
-    model.name: model for model in (Coherence, KMAnonymity, LKCPrivacy, RhoUncertainty, SetKAnonymity, TablePromise)
+MODELS: dict[str, type[Model[Any]]] = {
+    model.name: model for model in (Coherence, KmAnonymity, LKCPrivacy, RhoUncertainty, SetKAnonymity, OnClusters)
 }
-ALGORITHMS: dict[str, type[KindSearch[Any]]] = {  # who names none gets the first that keeps all promises
+ALGORITHMS: dict[str, type[Algorithm[Any]]] = {  # who names none gets the first that keeps all promises
     algorithm.name: algorithm
     for algorithm in (
         Disassociation,
         GreedySuppression,
-        TopDownPartition,
+        TopDownPartitioning,
         AprioriAnonymization,
         DirectAnonymization,
-        LocalRecoding,
-        OptimalCut,
+        LocalRecodingAnonymization,
+        OptimalAnonymization,
         TDControl,
-        VerticalPartition,
-        WithinGroups,
+        VerticalPartitioning,
+        AprioriOnClusters,
     )
 }
-OF_ROWS: tuple[type[KindSearch[Any]], ...] = (WithinGroups,)  # that take rows with sets
-FORMS: tuple[type[PublishedSets], ...] = (Baskets, DisassociatedBaskets, SetsBesideTable)
+OF_ROWS: tuple[type[Algorithm[Any]], ...] = (AprioriOnClusters,)  # that take rows with sets
+FORMS: tuple[type[PublishedTransactions], ...] = (
+    Transactions,
+    DisassociatedTransactions,
+    PublishedTableWithTransactions,
+)

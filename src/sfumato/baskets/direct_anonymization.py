@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.baskets.item_cut import ItemCut
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.tree_search import TreeSearch, recoded_by
-from sfumato.kinds.search import KindRequest
+from sfumato.baskets.item_cut import TaxonomyCut
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.tree_search import TaxonomyGeneralization, recode_by_cuts
+from sfumato.kinds.search import Request
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DirectAnonymization(TreeSearch):
+class DirectAnonymization(TaxonomyGeneralization):
     """Generalize items until no few known ones find a person, counting sets of all sizes in every pass.
 
     The largest sets come first, and they are counted while single items are still rare; so it usually takes longer
@@ -27,10 +27,10 @@ class DirectAnonymization(TreeSearch):
     name = "direct-anonymization"
     reference = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data (2008)"
 
-    def find(self, request: KindRequest[PublishedSets]) -> PublishedSets:
+    def search(self, request: Request[PublishedTransactions]) -> PublishedTransactions:
         """Raise nodes of rare sets of every size until there are none."""
-        original, placed, k, m = self.begin(request)
-        cut = ItemCut(placed)
-        while cut.raise_rare(range(m, 0, -1), k):
+        original, placed, k, m = self.prepare(request)
+        cut = TaxonomyCut(placed)
+        while cut.generalize_rare(range(m, 0, -1), k):
             continue
-        return recoded_by([cut], [np.arange(len(original))], original, placed.tree)
+        return recode_by_cuts([cut], [np.arange(len(original))], original, placed.tree)

@@ -14,12 +14,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.baskets.disassociated_files import FILES, read_disassociated, write_disassociated
-from sfumato.baskets.disassociating import TERM, Places, added_up, begins_of, most_forced, needs_terms
-from sfumato.baskets.published import Pair, PublishedSets
-from sfumato.randomness import Stream
+from sfumato.baskets.disassociating import (
+    TERM,
+    ChunkAssignment,
+    group_offsets,
+    joint_cluster_sizes,
+    max_forced_k,
+    requires_term_chunk,
+)
+from sfumato.baskets.published import Pair, PublishedTransactions
+from sfumato.randomness import KeyedRandom
 
 if TYPE_CHECKING:
-    from sfumato.baskets.baskets import Baskets
+    from sfumato.baskets.baskets import Transactions
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -27,7 +34,7 @@ PAIR = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class DisassociatedBaskets(PublishedSets):
+class DisassociatedTransactions(PublishedTransactions):
     """Clusters of baskets whose items were parted.
 
     The items of a cluster stand in chunks, and as terms. A chunk lists the part of every basket that has some of its
@@ -62,7 +69,7 @@ class DisassociatedBaskets(PublishedSets):
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
     @classmethod
-    def of_places(cls, places: Places, stream: Stream) -> DisassociatedBaskets:
+    def from_positions(cls, places: ChunkAssignment, stream: KeyedRandom) -> DisassociatedTransactions:
         """Publish where occurrences stand; clusters, and the parts of each chunk, are shuffled."""
         baskets, plain = places.baskets, len(places.sizes)
         joint = len(places.above) - plain
@@ -77,7 +84,7 @@ class DisassociatedBaskets(PublishedSets):
         parts, part = np.unique(chunk * len(baskets) + baskets.rows[inside], return_inverse=True)
         of_chunk = parts // len(baskets)
         place = np.empty(len(parts), dtype=np.int64)
-        place[np.lexsort((stream.words(len(parts)), of_chunk))] = np.arange(len(parts))
+        place[np.lexsort((stream.random_uint64(len(parts)), of_chunk))] = np.arange(len(parts))
         width = len(baskets.items)
         held = np.sort(place[part] * width + baskets.codes[inside])
         of_term = number[places.cluster_of[baskets.rows[~inside]]]
@@ -87,51 +94,51 @@ class DisassociatedBaskets(PublishedSets):
             sizes=sizes,
             above=above,
             chunk_owner=keys // most,
-            chunk_begins=begins_of(of_chunk, len(keys)),
-            part_begins=begins_of(held // width, len(parts)),
+            chunk_begins=group_offsets(of_chunk, len(keys)),
+            part_begins=group_offsets(held // width, len(parts)),
             codes=held % width,
-            term_begins=begins_of(terms // width, plain),
+            term_begins=group_offsets(terms // width, plain),
             terms=terms % width,
         )
 
     @classmethod
-    def of_tables(cls, parts: pa.Table, terms: pa.Table, clusters: pa.Table) -> DisassociatedBaskets:
+    def from_tables(cls, parts: pa.Table, terms: pa.Table, clusters: pa.Table) -> DisassociatedTransactions:
         """Make a disassociated release of its three tables, as they are published."""
-        from sfumato.baskets.disassociated_tables import from_tables
+        from sfumato.baskets.disassociated_tables import disassociated_from_tables
 
-        return cls(**from_tables(parts, terms, clusters))
+        return cls(**disassociated_from_tables(parts, terms, clusters))
 
     def to_tables(self) -> tuple[pa.Table, pa.Table, pa.Table]:
         """Return what is published: parts, terms and clusters."""
-        from sfumato.baskets.disassociated_tables import to_tables
+        from sfumato.baskets.disassociated_tables import disassociated_to_tables
 
-        return to_tables(self)
+        return disassociated_to_tables(self)
 
     @classmethod
-    def read_files(cls, folder: Path) -> DisassociatedBaskets | None:
+    def read_files(cls, folder: Path) -> DisassociatedTransactions | None:
         """Read the three tables back; None if the folder holds another form."""
         tables = read_disassociated(folder)
-        return None if tables is None else cls.of_tables(*tables)
+        return None if tables is None else cls.from_tables(*tables)
 
     def write_files(self, folder: Path, table_format: str) -> None:
         """Write the three tables, as `"csv"` or `"parquet"`."""
         write_disassociated(self.to_tables(), folder, table_format)
 
-    def ordered(self) -> DisassociatedBaskets:
+    def ordered(self) -> DisassociatedTransactions:
         """Return the same; its order was drawn."""
         return self
 
     def __repr__(self) -> str:
         joint = f", {len(self.above) - len(self.sizes):,} joint clusters" if len(self.above) > len(self.sizes) else ""
         told = f"{len(self):,} baskets in {len(self.sizes):,} clusters{joint}"
-        return f"<DisassociatedBaskets: {told}, {len(self.part_begins) - 1:,} parts, {len(self.terms):,} terms>"
+        return f"<DisassociatedTransactions: {told}, {len(self.part_begins) - 1:,} parts, {len(self.terms):,} terms>"
 
     def __len__(self) -> int:
         return int(self.sizes.sum())
 
     def __eq__(self, other: object) -> bool:
         """Whether the same parts stand in the same chunks, in the same order."""
-        return isinstance(other, DisassociatedBaskets) and self.digest == other.digest
+        return isinstance(other, DisassociatedTransactions) and self.digest == other.digest
 
     @property
     def digest(self) -> str:
@@ -144,33 +151,33 @@ class DisassociatedBaskets(PublishedSets):
         return sha.hexdigest()
 
     @cached_property
-    def baskets_of(self) -> Ints:
+    def cluster_sizes(self) -> Ints:
         """The number of baskets of every cluster and joint cluster."""
-        return added_up(self.sizes, self.above)
+        return joint_cluster_sizes(self.sizes, self.above)
 
     @property
-    def chunk_of_part(self) -> Ints:
+    def chunk_of_subrecord(self) -> Ints:
         """The chunk of every part."""
         return np.repeat(np.arange(len(self.chunk_owner)), np.diff(self.chunk_begins))
 
     @property
-    def part_of_code(self) -> Ints:
+    def subrecord_of_code(self) -> Ints:
         """The part of every entry of `codes`."""
         return np.repeat(np.arange(len(self.part_begins) - 1), np.diff(self.part_begins))
 
     @cached_property
     def supports(self) -> tuple[Ints, Ints, Ints]:
         """The chunk, the item and the number of parts with it, for every item of every chunk."""
-        chunk = self.chunk_of_part[self.part_of_code]
+        chunk = self.chunk_of_subrecord[self.subrecord_of_code]
         keys, counts = np.unique(chunk * len(self.items) + self.codes, return_counts=True)
         return keys // len(self.items), keys % len(self.items), counts
 
     @cached_property
-    def places(self) -> tuple[tuple[Ints, ...], Ints]:
+    def item_positions(self) -> tuple[tuple[Ints, ...], Ints]:
         """Where every item stands, and the parts there, as `sfumato.coding.kernels.reconstructing` reads them."""
-        from sfumato.baskets.expecting import places_of
+        from sfumato.baskets.expecting import item_positions
 
-        return places_of(self)
+        return item_positions(self)
 
     def to_lists(self) -> list[list[str]]:
         """Return the items of every part, chunk by chunk; terms stand alone at the end."""
@@ -179,7 +186,7 @@ class DisassociatedBaskets(PublishedSets):
         found: list[list[str]] = parts.to_pylist()
         return found + [[self.items[code]] for code in self.terms.tolist()]
 
-    def spare_parts(self) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    def spare_subrecords(self) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
         """Return for every cluster: own parts beyond one for each basket, own chunks, and whether it has terms."""
         plain = len(self.sizes)
         own = self.chunk_owner < plain
@@ -187,28 +194,28 @@ class DisassociatedBaskets(PublishedSets):
         chunks = np.bincount(self.chunk_owner[own], minlength=plain)
         return counts - self.sizes, chunks, np.diff(self.term_begins) > 0
 
-    def rare_sets(self, k: int, m: int) -> tuple[int, int]:
+    def count_rare_itemsets(self, k: int, m: int) -> tuple[int, int]:
         """Judge the three conditions of k^m-anonymity for disassociated baskets.
 
         Every cluster has at least k baskets; every set of at most m items that a part of a chunk has is in at least k
         of its parts; and a cluster without terms has so many parts that no combination of parts is forced to be rare.
         Sets and clusters that break one are counted.
         """
-        from sfumato.coding.item_sets import ItemSets
+        from sfumato.coding.item_sets import ItemsetCounter
 
         keys, local = np.unique(
-            self.chunk_of_part[self.part_of_code] * len(self.items) + self.codes, return_inverse=True
+            self.chunk_of_subrecord[self.subrecord_of_code] * len(self.items) + self.codes, return_inverse=True
         )
-        sets = ItemSets(local.astype(np.int32), self.part_begins, len(keys))
-        found = [sets.found(size, k) for size in range(1, m + 1)] if len(keys) else []
-        e, chunks, has_terms = self.spare_parts()
-        forced = np.where(e < 0, 0, most_forced(e, chunks, m))[~has_terms]
+        sets = ItemsetCounter(local.astype(np.int32), self.part_begins, len(keys))
+        found = [sets.count(size, k) for size in range(1, m + 1)] if len(keys) else []
+        e, chunks, has_terms = self.spare_subrecords()
+        forced = np.where(e < 0, 0, max_forced_k(e, chunks, m))[~has_terms]
         level = min([int(self.sizes.min(initial=len(self))), int(forced.min(initial=len(self)))])
         level = min([level, *(each.fewest for each in found if each.sets)])
-        broken = int((self.sizes < k).sum() + (needs_terms(e, chunks, k, m) & ~has_terms).sum())
-        return level, broken + sum(each.rare for each in found)
+        broken = int((self.sizes < k).sum() + (requires_term_chunk(e, chunks, k, m) & ~has_terms).sum())
+        return level, broken + sum(each.violations for each in found)
 
-    def facts(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         """Count what is published, and tell how rare two items of different chunks may be together."""
         return {
             "baskets": len(self),
@@ -216,10 +223,10 @@ class DisassociatedBaskets(PublishedSets):
             "joint clusters": len(self.above) - len(self.sizes),
             "parts": len(self.part_begins) - 1,
             "terms": len(self.terms),
-            "fewest expected matches of two items in chunks": float(f"{self.fewest_expected():.4g}"),
+            "fewest expected matches of two items in chunks": float(f"{self.min_expected_support():.4g}"),
         }
 
-    def fewest_expected(self) -> float:
+    def min_expected_support(self) -> float:
         """Return how many baskets hold two items of different chunks of a cluster, if chunks are independent, at least.
 
         The promise is about what is possible; this is what is likely. Without two chunks it is the number of baskets.
@@ -232,40 +239,40 @@ class DisassociatedBaskets(PublishedSets):
         rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
         first, second = np.full((PAIR, len(self.above)), np.inf)
         first[owner[rank == 0]], second[owner[rank == 1]] = rarest[rank == 0], rarest[rank == 1]
-        fewest = [first * second / self.baskets_of, np.array([len(self)])]
+        fewest = [first * second / self.cluster_sizes, np.array([len(self)])]
         node = self.above
         while (node >= 0).any():
-            fewest.append((first * first[node] / self.baskets_of[node])[node >= 0])
+            fewest.append((first * first[node] / self.cluster_sizes[node])[node >= 0])
             node = np.where(node >= 0, self.above[node], -1)
         return float(np.concatenate(fewest).min())
 
-    def losses(self, original: Baskets) -> Mapping[str, float]:
+    def information_loss(self, original: Transactions) -> Mapping[str, float]:
         """Measure what stands as terms, what was taken apart, and what chunks alone tell."""
-        from sfumato.baskets.inside_chunks import losses_of
+        from sfumato.baskets.inside_chunks import disassociation_loss
 
-        return losses_of(self, original)
+        return disassociation_loss(self, original)
 
     def pair_supports(self, pairs: Sequence[Pair]) -> Floats:
         """Estimate how many baskets hold both items of each pair, chunks being independent."""
-        from sfumato.baskets.expecting import pair_supports_of
+        from sfumato.baskets.expecting import expected_pair_supports
 
-        return pair_supports_of(self, pairs)
+        return expected_pair_supports(self, pairs)
 
     def top_pairs(self, count: int) -> list[Pair]:
         """Return the pairs that most baskets hold if chunks are independent, ties by name."""
-        from sfumato.baskets.expecting import top_pairs_of
+        from sfumato.baskets.expecting import most_expected_pairs
 
-        return top_pairs_of(self, count)
+        return most_expected_pairs(self, count)
 
-    def matches(self, known: Sequence[Sequence[str]]) -> Ints:
+    def match_counts(self, known: Sequence[Sequence[str]]) -> Ints:
         """Count the baskets that may hold known items: in every cluster, the parts of the chunk where fewest fit."""
-        from sfumato.baskets.estimate import supports_of_sets
+        from sfumato.baskets.estimate import estimate_supports
 
-        return supports_of_sets(self, known)[1]
+        return estimate_supports(self, known)[1]
 
     def match_details(self, known: Sequence[Sequence[str]]) -> Mapping[str, float]:
         """Return how many baskets are expected to hold known items if chunks are independent, and how often below 1."""
-        from sfumato.baskets.estimate import supports_of_sets
+        from sfumato.baskets.estimate import estimate_supports
 
-        expected = supports_of_sets(self, known)[2]
+        expected = estimate_supports(self, known)[2]
         return {"mean_expected": float(expected.mean()), "expected_below_1": float((expected < 1).mean())}

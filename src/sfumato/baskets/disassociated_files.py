@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from sfumato.baskets.basket_files import read_text
+from sfumato.baskets.basket_files import read_csv
 from sfumato.exceptions import SchemaError, WriteError
 
 TABLES = {
@@ -17,13 +17,13 @@ TABLES = {
     "terms": {"cluster": pa.int64(), "item": pa.string()},
     "clusters": {"cluster": pa.int64(), "baskets": pa.int64(), "within": pa.int64()},
 }
-HOLDS = {
+DESCRIPTIONS = {
     "parts": "the items of every part, by cluster and chunk; numbers of parts join nothing across chunks",
     "terms": "the items of every cluster of which it is not told how many of its baskets have them",
     "clusters": "the number of baskets of every cluster, and the joint cluster it is in",
 }
 FORMATS = ("csv", "parquet")
-FILES = {f"{name}.{form}": holds for name, holds in HOLDS.items() for form in FORMATS}
+FILES = {f"{name}.{form}": holds for name, holds in DESCRIPTIONS.items() for form in FORMATS}
 
 
 def write_disassociated(tables: Sequence[pa.Table], folder: Path, table_format: str) -> None:
@@ -43,14 +43,16 @@ def read_disassociated(folder: Path) -> tuple[pa.Table, pa.Table, pa.Table] | No
     for form in FORMATS:
         paths = [folder / f"{name}.{form}" for name in TABLES]
         if all(path.is_file() for path in paths):
-            parts, terms, clusters = (_read(path, types) for path, types in zip(paths, TABLES.values(), strict=True))
+            parts, terms, clusters = (
+                _read_table(path, types) for path, types in zip(paths, TABLES.values(), strict=True)
+            )
             return parts, terms, clusters
     return None
 
 
-def _read(path: Path, types: dict[str, pa.DataType]) -> pa.Table:
+def _read_table(path: Path, types: dict[str, pa.DataType]) -> pa.Table:
     try:
-        table = read_text(path, types) if path.suffix == ".csv" else pq.read_table(path)
+        table = read_csv(path, types) if path.suffix == ".csv" else pq.read_table(path)
         return table.select(list(types)).cast(pa.schema(types))
     except (KeyError, pa.ArrowException):
         raise SchemaError(

@@ -8,21 +8,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.baskets.disassociating import added_up, begins_of
+from sfumato.baskets.disassociating import group_offsets, joint_cluster_sizes
 from sfumato.exceptions import SchemaError
-from sfumato.table.values import coded
+from sfumato.table.values import encode_distinct
 
 if TYPE_CHECKING:
-    from sfumato.baskets.disassociated import DisassociatedBaskets
+    from sfumato.baskets.disassociated import DisassociatedTransactions
 
 Ints = npt.NDArray[np.int64]
 
 
-def to_tables(published: DisassociatedBaskets) -> tuple[pa.Table, pa.Table, pa.Table]:
+def disassociated_to_tables(published: DisassociatedTransactions) -> tuple[pa.Table, pa.Table, pa.Table]:
     """Return parts, terms and clusters; all numbers begin with 1."""
     names = pa.array(published.items, pa.string())
-    part = published.part_of_code
-    chunk = published.chunk_of_part[part]
+    part = published.subrecord_of_code
+    chunk = published.chunk_of_subrecord[part]
     owner = published.chunk_owner
     first_chunk = np.searchsorted(owner, owner)
     parts = pa.table(
@@ -39,26 +39,26 @@ def to_tables(published: DisassociatedBaskets) -> tuple[pa.Table, pa.Table, pa.T
     clusters = pa.table(
         {
             "cluster": np.arange(len(above)) + 1,
-            "baskets": published.baskets_of,
+            "baskets": published.cluster_sizes,
             "within": pa.array(above + 1, mask=above < 0),
         }
     )
     return parts, terms, clusters
 
 
-def from_tables(parts: pa.Table, terms: pa.Table, clusters: pa.Table) -> dict[str, Any]:
+def disassociated_from_tables(parts: pa.Table, terms: pa.Table, clusters: pa.Table) -> dict[str, Any]:
     """Read the fields of disassociated baskets; refuse tables that contradict each other."""
     if any(column.null_count for table in (parts, terms) for column in table.columns):
         raise SchemaError("The tables of parts and terms must have no missing cells.")
     place, sizes, above = _clusters(clusters)
-    owner = _placed(parts["cluster"], place)
-    term_owner = _placed(terms["cluster"], place)
+    owner = _cluster_positions(parts["cluster"], place)
+    term_owner = _cluster_positions(terms["cluster"], place)
     if (term_owner >= len(sizes)).any():
         raise SchemaError("A joint cluster has terms; only clusters have terms.")
-    codes, term_codes, items = _named(parts["item"], terms["item"])
+    codes, term_codes, items = _encode_items(parts["item"], terms["item"])
     width = max(len(items), 1)
-    keys, first, chunk = np.unique(_joined(owner, parts["chunk"]), return_index=True, return_inverse=True)
-    part_keys, part = np.unique(_joined(chunk, parts["part"]), return_inverse=True)
+    keys, first, chunk = np.unique(_pair_keys(owner, parts["chunk"]), return_index=True, return_inverse=True)
+    part_keys, part = np.unique(_pair_keys(chunk, parts["part"]), return_inverse=True)
     held, held_terms = np.unique(part * width + codes), np.unique(term_owner * width + term_codes)
     if len(held) < len(codes) or len(held_terms) < len(term_codes):
         raise SchemaError("An item stands twice in one part, or twice among the terms of one cluster.")
@@ -69,13 +69,13 @@ def from_tables(parts: pa.Table, terms: pa.Table, clusters: pa.Table) -> dict[st
         "sizes": sizes,
         "above": above,
         "chunk_owner": owner[first],
-        "chunk_begins": begins_of(of_chunk, len(keys)),
-        "part_begins": begins_of(held // width, len(part_keys)),
+        "chunk_begins": group_offsets(of_chunk, len(keys)),
+        "part_begins": group_offsets(held // width, len(part_keys)),
         "codes": held % width,
-        "term_begins": begins_of(held_terms // width, len(sizes)),
+        "term_begins": group_offsets(held_terms // width, len(sizes)),
         "terms": held_terms % width,
     }
-    _refuse_overlaps(made, np.unique(chunk * width + codes), width)
+    _check_overlaps(made, np.unique(chunk * width + codes), width)
     return made
 
 
@@ -96,15 +96,15 @@ def _clusters(clusters: pa.Table) -> tuple[dict[int, int], Ints, Ints]:
     above = np.array([-1 if within[at] is None else place[within[at]] for at in rank], dtype=np.int64)
     plain = len(numbers) - len(joint)
     told = np.array([baskets[at] for at in rank], dtype=np.int64)
-    if not np.array_equal(added_up(told[:plain], above), told):
+    if not np.array_equal(joint_cluster_sizes(told[:plain], above), told):
         raise SchemaError("A joint cluster does not have the baskets of its clusters, or is within itself.")
     return place, told[:plain], above
 
 
-def _refuse_overlaps(made: dict[str, Any], held: Ints, width: int) -> None:
+def _check_overlaps(made: dict[str, Any], held: Ints, width: int) -> None:
     """Refuse chunks with more parts than their cluster has baskets, and items that stand twice in a cluster."""
     sizes, above, owner = made["sizes"], made["above"], made["chunk_owner"]
-    baskets = added_up(sizes, above)
+    baskets = joint_cluster_sizes(sizes, above)
     if (np.diff(made["chunk_begins"]) > baskets[owner]).any():
         raise SchemaError("A chunk has more parts than its cluster has baskets.")
     first, last = _spans(len(sizes), above)
@@ -139,18 +139,18 @@ def _spans(plain: int, above: Ints) -> tuple[Ints, Ints]:
     return first, last
 
 
-def _placed(column: pa.ChunkedArray, place: dict[int, int]) -> Ints:
+def _cluster_positions(column: pa.ChunkedArray, place: dict[int, int]) -> Ints:
     """Return the places of numbers of clusters."""
-    distinct, codes = np.unique(_numbers(column), return_inverse=True)
+    distinct, codes = np.unique(_integers(column), return_inverse=True)
     found = np.array([place.get(number, -1) for number in distinct.tolist()], dtype=np.int64)
     if (found < 0).any():
         raise SchemaError("The table of clusters does not list all clusters that have parts or terms.")
     return found[codes]
 
 
-def _named(parts: pa.ChunkedArray, terms: pa.ChunkedArray) -> tuple[Ints, Ints, tuple[str, ...]]:
+def _encode_items(parts: pa.ChunkedArray, terms: pa.ChunkedArray) -> tuple[Ints, Ints, tuple[str, ...]]:
     """Return the codes of items in the order of their names, and the names."""
-    distinct, found = coded(pa.chunked_array([*parts.chunks, *terms.chunks], pa.string()))
+    distinct, found = encode_distinct(pa.chunked_array([*parts.chunks, *terms.chunks], pa.string()))
     names = distinct.to_pylist()
     order = sorted(range(len(names)), key=names.__getitem__)
     rank = np.empty(len(names), dtype=np.int64)
@@ -159,11 +159,11 @@ def _named(parts: pa.ChunkedArray, terms: pa.ChunkedArray) -> tuple[Ints, Ints, 
     return codes[: len(parts)], codes[len(parts) :], tuple(names[at] for at in order)
 
 
-def _joined(first: Ints, column: pa.ChunkedArray) -> Ints:
+def _pair_keys(first: Ints, column: pa.ChunkedArray) -> Ints:
     """Return one key for each pair of numbers, whatever they are, in their order."""
-    distinct, second = np.unique(_numbers(column), return_inverse=True)
+    distinct, second = np.unique(_integers(column), return_inverse=True)
     return np.asarray(first * max(len(distinct), 1) + second)
 
 
-def _numbers(column: pa.ChunkedArray) -> Ints:
+def _integers(column: pa.ChunkedArray) -> Ints:
     return np.asarray(column.to_numpy(), dtype=np.int64)

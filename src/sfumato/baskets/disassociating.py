@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from sfumato.baskets.baskets import Baskets
+    from sfumato.baskets.baskets import Transactions
 
 Ints = npt.NDArray[np.int64]
 TERM = 0
 
 
 @dataclass(eq=False, kw_only=True)
-class Places:
+class ChunkAssignment:
     """Where every occurrence of baskets stands.
 
     Parameters
@@ -29,7 +29,7 @@ class Places:
     above : the joint cluster that each cluster and joint cluster is in, -1 for none.
     """
 
-    baskets: Baskets
+    baskets: Transactions
     rows: Ints
     begins: Ints
     chunk: Ints
@@ -49,29 +49,29 @@ class Places:
         return found
 
 
-def needs_terms(e: Ints, chunks: Ints, k: int, m: int) -> npt.NDArray[np.bool_]:
+def requires_term_chunk(e: Ints, chunks: Ints, k: int, m: int) -> npt.NDArray[np.bool_]:
     """Return which clusters break condition 3 if they have no terms: baskets must not be empty, so parts are forced.
 
     `e` is the number of parts beyond one for each basket. With j chunks, up to e // (j - 1) baskets can have j parts;
     for no j of at most m that may be at least 1, but below k. Fewer parts than baskets is impossible without terms.
 
-    >>> needs_terms(np.array([1, 0, 2, -1]), np.array([2, 2, 2, 2]), 2, 2).tolist()
+    >>> requires_term_chunk(np.array([1, 0, 2, -1]), np.array([2, 2, 2, 2]), 2, 2).tolist()
     [True, False, False, True]
     """
-    return np.asarray((e < 0) | (most_forced(e, chunks, m) < k))
+    return np.asarray((e < 0) | (max_forced_k(e, chunks, m) < k))
 
 
-def most_forced(e: Ints, chunks: Ints, m: int) -> Ints:
+def max_forced_k(e: Ints, chunks: Ints, m: int) -> Ints:
     """Return the largest k that condition 3 allows a cluster without terms."""
     j = np.minimum(np.minimum(chunks, m), e + 1)
     free = np.iinfo(np.int64).max
     return np.where((e <= 0) | (j < 2), np.where(e < 0, 0, free), e // np.maximum(j - 1, 1))  # noqa: PLR2004 - two chunks
 
 
-def added_up(sizes: Ints, above: Ints) -> Ints:
+def joint_cluster_sizes(sizes: Ints, above: Ints) -> Ints:
     """Add up the baskets of clusters in the joint clusters that they are in; nothing if one is within itself.
 
-    >>> added_up(np.array([3, 4, 5]), np.array([3, 3, -1, -1])).tolist()
+    >>> joint_cluster_sizes(np.array([3, 4, 5]), np.array([3, 3, -1, -1])).tolist()
     [3, 4, 5, 7]
     """
     total = np.concatenate([sizes, np.zeros(len(above) - len(sizes), dtype=np.int64)])
@@ -85,21 +85,21 @@ def added_up(sizes: Ints, above: Ints) -> Ints:
     return np.zeros(0, dtype=np.int64)
 
 
-def begins_of(numbers: Ints, count: int) -> Ints:
+def group_offsets(numbers: Ints, count: int) -> Ints:
     """Return where each number begins in an ascending list of them, and the end of the last.
 
-    >>> begins_of(np.array([0, 0, 2]), 3).tolist()
+    >>> group_offsets(np.array([0, 0, 2]), 3).tolist()
     [0, 2, 2, 3]
     """
     return np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=count))]).astype(np.int64)
 
 
-def take_apart(baskets: Baskets, k: int, m: int, most: int) -> Places:
+def partition_transactions(baskets: Transactions, k: int, m: int, most: int) -> ChunkAssignment:
     """Split baskets into clusters, and their items into chunks that are k^m-anonymous, and terms."""
     from sfumato.coding.kernels import disassociating as kernel
 
-    rows, begins = _clusters(baskets, k, most)
-    places = Places(
+    rows, begins = _horizontal_partition(baskets, k, most)
+    places = ChunkAssignment(
         baskets=baskets,
         rows=rows,
         begins=begins,
@@ -111,12 +111,12 @@ def take_apart(baskets: Baskets, k: int, m: int, most: int) -> Places:
     chunks = np.zeros(len(begins) - 1, dtype=np.int64)
     free = np.ones(len(baskets.codes), dtype=np.bool_)
     sets = baskets.codes, baskets.offsets
-    kernel.part_clusters(sets, rows, begins, k, m, free, _space(baskets), places.chunk, chunks)
-    _repair(places, k, m)
+    kernel.assign_chunks_by_cluster(sets, rows, begins, k, m, free, _workspace(baskets), places.chunk, chunks)
+    _repair_clusters(places, k, m)
     return places
 
 
-def share_chunks(places: Places, k: int, m: int) -> None:
+def refine_clusters(places: ChunkAssignment, k: int, m: int) -> None:
     """Let neighboring clusters share chunks of items that are terms of each, but together reach k.
 
     Clusters are joined two by two, then four by four, and so on, and each time all terms leave that can: a chunk of few
@@ -124,13 +124,13 @@ def share_chunks(places: Places, k: int, m: int) -> None:
     """
     baskets, count = places.baskets, len(places.sizes)
     at = _occurrences(baskets, places.rows)  # cluster by cluster, so that a joint cluster is a run
-    sharing = _Sharing(places, at, k, m)
+    sharing = _Refinement(places, at, k, m)
     top = np.arange(count)  # the largest joint cluster of each cluster so far
     width = 2
     while width < 2 * count:
         for first in range(0, count - width // 2, width):
             last = min(first + width, count)
-            if sharing.leave(first, last, len(places.above)):
+            if sharing.share_terms(first, last, len(places.above)):
                 for member in np.unique(top[first:last]).tolist():
                     places.above[member] = len(places.above)
                 top[first:last] = len(places.above)
@@ -139,38 +139,38 @@ def share_chunks(places: Places, k: int, m: int) -> None:
     places.chunk[at], places.owner[at] = sharing.chunk, sharing.owner
 
 
-class _Sharing:
+class _Refinement:
     """Occurrences cluster by cluster, whose terms leave for chunks that clusters share."""
 
-    def __init__(self, places: Places, at: Ints, k: int, m: int) -> None:
+    def __init__(self, places: ChunkAssignment, at: Ints, k: int, m: int) -> None:
         baskets = places.baskets
         offsets = np.concatenate([[0], np.cumsum(baskets.lengths[places.rows])])
         self.sets = baskets.codes[at], offsets
         self.begins, self.k, self.m = places.begins, k, m
         self.rows = np.arange(len(places.rows))
         self.chunk, self.owner = places.chunk[at], places.owner[at]
-        self.space = _space(baskets)
+        self.space = _workspace(baskets)
         self.terms, self.banned = (np.zeros(len(baskets.items), dtype=np.int64) for _ in range(2))
         self.free = np.zeros(len(at), dtype=np.bool_)
-        self.may_empty = ~_forced(places, k, m)
+        self.may_empty = ~_clusters_requiring_terms(places, k, m)
 
-    def leave(self, first: int, last: int, joint: int) -> bool:
+    def share_terms(self, first: int, last: int, joint: int) -> bool:
         """Let terms of some clusters leave for a joint cluster; return whether there are any."""
         from sfumato.coding.kernels import disassociating as kernel
-        from sfumato.coding.kernels.term_sharing import share_terms
+        from sfumato.coding.kernels.term_sharing import select_shared_terms
 
         begins = self.begins[first : last + 1]
         run = self.rows[begins[0] : begins[-1]]
         places, may_empty = (self.chunk, self.terms), self.may_empty[first:last]
-        share_terms(self.sets, run, begins - begins[0], self.k, places, may_empty, self.banned, self.free)
-        if not kernel.part_items(*self.sets, run, self.free, self.k, self.m, self.space, self.chunk):
+        select_shared_terms(self.sets, run, begins - begins[0], self.k, places, may_empty, self.banned, self.free)
+        if not kernel.assign_chunks(*self.sets, run, self.free, self.k, self.m, self.space, self.chunk):
             return False
         here = slice(self.sets[1][begins[0]], self.sets[1][begins[-1]])
         self.owner[here][self.free[here] & (self.chunk[here] > TERM)] = joint
         return True
 
 
-def _clusters(baskets: Baskets, k: int, most: int) -> tuple[Ints, Ints]:
+def _horizontal_partition(baskets: Transactions, k: int, most: int) -> tuple[Ints, Ints]:
     """Return the baskets of all clusters, and where each begins; neighbors are alike."""
     from sfumato.coding.kernels import disassociating as kernel
 
@@ -178,49 +178,49 @@ def _clusters(baskets: Baskets, k: int, most: int) -> tuple[Ints, Ints]:
     begins = np.concatenate([[0], np.cumsum(baskets.supports)])
     postings = begins, baskets.rows[np.argsort(baskets.codes, kind="stable")]
     sets = baskets.codes, baskets.offsets
-    parts = kernel.split_baskets(sets, postings, len(baskets.items), most, order, ends)
+    parts = kernel.split_transactions(sets, postings, len(baskets.items), most, order, ends)
     found = np.sort(ends[:parts])[::-1].copy()
     cluster = np.zeros(parts, dtype=np.int64)
-    kernel.gather_parts(found, k, max(k, -(-most // 2)), cluster)
+    kernel.merge_small_parts(found, k, max(k, -(-most // 2)), cluster)
     sizes = -np.diff(found, append=0)
     of_row = np.repeat(cluster[::-1], sizes[::-1])  # by place in the order, which runs against the parts
     by_cluster = np.argsort(of_row, kind="stable")
     return order[by_cluster], np.concatenate([[0], np.cumsum(np.bincount(of_row))])
 
 
-def _space(baskets: Baskets) -> tuple[Ints, Ints, Ints]:
-    """Return what `part_items` works on."""
+def _workspace(baskets: Transactions) -> tuple[Ints, Ints, Ints]:
+    """Return what `assign_chunks` works on."""
     counts, local, listed = (np.zeros(len(baskets.items), dtype=np.int64) for _ in range(3))
     return counts, local, listed
 
 
-def _occurrences(baskets: Baskets, rows: Ints) -> Ints:
+def _occurrences(baskets: Transactions, rows: Ints) -> Ints:
     """Return where the items of some baskets stand in `codes`."""
     lengths = baskets.lengths[rows]
     starts = np.cumsum(lengths) - lengths
     return np.repeat(baskets.offsets[:-1][rows] - starts, lengths) + np.arange(lengths.sum())
 
 
-def _spare_parts(places: Places) -> tuple[Ints, Ints]:
+def _spare_subrecords(places: ChunkAssignment) -> tuple[Ints, Ints]:
     """Return how many parts clusters have beyond one for each basket, and in how many chunks."""
     from sfumato.coding.kernels import disassociating as kernel
 
     parts, chunks = (np.zeros(len(places.sizes), dtype=np.int64) for _ in range(2))
-    kernel.count_parts(places.baskets.offsets, places.rows, places.begins, places.chunk, parts, chunks)
+    kernel.count_subrecords(places.baskets.offsets, places.rows, places.begins, places.chunk, parts, chunks)
     return parts - places.sizes, chunks
 
 
-def _forced(places: Places, k: int, m: int) -> npt.NDArray[np.bool_]:
+def _clusters_requiring_terms(places: ChunkAssignment, k: int, m: int) -> npt.NDArray[np.bool_]:
     """Return which clusters would break condition 3 without terms."""
-    return needs_terms(*_spare_parts(places), k, m)
+    return requires_term_chunk(*_spare_subrecords(places), k, m)
 
 
-def _repair(places: Places, k: int, m: int) -> None:
+def _repair_clusters(places: ChunkAssignment, k: int, m: int) -> None:
     """Give clusters that break condition 3 a term: the rarest item of their last chunk."""
     baskets, count = places.baskets, len(places.sizes)
     has_terms = np.zeros(count, dtype=np.bool_)
     has_terms[places.owner[places.chunk == TERM]] = True
-    for cluster in np.flatnonzero(_forced(places, k, m) & ~has_terms).tolist():
+    for cluster in np.flatnonzero(_clusters_requiring_terms(places, k, m) & ~has_terms).tolist():
         held = _occurrences(baskets, places.rows[places.begins[cluster] : places.begins[cluster + 1]])
         last = held[places.chunk[held] == places.chunk[held].max()]
         items, supports = np.unique(baskets.codes[last], return_counts=True)

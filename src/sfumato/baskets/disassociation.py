@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
-from sfumato.baskets.baskets import Baskets
-from sfumato.baskets.disassociated import DisassociatedBaskets
-from sfumato.baskets.disassociating import share_chunks, take_apart
-from sfumato.baskets.km_anonymity import KMAnonymity
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.tree_search import refuse_few
-from sfumato.kinds.search import KindRequest, KindSearch
-from sfumato.validation import is_whole, require
+from sfumato.baskets.baskets import Transactions
+from sfumato.baskets.disassociated import DisassociatedTransactions
+from sfumato.baskets.disassociating import partition_transactions, refine_clusters
+from sfumato.baskets.km_anonymity import KmAnonymity
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.tree_search import check_enough_transactions
+from sfumato.kinds.search import Algorithm, Request
+from sfumato.validation import is_integer, require
 
 FEWEST = 2
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Disassociation(KindSearch[PublishedSets]):
+class Disassociation(Algorithm[PublishedTransactions]):
     """Publish parts of baskets, so that rare combinations of items cannot be put together with certainty.
 
     Baskets with common items form clusters. The items of a cluster are parted into chunks that are k^m-anonymous each,
@@ -38,25 +38,25 @@ class Disassociation(KindSearch[PublishedSets]):
 
     name = "disassociation"
     reference = "Terrovitis, Liagouris, Mamoulis, Skiadopoulos: Privacy preservation by disassociation (2012)"
-    serves: ClassVar = (KMAnonymity,)
-    draws: ClassVar = True
+    supports: ClassVar = (KmAnonymity,)
+    uses_secret: ClassVar = True
 
     most: int = 100
     joint: bool = True
 
     def __post_init__(self) -> None:
-        require(is_whole(self.most) and self.most >= FEWEST, self, "most", "a whole number of at least 2", self.most)
+        require(is_integer(self.most) and self.most >= FEWEST, self, "most", "a whole number of at least 2", self.most)
         require(isinstance(self.joint, bool), self, "joint", "True or False", self.joint)
 
-    def find(self, request: KindRequest[PublishedSets]) -> DisassociatedBaskets:
+    def search(self, request: Request[PublishedTransactions]) -> DisassociatedTransactions:
         """Take baskets apart; random draws decide only in which order clusters and parts are published."""
         self.check(request.models)
-        original = cast("Baskets", request.data)
-        promised = [cast("KMAnonymity", model) for model in request.models]
+        original = cast("Transactions", request.data)
+        promised = [cast("KmAnonymity", model) for model in request.models]
         k, m = max(each.k for each in promised), max(each.m for each in promised)
-        refuse_few(k, original)
-        places = take_apart(original, k, m, max(self.most, k + 1))
+        check_enough_transactions(k, original)
+        places = partition_transactions(original, k, m, max(self.most, k + 1))
         request.progress(0.6, "chunks were found")
         if self.joint:
-            share_chunks(places, k, m)
-        return DisassociatedBaskets.of_places(places, request.stream)
+            refine_clusters(places, k, m)
+        return DisassociatedTransactions.from_positions(places, request.stream)

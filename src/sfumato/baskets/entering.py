@@ -13,35 +13,35 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.frames import Frame, with_lists
-from sfumato.table.values import coded, distinct_texts, text
-from sfumato.validation import did_you_mean
+from sfumato.table.frames import Frame, to_arrow_with_lists
+from sfumato.table.values import encode_distinct, format_distinct_values, format_value
+from sfumato.validation import suggest_closest
 
 Ints = npt.NDArray[np.int64]
 SEPARATORS = (",", ";", "|")
 FEW, MOST = 0.1, 0.5  # shares of cells that hold a separator, where persons have one row and where they have several
 
 
-class Entered(NamedTuple):
+class ItemPairs(NamedTuple):
     """Pairs of a basket and an item, in any order; `persons` baskets, of which some may have no item."""
 
     rows: Ints
     codes: Ints
     items: tuple[str, ...]
-    persons: int
+    n_individuals: int
     united: int = 0
 
 
-def enter(
+def parse_transactions(
     data: Sequence[Iterable[object]] | Frame, person: str | None, item: str | None, separator: str | None = None
-) -> Entered:
+) -> ItemPairs:
     """Read baskets in any form that `Baskets` takes."""
     if isinstance(data, Sequence) and not isinstance(data, str | bytes):
-        return _of_lists(data, person, item)
-    table = with_lists(cast("Frame", data))
+        return _from_lists(data, person, item)
+    table = to_arrow_with_lists(cast("Frame", data))
     for name in (person, item):
         if name is not None and name not in table.column_names:
-            hint = did_you_mean(name, table.column_names) or f"; it has {', '.join(table.column_names)}."
+            hint = suggest_closest(name, table.column_names) or f"; it has {', '.join(table.column_names)}."
             raise SchemaError(f"The table has no column {name!r}{hint}")
     others = [name for name in table.column_names if name != person]
     if item is None and len(others) != 1:
@@ -51,15 +51,15 @@ def enter(
     if separator and not _is_list(column.type):
         column = _parted(column, separator)
     if _is_list(column.type):
-        return _of_list_column(column, None if person is None else table[person])
+        return _from_list_column(column, None if person is None else table[person])
     if separator is None:
         refuse_joined(column, None if person is None else table[person], name)
     if person is None:
         raise SchemaError("A long table needs the column of persons: say person=, or give a column of lists.")
-    return _of_pairs(table[person], column)
+    return _from_pairs(table[person], column)
 
 
-def _of_lists(lists: Sequence[Iterable[object]], person: str | None, item: str | None) -> Entered:
+def _from_lists(lists: Sequence[Iterable[object]], person: str | None, item: str | None) -> ItemPairs:
     if person is not None or item is not None:
         raise SchemaError("Lists of items have no columns; leave out person= and item=.")
     if any(isinstance(each, str | bytes) or not isinstance(each, Iterable) for each in lists):
@@ -70,14 +70,14 @@ def _of_lists(lists: Sequence[Iterable[object]], person: str | None, item: str |
     try:
         values = pa.array(flat)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        values = pa.array([None if each is None else _text(each) for each in flat], pa.string())
-    codes, items = _coded_items(values)
-    return Entered(rows, codes, items, len(held))
+        values = pa.array([None if each is None else _to_text(each) for each in flat], pa.string())
+    codes, items = _encode_items(values)
+    return ItemPairs(rows, codes, items, len(held))
 
 
-def _text(value: object) -> str:
+def _to_text(value: object) -> str:
     try:
-        return text(value)
+        return format_value(value)
     except TypeError:
         raise SchemaError(
             f"An item of type {type(value).__name__} has no name; give items as text or numbers."
@@ -86,7 +86,7 @@ def _text(value: object) -> str:
 
 def _parted(column: pa.ChunkedArray, separator: str) -> pa.ChunkedArray:
     """Part cells into lists of items; a missing or blank cell has none."""
-    cells = [None if cell is None else _text(cell) for cell in column.to_pylist()]
+    cells = [None if cell is None else _to_text(cell) for cell in column.to_pylist()]
     lists = [[part.strip() for part in (cell or "").split(separator) if part.strip()] for cell in cells]
     return pa.chunked_array([pa.array(lists, pa.list_(pa.string()))])
 
@@ -116,45 +116,45 @@ def refuse_joined(column: pa.ChunkedArray, persons: pa.ChunkedArray | None, name
             )
 
 
-def _of_list_column(column: pa.ChunkedArray, persons: pa.ChunkedArray | None) -> Entered:
+def _from_list_column(column: pa.ChunkedArray, persons: pa.ChunkedArray | None) -> ItemPairs:
     lists = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     lists = pa.concat_arrays(lists.chunks) if isinstance(lists, pa.ChunkedArray) else lists
     lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False).astype(np.int64)
-    codes, items = _coded_items(lists.flatten())
+    codes, items = _encode_items(lists.flatten())
     if persons is None:
-        return Entered(np.repeat(np.arange(len(lengths)), lengths), codes, items, len(lengths))
-    who, count = _coded_persons(persons)
-    return Entered(np.repeat(who, lengths), codes, items, count, len(lengths) - count)
+        return ItemPairs(np.repeat(np.arange(len(lengths)), lengths), codes, items, len(lengths))
+    who, count = _encode_individuals(persons)
+    return ItemPairs(np.repeat(who, lengths), codes, items, count, len(lengths) - count)
 
 
-def _of_pairs(persons: pa.ChunkedArray, column: pa.ChunkedArray) -> Entered:
-    who, count = _coded_persons(persons)
-    codes, items = _coded_items(column)
-    return Entered(who, codes, items, count)
+def _from_pairs(persons: pa.ChunkedArray, column: pa.ChunkedArray) -> ItemPairs:
+    who, count = _encode_individuals(persons)
+    codes, items = _encode_items(column)
+    return ItemPairs(who, codes, items, count)
 
 
-def _coded_persons(persons: pa.ChunkedArray) -> tuple[Ints, int]:
+def _encode_individuals(persons: pa.ChunkedArray) -> tuple[Ints, int]:
     if persons.null_count:
         raise SchemaError(
             f"{persons.null_count:,} rows do not say whose items they are; name the person, or drop them."
         )
-    distinct, codes = coded(persons)
+    distinct, codes = encode_distinct(persons)
     return codes.to_numpy(zero_copy_only=False).astype(np.int64), len(distinct)
 
 
-def _coded_items(values: pa.Array | pa.ChunkedArray) -> tuple[Ints, tuple[str, ...]]:
+def _encode_items(values: pa.Array | pa.ChunkedArray) -> tuple[Ints, tuple[str, ...]]:
     """Return a code for every item, and the names, equal ones once: values of several types may share a text."""
     missing = values.null_count
     if pa.types.is_floating(values.type):
         missing += pc.sum(pc.is_nan(values)).as_py() or 0
     if missing:
         raise SchemaError(f"{missing:,} items are missing; name them, or drop them.")
-    distinct, codes = coded(values)
-    names = pc.cast(distinct_texts(distinct), pa.string())
+    distinct, codes = encode_distinct(values)
+    names = pc.cast(format_distinct_values(distinct), pa.string())
     blank = pc.sum(pc.equal(pc.utf8_trim_whitespace(names), "")).as_py() or 0
     if blank:
         raise SchemaError("An item has no name; name it, or drop it.")
-    same, again = coded(names)
+    same, again = encode_distinct(names)
     place = again.to_numpy(zero_copy_only=False).astype(np.int64)
     return place[codes.to_numpy(zero_copy_only=False)], tuple(same.to_pylist())
 

@@ -10,10 +10,10 @@ from sfumato.baskets.ordering import order_by_content
 Ints = npt.NDArray[np.int64]
 
 
-def alike(codes: npt.NDArray[np.int32], offsets: Ints) -> Ints:
+def label_identical(codes: npt.NDArray[np.int32], offsets: Ints) -> Ints:
     """Give every basket a number that only baskets with the same items share.
 
-    >>> alike(np.array([0, 2, 1, 0, 2], dtype=np.int32), np.array([0, 2, 3, 5])).tolist()
+    >>> label_identical(np.array([0, 2, 1, 0, 2], dtype=np.int32), np.array([0, 2, 3, 5])).tolist()
     [0, 1, 0]
     """
     order = order_by_content(codes, offsets)

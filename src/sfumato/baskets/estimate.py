@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.baskets.baskets import Baskets
-from sfumato.baskets.disassociated import DisassociatedBaskets
-from sfumato.randomness import draw_seed, generator
-from sfumato.validation import is_whole, require
+from sfumato.baskets.baskets import Transactions
+from sfumato.baskets.disassociated import DisassociatedTransactions
+from sfumato.randomness import draw_seed, seeded_generator
+from sfumato.validation import is_integer, require
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -32,7 +32,7 @@ class SupportEstimate:
     expected: float
 
 
-def support(published: DisassociatedBaskets, items: Sequence[str]) -> SupportEstimate:
+def estimate_support(published: DisassociatedTransactions, items: Sequence[str]) -> SupportEstimate:
     """Estimate how many baskets hold all of some items.
 
     Within one chunk the number is exact. Over several chunks it is bounded by what their parts allow, cluster by
@@ -43,13 +43,13 @@ def support(published: DisassociatedBaskets, items: Sequence[str]) -> SupportEst
     published : the release, `release.baskets`.
     items : at least one item.
     """
-    _check(published)
+    _require_disassociated(published)
     require(len(items) > 0, "support", "items", "at least one item", items)
-    lower, upper, expected = supports_of_sets(published, [items])
+    lower, upper, expected = estimate_supports(published, [items])
     return SupportEstimate(lower=int(lower[0]), upper=int(upper[0]), expected=float(expected[0]))
 
 
-def sample(published: DisassociatedBaskets, *, seed: int | None = None) -> Baskets:
+def sample_reconstruction(published: DisassociatedTransactions, *, seed: int | None = None) -> Transactions:
     """Draw a table that the release may have come from.
 
     The parts of every chunk are shuffled over the baskets of their cluster, and every term goes to one basket. Where a
@@ -61,14 +61,16 @@ def sample(published: DisassociatedBaskets, *, seed: int | None = None) -> Baske
     published : the release, `release.baskets`.
     seed : repeats a draw, which hides nobody; by default a fresh one.
     """
-    from sfumato.baskets.sampling import plausible
+    from sfumato.baskets.sampling import draw_reconstruction
 
-    _check(published)
-    require(seed is None or (is_whole(seed) and seed >= 0), "sample", "seed", "a whole number of at least 0", seed)
-    return plausible(published, generator(draw_seed() if seed is None else seed))
+    _require_disassociated(published)
+    require(seed is None or (is_integer(seed) and seed >= 0), "sample", "seed", "a whole number of at least 0", seed)
+    return draw_reconstruction(published, seeded_generator(draw_seed() if seed is None else seed))
 
 
-def supports_of_sets(published: DisassociatedBaskets, known: Sequence[Sequence[str]]) -> tuple[Ints, Ints, Floats]:
+def estimate_supports(
+    published: DisassociatedTransactions, known: Sequence[Sequence[str]]
+) -> tuple[Ints, Ints, Floats]:
     """Return the lower bound, the upper bound and the expectation of the support of many sets of items.
 
     A set with an item that the release does not name has support 0; the empty set is in all baskets.
@@ -80,17 +82,17 @@ def supports_of_sets(published: DisassociatedBaskets, known: Sequence[Sequence[s
     possible = np.array([-1 not in each for each in coded], dtype=np.bool_)
     listed = [np.array(each if fine else [], dtype=np.int64) for each, fine in zip(coded, possible, strict=True)]
     offsets = np.concatenate([[0], np.cumsum([len(each) for each in listed])]).astype(np.int64)
-    e, _, has_terms = published.spare_parts()
+    e, _, has_terms = published.spare_subrecords()
     spare = np.where(has_terms | (published.above[: len(published.sizes)] >= 0), -1, e)
-    owners = published.baskets_of, np.array([len(published.sizes)])
+    owners = published.cluster_sizes, np.array([len(published.sizes)])
     found = np.zeros((3, len(known)))
     sets = np.concatenate([np.zeros(0, dtype=np.int64), *listed])
     clusters = published.sizes, published.above, spare
-    kernel.bound_sets(sets, offsets, clusters, owners, *published.places, found)
+    kernel.bound_supports(sets, offsets, clusters, owners, *published.item_positions, found)
     found[:, ~possible] = 0
     return found[0].astype(np.int64), found[1].astype(np.int64), found[2]
 
 
-def _check(published: object) -> None:
+def _require_disassociated(published: object) -> None:
     given = type(published).__name__
-    require(isinstance(published, DisassociatedBaskets), "estimate", "published", "DisassociatedBaskets", given)
+    require(isinstance(published, DisassociatedTransactions), "estimate", "published", "DisassociatedBaskets", given)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from sfumato.baskets.disassociated import DisassociatedBaskets
+    from sfumato.baskets.disassociated import DisassociatedTransactions
     from sfumato.baskets.published import Pair
 
 Ints = npt.NDArray[np.int64]
@@ -18,12 +18,12 @@ FIRST_ITEMS = 200  # the most frequent ones, whose pairs say how frequent an ite
 TERM = -1
 
 
-def places_of(published: DisassociatedBaskets) -> tuple[tuple[Ints, ...], Ints]:
+def item_positions(published: DisassociatedTransactions) -> tuple[tuple[Ints, ...], Ints]:
     """List the places of every item, by node: a chunk with the parts that have it, or the terms of a cluster."""
-    part = published.part_of_code
+    part = published.subrecord_of_code
     order = np.argsort(published.codes, kind="stable")
     postings, code = part[order], published.codes[order]
-    chunk = published.chunk_of_part[postings]
+    chunk = published.chunk_of_subrecord[postings]
     starts = np.flatnonzero((np.diff(code, prepend=-1) != 0) | (np.diff(chunk, prepend=-1) != 0))
     stops = np.append(starts[1:], len(code))[: len(starts)]
     holders = np.repeat(np.arange(len(published.sizes)), np.diff(published.term_begins))
@@ -43,13 +43,13 @@ def places_of(published: DisassociatedBaskets) -> tuple[tuple[Ints, ...], Ints]:
     return (begins, nodes[by_item], chunks[by_item], ends[0][by_item], ends[1][by_item], first), postings
 
 
-def item_totals(published: DisassociatedBaskets) -> Ints:
+def expected_supports(published: DisassociatedTransactions) -> Ints:
     """Return the expected support of every item: its parts, and one basket where it is a term."""
     width = len(published.items)
     return np.asarray(np.bincount(published.codes, minlength=width) + np.bincount(published.terms, minlength=width))
 
 
-def pair_matrix(published: DisassociatedBaskets, codes: Ints, *, inside: bool) -> Floats:
+def pair_matrix(published: DisassociatedTransactions, codes: Ints, *, inside: bool) -> Floats:
     """Return the expected support of every pair of some items, or only that inside chunks, which is a lower bound.
 
     In every cluster, items of different chunks are independent: of |P| baskets, s_a s_b / |P| have both.
@@ -60,7 +60,7 @@ def pair_matrix(published: DisassociatedBaskets, codes: Ints, *, inside: bool) -
     local = np.full(len(published.items), -1, dtype=np.int64)
     local[codes] = np.arange(count)
     held = local[published.codes] >= 0
-    parts = published.part_of_code[held]
+    parts = published.subrecord_of_code[held]
     shape = len(published.part_begins) - 1, count
     matrix = csr_array((np.ones(len(parts)), (parts, local[published.codes[held]])), shape=shape)
     found: Floats = (matrix.T @ matrix).toarray()
@@ -69,14 +69,14 @@ def pair_matrix(published: DisassociatedBaskets, codes: Ints, *, inside: bool) -
     chunk, item, supports = published.supports
     chosen = local[item] >= 0
     chunk, item, supports = chunk[chosen], local[item[chosen]], supports[chosen]
-    baskets = published.baskets_of[published.chunk_owner[chunk]]
+    baskets = published.cluster_sizes[published.chunk_owner[chunk]]
     alike = csr_array((supports / np.sqrt(baskets), (chunk, item)), shape=(len(published.chunk_owner), count))
     found -= (alike.T @ alike).toarray()
     density = _densities(published, (published.chunk_owner[chunk], item, supports / baskets), local, count)
     return found + (density.T @ (density * published.sizes[:, None]))
 
 
-def _densities(published: DisassociatedBaskets, chunks: tuple[Any, Any, Any], local: Ints, count: int) -> Floats:
+def _densities(published: DisassociatedTransactions, chunks: tuple[Any, Any, Any], local: Ints, count: int) -> Floats:
     """Return the share of the baskets of every cluster that have each item."""
     density = np.zeros((len(published.above), count))
     nodes, items, shares = chunks
@@ -91,7 +91,9 @@ def _densities(published: DisassociatedBaskets, chunks: tuple[Any, Any, Any], lo
     return found
 
 
-def pair_supports_of(published: DisassociatedBaskets, pairs: Sequence[Pair], *, inside: bool = False) -> Floats:
+def expected_pair_supports(
+    published: DisassociatedTransactions, pairs: Sequence[Pair], *, inside: bool = False
+) -> Floats:
     """Estimate the support of pairs; 0 where an item is unknown."""
     place = {name: code for code, name in enumerate(published.items)}
     codes = np.array(sorted({place[name] for pair in pairs for name in pair if name in place}), dtype=np.int64)
@@ -101,9 +103,9 @@ def pair_supports_of(published: DisassociatedBaskets, pairs: Sequence[Pair], *, 
     return np.asarray(matrix[chosen[:, 0], chosen[:, 1]])
 
 
-def top_pairs_of(published: DisassociatedBaskets, count: int, *, inside: bool = False) -> list[Pair]:
+def most_expected_pairs(published: DisassociatedTransactions, count: int, *, inside: bool = False) -> list[Pair]:
     """Return the pairs of the largest expected support, ties by name; no pair is above its rarer item."""
-    totals = item_totals(published)
+    totals = expected_supports(published)
     many = max(FIRST_ITEMS, count)
     while True:
         codes = np.sort(np.argsort(-totals, kind="stable")[:many])

@@ -9,24 +9,24 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.baskets.baskets import Baskets
+from sfumato.baskets.baskets import Transactions
 from sfumato.baskets.coherence import Coherence
 from sfumato.baskets.lkc_privacy import LKCPrivacy
-from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.published import PublishedTransactions
 from sfumato.baskets.rho_uncertainty import RhoUncertainty
-from sfumato.baskets.sensitive_sets import sets_with_secrets
-from sfumato.baskets.tree_search import refuse_few
-from sfumato.coding.item_sets import ItemSets
-from sfumato.coding.set_rules import only
+from sfumato.baskets.sensitive_sets import with_sensitive_items
+from sfumato.baskets.tree_search import check_enough_transactions
+from sfumato.coding.item_sets import ItemsetCounter
+from sfumato.coding.set_rules import restrict_items
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.kinds.promise import Model
+from sfumato.kinds.search import Algorithm, Request
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class GreedySuppression(KindSearch[PublishedSets]):
+class GreedySuppression(Algorithm[PublishedTransactions]):
     """Remove items from all baskets until no known items tell too much.
 
     Sets of one item are judged first, then sets of two, and so on. Among the items of the sets that break the promise,
@@ -37,40 +37,40 @@ class GreedySuppression(KindSearch[PublishedSets]):
 
     name = "greedy-suppression"
     reference = "Xu, Wang, Fu, Yu (2008); Cao, Karras, Raissi, Tan (2010)"
-    serves: ClassVar = (Coherence, LKCPrivacy, RhoUncertainty)
+    supports: ClassVar = (Coherence, LKCPrivacy, RhoUncertainty)
 
-    def find(self, request: KindRequest[PublishedSets]) -> Baskets:
+    def search(self, request: Request[PublishedTransactions]) -> Transactions:
         """Remove items until all models are kept."""
         self.check(request.models)
-        return suppressed(cast("Baskets", request.data), request.models)
+        return suppress_violating_items(cast("Transactions", request.data), request.models)
 
 
-def suppressed(baskets: Baskets, models: Sequence[KindPromise[Any]]) -> Baskets:
+def suppress_violating_items(baskets: Transactions, models: Sequence[Model[Any]]) -> Transactions:
     """Return baskets without the items whose sets break a promise."""
     kept, marked = np.ones(len(baskets.items), dtype=np.bool_), baskets.is_sensitive
     for model in models:
-        refuse_few(int(model.parameters().get("k", model.parameters().get("K", 1))), baskets)
-        _, sets = sets_with_secrets(baskets, model.name)
-        if isinstance(model, LKCPrivacy) and not np.array_equal(model.secrets(baskets), marked):
+        check_enough_transactions(int(model.parameters().get("k", model.parameters().get("K", 1))), baskets)
+        _, sets = with_sensitive_items(baskets, model.name)
+        if isinstance(model, LKCPrivacy) and not np.array_equal(model.sensitive_items(baskets), marked):
             raise SchemaError(
-                f"Mark the values of {model.sensitive!r} alone as sensitive, by sf.baskets.rows_as_baskets."
+                f"Mark the values of {model.sensitive!r} alone as sensitive, by sf.baskets.transactions_from_rows."
             )
-        for size in range(1, _largest(model, baskets) + 1):
-            left = only(sets, kept)
+        for size in range(1, _max_known_items(model, baskets) + 1):
+            left = restrict_items(sets, kept)
             longest = int(np.diff(left.offsets).max(initial=0))
             if longest < size or not kept[marked].any():
                 break
-            found = cast("Coherence | LKCPrivacy | RhoUncertainty", model).broken(left, marked, size).listed
+            found = cast("Coherence | LKCPrivacy | RhoUncertainty", model).violations(left, marked, size).listed
             public = isinstance(model, Coherence | LKCPrivacy)
-            kept[_chosen(found[:, :size] if public else found, left.supports)] = False
+            kept[_greedy_cover(found[:, :size] if public else found, left.supports)] = False
     if not kept[marked].any():
         raise InfeasibleError("The promise would remove every sensitive item; choose a larger share, or publish none.")
-    left = only(ItemSets(baskets.codes, baskets.offsets, len(baskets.items)), kept)
+    left = restrict_items(ItemsetCounter(baskets.codes, baskets.offsets, len(baskets.items)), kept)
     rows, tree = np.arange(len(baskets)) if baskets.origin is None else baskets.origin, baskets.tree
-    return Baskets.of_codes(left.codes, left.offsets, baskets.items, is_sensitive=marked, origin=rows, tree=tree)
+    return Transactions.from_codes(left.codes, left.offsets, baskets.items, is_sensitive=marked, origin=rows, tree=tree)
 
 
-def _largest(model: KindPromise[Any], baskets: Baskets) -> int:
+def _max_known_items(model: Model[Any], baskets: Transactions) -> int:
     """Return the size of the largest sets that an adversary may know."""
     if isinstance(model, Coherence):
         return model.p
@@ -79,7 +79,7 @@ def _largest(model: KindPromise[Any], baskets: Baskets) -> int:
     return cast("RhoUncertainty", model).most or int(baskets.lengths.max())
 
 
-def _chosen(broken: Ints, supports: Ints) -> Ints:
+def _greedy_cover(broken: Ints, supports: Ints) -> Ints:
     """Choose items so that every broken set loses one: again and again the one in most sets for what it costs."""
     if not len(broken):
         return np.zeros(0, dtype=np.int64)

@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 Ints = npt.NDArray[np.int64]
 SMALLEST_FAN = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ItemTree:
+class ItemTaxonomy:
     """Nodes of a taxonomy, children before their parents; the items come first and the root comes last.
 
     Parameters
@@ -34,10 +34,10 @@ class ItemTree:
     item_count: int
 
     def __repr__(self) -> str:
-        return f"ItemTree({self.item_count} items, {len(self.names)} nodes)"
+        return f"ItemTaxonomy({self.item_count} items, {len(self.names)} nodes)"
 
     @classmethod
-    def of(cls, taxonomy: Taxonomy) -> ItemTree:
+    def from_taxonomy(cls, taxonomy: Taxonomy) -> ItemTaxonomy:
         """Make a tree of a taxonomy; a label that several levels repeat is one node."""
         if len(taxonomy.rows) < SMALLEST_FAN:
             raise HierarchyError("The taxonomy has only one leaf, so nothing can be generalized; give it more items.")
@@ -73,12 +73,12 @@ class ItemTree:
         return penalty
 
     @cached_property
-    def first(self) -> Ints:
+    def first_leaf(self) -> Ints:
         """The first item of every node, in an order of items where every node is a run."""
         return self._spans[0]
 
     @cached_property
-    def place(self) -> Ints:
+    def leaf_position(self) -> Ints:
         """The place of every item in that order."""
         return self._spans[1]
 
@@ -92,9 +92,9 @@ class ItemTree:
             filled[above] += self.leaves[node]
         return first, first[: self.item_count]
 
-    def without_parent(self, node: int) -> ItemTree:
+    def without_parent(self, node: int) -> ItemTaxonomy:
         """Return the same nodes, of which one has nothing above it any more."""
-        made = ItemTree(self.names, self.parents.copy(), self.item_count)
+        made = ItemTaxonomy(self.names, self.parents.copy(), self.item_count)
         for name in ("leaves", "penalty", "_spans"):  # which only the whole tree tells
             made.__dict__[name] = getattr(self, name)
         made.parents[node] = -1
@@ -119,7 +119,7 @@ def _named(group: Sequence[str], most: int) -> str:
     return f"{{{','.join(group)}}}" if len(group) <= most else f"{{{group[0]}..{group[-1]}}}"
 
 
-def balanced(items: Sequence[str], *, fan_out: int = 5) -> Taxonomy:
+def balanced_taxonomy(items: Sequence[str], *, fan_out: int = 5) -> Taxonomy:
     """Put items under a tree of even groups, in the order of their names, or of their numbers if all are numbers.
 
     Its groups mean no more than that order does; a taxonomy that people made keeps more of what a release can tell.
@@ -133,13 +133,13 @@ def balanced(items: Sequence[str], *, fan_out: int = 5) -> Taxonomy:
 
     Examples
     --------
-    >>> balanced(["a", "b", "c"], fan_out=2).rows
+    >>> balanced_taxonomy(["a", "b", "c"], fan_out=2).rows
     (('a', '{a,b}', '*'), ('b', '{a,b}', '*'), ('c', 'c', '*'))
-    >>> balanced([str(number) for number in range(1, 10)], fan_out=2).rows[4]
+    >>> balanced_taxonomy([str(number) for number in range(1, 10)], fan_out=2).rows[4]
     ('5', '{5,6}', '{5..8}', '{1..8}', '*')
     """
     require(
-        is_whole(fan_out) and fan_out >= SMALLEST_FAN, "balanced", "fan_out", "a whole number of at least 2", fan_out
+        is_integer(fan_out) and fan_out >= SMALLEST_FAN, "balanced", "fan_out", "a whole number of at least 2", fan_out
     )
     numbers = all(name.isdecimal() for name in items)
     ordered = sorted(items, key=(lambda name: (int(name), name)) if numbers else None)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.baskets.published import PublishedSets
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_whole, require
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KMAnonymity(KindPromise[PublishedSets]):
+class KmAnonymity(Model[PublishedTransactions]):
     """Every set of at most m items that some basket has is matched by at least k published baskets.
 
     A basket matches known items if it covers each of them, by the item itself or by a group that stands for it. An item
@@ -31,9 +31,9 @@ class KMAnonymity(KindPromise[PublishedSets]):
     name = "km-anonymity"
     reference = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data (2008)"
     bound = "min"
-    counted = "sets of items"
+    unit = "sets of items"
     stricter: ClassVar = {"k": "larger", "m": "larger"}
-    words = ModelWords(
+    words = ModelDescription(
         title="k^m-anonymity",
         level="fewest baskets that match a set of known items",
         promise="Whoever knows at most {m} items of a person finds at least {k} baskets that match them.",
@@ -45,15 +45,15 @@ class KMAnonymity(KindPromise[PublishedSets]):
     m: int
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_integer(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
 
     @property
     def limit(self) -> float:
         """The number of baskets that must match."""
         return self.k
 
-    def judge(self, published: PublishedSets) -> KindVerdict:
+    def evaluate(self, published: PublishedTransactions) -> Verdict:
         """Count the baskets that match every set of at most m items that occurs."""
-        fewest, rare = published.rare_sets(self.k, self.m)
-        return KindVerdict(self, fewest, rare)
+        fewest, rare = published.count_rare_itemsets(self.k, self.m)
+        return Verdict(self, fewest, rare)

@@ -8,24 +8,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.baskets.baskets import Baskets
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.sensitive_sets import MOST_SETS, refuse_too_many, whole_baskets
+from sfumato.baskets.baskets import Transactions
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.sensitive_sets import MAX_SETS, check_itemset_limit, require_whole_transactions
 from sfumato.baskets.table_rows import EQUALS
-from sfumato.coding.item_sets import Flags, ItemSets
-from sfumato.coding.set_rules import RulesFound, walk_sets
+from sfumato.coding.item_sets import Flags, ItemsetCounter
+from sfumato.coding.set_rules import RuleCounts, count_rules
 from sfumato.exceptions import SchemaError
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, is_whole, require
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LKCPrivacy(KindPromise[PublishedSets]):
+class LKCPrivacy(Model[PublishedTransactions]):
     """Every combination of at most L known values is in at least K rows, of which at most a share C has one secret.
 
     For tables with so many columns that nobody knows all of a person. Rows are baskets of items that name a column and
-    a value, as `sf.baskets.rows_as_baskets` makes them; what is sensitive are the items of the sensitive column. The
+    a value, as `sf.baskets.transactions_from_rows` makes them; what is sensitive are the items of the sensitive column. The
     level is the largest share; combinations that are in fewer than K rows are counted as broken.
 
     Parameters
@@ -39,9 +39,9 @@ class LKCPrivacy(KindPromise[PublishedSets]):
     name = "lkc-privacy"
     reference = "Mohammed, Fung, Hung, Lee: Anonymizing healthcare data (2009)"
     bound = "max"
-    counted = "combinations of values"
+    unit = "combinations of values"
     stricter: ClassVar = {"L": "larger", "K": "larger", "C": "smaller"}
-    words = ModelWords(
+    words = ModelDescription(
         title="LKC-privacy",
         level="largest share of one sensitive value among rows with a combination of known values",
         promise=(
@@ -58,9 +58,9 @@ class LKCPrivacy(KindPromise[PublishedSets]):
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_whole(self.L) and self.L >= 1, self, "L", "a whole number of at least 1", self.L)
-        require(is_whole(self.K) and self.K >= 1, self, "K", "a whole number of at least 1", self.K)
-        require(is_number(self.C) and 0 <= self.C <= 1, self, "C", "a share in [0, 1]", self.C)
+        require(is_integer(self.L) and self.L >= 1, self, "L", "a whole number of at least 1", self.L)
+        require(is_integer(self.K) and self.K >= 1, self, "K", "a whole number of at least 1", self.K)
+        require(is_finite_number(self.C) and 0 <= self.C <= 1, self, "C", "a share in [0, 1]", self.C)
         given: object = self.sensitive
         named = isinstance(given, str) and bool(given)
         require(named, self, "sensitive", "the name of a column", self.sensitive)
@@ -70,23 +70,23 @@ class LKCPrivacy(KindPromise[PublishedSets]):
         """The largest share that is allowed."""
         return self.C
 
-    def judge(self, published: PublishedSets) -> KindVerdict:
+    def evaluate(self, published: PublishedTransactions) -> Verdict:
         """Judge every combination of at most L values that occurs."""
-        baskets = whole_baskets(published, self.name)
-        sets = ItemSets(baskets.codes, baskets.offsets, len(baskets.items))
-        found = [self.broken(sets, self.secrets(baskets), size) for size in range(1, self.L + 1)]
-        return KindVerdict(self, max(each.worst for each in found), sum(each.broken for each in found))
+        baskets = require_whole_transactions(published, self.name)
+        sets = ItemsetCounter(baskets.codes, baskets.offsets, len(baskets.items))
+        found = [self.violations(sets, self.sensitive_items(baskets), size) for size in range(1, self.L + 1)]
+        return Verdict(self, max(each.worst for each in found), sum(each.violations for each in found))
 
-    def secrets(self, baskets: Baskets) -> Flags:
+    def sensitive_items(self, baskets: Transactions) -> Flags:
         """Return which items are values of the sensitive column."""
         hidden = np.array([name.startswith(f"{self.sensitive}{EQUALS}") for name in baskets.items], dtype=np.bool_)
         if not hidden.any():
             raise SchemaError(f"No row has a value of {self.sensitive!r}; name the sensitive column.")
         return hidden
 
-    def broken(self, sets: ItemSets, sensitive: Flags, size: int) -> RulesFound:
+    def violations(self, sets: ItemsetCounter, sensitive: Flags, size: int) -> RuleCounts:
         """Find the combinations of a size that break the promise."""
         share = Fraction(str(self.C))
-        found = walk_sets(sets, ~sensitive, sensitive, size=size, k=self.K, share=share, every=False, most=MOST_SETS)
-        refuse_too_many(found, MOST_SETS, "choose a smaller L")
+        found = count_rules(sets, ~sensitive, sensitive, size=size, k=self.K, share=share, every=False, most=MAX_SETS)
+        check_itemset_limit(found, MAX_SETS, "choose a smaller L")
         return found

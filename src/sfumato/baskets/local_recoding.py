@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.baskets.item_cut import ItemCut
+from sfumato.baskets.item_cut import TaxonomyCut
 from sfumato.baskets.ordering import order_by_gray_code
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.tree_search import TreeSearch, raise_until_kept, recoded_by
-from sfumato.kinds.search import KindRequest
-from sfumato.validation import is_whole, require
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.tree_search import TaxonomyGeneralization, generalize_until_anonymous, recode_by_cuts
+from sfumato.kinds.search import Request
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LocalRecoding(TreeSearch):
+class LocalRecodingAnonymization(TaxonomyGeneralization):
     """Generalize items in parts of the baskets, each by the cut that apriori anonymization finds for it alone.
 
     Baskets are put in the order of a Gray code of their items, frequent items first, in which neighbors differ little,
@@ -34,19 +34,19 @@ class LocalRecoding(TreeSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        good = is_whole(self.part_size) and self.part_size >= 1
+        good = is_integer(self.part_size) and self.part_size >= 1
         require(good, self, "part_size", "a whole number of at least 1", self.part_size)
 
-    def find(self, request: KindRequest[PublishedSets]) -> PublishedSets:
+    def search(self, request: Request[PublishedTransactions]) -> PublishedTransactions:
         """Part the baskets, and raise nodes in every part."""
-        original, placed, k, m = self.begin(request)
+        original, placed, k, m = self.prepare(request)
         frequency = np.argsort(np.argsort(-original.supports, kind="stable")).astype(np.int32)
         order = order_by_gray_code(frequency[original.codes], original.offsets)
         count = max(1, len(original) // max(self.part_size, k))
         parts = [np.sort(part) for part in np.array_split(order, count)]
         cuts = []
         for number, rows in enumerate(parts):
-            cuts.append(ItemCut(placed.part(rows)))
-            raise_until_kept(cuts[-1], k, m)
+            cuts.append(TaxonomyCut(placed.take(rows)))
+            generalize_until_anonymous(cuts[-1], k, m)
             request.progress((number + 1) / count, f"part {number + 1} of {count}")
-        return recoded_by(cuts, parts, original, placed.tree)
+        return recode_by_cuts(cuts, parts, original, placed.tree)

@@ -11,33 +11,33 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.baskets.thresholds import leak, threshold
+from sfumato.baskets.thresholds import leak_probability, release_threshold
 from sfumato.coding.fingerprint import fingerprint_of_rows
-from sfumato.neighbors import individual, loss
-from sfumato.queries.estimates.rows import refuse_unknown
+from sfumato.neighbors import describe_epsilon, one_individual
+from sfumato.queries.estimates.rows import check_column_exists
 from sfumato.queries.private import noise
 from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.queries.private.budget import (
     DELTA_UNIT,
     UNIT,
-    shown,
-    shown_delta,
-    units_of_cost,
-    units_of_delta_budget,
+    delta_budget_units,
+    epsilon_cost_units,
+    format_delta,
+    format_epsilon,
 )
-from sfumato.queries.private.columns import one_writing
-from sfumato.randomness import Stream
-from sfumato.table.frames import Frame, all_texts, cells_of
-from sfumato.table.values import coded, distinct_texts
-from sfumato.validation import is_whole, require
+from sfumato.queries.private.columns import canonical_text
+from sfumato.randomness import KeyedRandom
+from sfumato.table.frames import Frame, cells_of, to_text_table
+from sfumato.table.values import encode_distinct, format_distinct_values
+from sfumato.validation import is_integer, require
 
 Ints = npt.NDArray[np.int64]
 Keep: TypeAlias = Literal["random", "frequent"]
-OWNER = "private_counts"
+CALLER = "private_counts"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LogCounts:
+class PrivateItemCounts:
     """How many persons have each item, with noise; items that few persons have are missing.
 
     Parameters
@@ -63,8 +63,8 @@ class LogCounts:
 
     def __repr__(self) -> str:
         names = ", ".join(self.columns)
-        cost = loss(self.epsilon, self.neighbors, delta=self.delta)
-        return f"LogCounts({len(self.items)} items of {names}, {cost})"
+        cost = describe_epsilon(self.epsilon, self.neighbors, delta=self.delta)
+        return f"PrivateItemCounts({len(self.items)} items of {names}, {cost})"
 
     def to_frame(self) -> pa.Table:
         """Return a table of the items and their counts; this is all that may be published."""
@@ -72,20 +72,20 @@ class LogCounts:
         return pa.table([*texts, pa.array(self.counts)], names=[*self.columns, "persons"])
 
     @property
-    def leak(self) -> float:
+    def leak_probability(self) -> float:
         """The chance that an item comes out that only one person kept; delta bounds that of `max_items` of them."""
-        return leak(scale=self.scale, threshold=self.threshold)
+        return leak_probability(scale=self.scale, threshold=self.threshold)
 
     def volume_kept(self, log: Frame) -> float:
         """Return the share of the rows of a log whose item is published; for the owner's eyes only."""
         table = cells_of(log)
-        codes, items = _items_of(table, self.columns)
+        codes, items = _encode_items(table, self.columns)
         named = codes[codes >= 0]
         published = np.isin(np.arange(len(items)), [at for at, item in enumerate(items) if item in set(self.items)])
         return float(published[named].mean()) if len(named) else 0.0
 
 
-class LogCost(NamedTuple):
+class ItemCountCost(NamedTuple):
     """How many items a person counts for, and what was spent."""
 
     max_items: int
@@ -94,7 +94,7 @@ class LogCost(NamedTuple):
 
 
 @recording_refusals
-def private_counts(
+def private_item_counts(
     log: Frame,
     *,
     person: str,
@@ -105,7 +105,7 @@ def private_counts(
     accountant: Accountant,
     analyst: str,
     keep: Keep = "random",
-) -> LogCounts:
+) -> PrivateItemCounts:
     """Count the persons behind every item of a log, with (epsilon, delta)-differential privacy for persons.
 
     Every person keeps at most `max_items` different items. Counts get noise; an item is published with its noisy count
@@ -126,64 +126,66 @@ def private_counts(
     """
     table = cells_of(log)
     columns = (item,) if isinstance(item, str) else tuple(item)
-    _refuse_bad(table, person, columns, max_items, keep)
-    require(isinstance(accountant, Accountant), OWNER, "accountant", "an Accountant", type(accountant).__name__)
-    units, chance = units_of_cost(epsilon, OWNER), units_of_delta_budget(delta, OWNER, "delta")
-    require(chance > 0, OWNER, "delta", "above 0, since naming any item can betray the only person who has it", delta)
+    _check_arguments(table, person, columns, max_items, keep)
+    require(isinstance(accountant, Accountant), CALLER, "accountant", "an Accountant", type(accountant).__name__)
+    units, chance = epsilon_cost_units(epsilon, CALLER), delta_budget_units(delta, CALLER, "delta")
+    require(chance > 0, CALLER, "delta", "above 0, since naming any item can betray the only person who has it", delta)
     noise.refuse_too_small(max_items, Fraction(units, UNIT))
-    noise.opendp()
-    accountant.belong_to(fingerprint_of_rows(all_texts(table)), individual(person))
+    noise.load_opendp()
+    accountant.bind_table(fingerprint_of_rows(to_text_table(table)), one_individual(person))
     question = f"persons for each {' and '.join(columns)}, at most {max_items} items each"
-    accountant.spend(analyst, shown(units), question, delta=shown_delta(chance))
-    codes, items = _items_of(table, columns)
-    counts = np.bincount(_kept(_persons_of(table, person), codes, max_items, keep), minlength=len(items))
-    paid = LogCost(max_items=max_items, epsilon=Fraction(units, UNIT), delta=Fraction(chance, DELTA_UNIT))
-    return _published(columns, items, counts.astype(np.int64), paid, individual(person))
+    accountant.spend(analyst, format_epsilon(units), question, delta=format_delta(chance))
+    codes, items = _encode_items(table, columns)
+    counts = np.bincount(
+        _bound_contributions(_encode_individuals(table, person), codes, max_items, keep), minlength=len(items)
+    )
+    paid = ItemCountCost(max_items=max_items, epsilon=Fraction(units, UNIT), delta=Fraction(chance, DELTA_UNIT))
+    return _release_counts(columns, items, counts.astype(np.int64), paid, one_individual(person))
 
 
-def _published(
-    columns: tuple[str, ...], items: list[tuple[str, ...]], counts: Ints, paid: LogCost, neighbors: str
-) -> LogCounts:
+def _release_counts(
+    columns: tuple[str, ...], items: list[tuple[str, ...]], counts: Ints, paid: ItemCountCost, neighbors: str
+) -> PrivateItemCounts:
     """Add noise to the counts of items that somebody keeps, and publish what reaches the threshold."""
     occurring = np.flatnonzero(counts)
-    noisy = noise.noisy(counts[occurring], sensitivity=paid.max_items, epsilon=paid.epsilon)
-    least = threshold(scale=noisy.scale, max_items=paid.max_items, delta=paid.delta)
+    noisy = noise.add_discrete_laplace(counts[occurring], sensitivity=paid.max_items, epsilon=paid.epsilon)
+    least = release_threshold(scale=noisy.scale, max_items=paid.max_items, delta=paid.delta)
     named = np.flatnonzero(noisy.numbers >= least).tolist()
     named.sort(key=lambda at: (-noisy.numbers[at], items[occurring[at]]))
-    return LogCounts(
+    return PrivateItemCounts(
         columns=columns,
         items=tuple(items[code] for code in occurring[named].tolist()),
         counts=noisy.numbers[named],
         max_items=paid.max_items,
         scale=noisy.scale,
         threshold=least,
-        epsilon=shown(int(paid.epsilon * UNIT)),
-        delta=shown_delta(int(paid.delta * DELTA_UNIT)),
+        epsilon=format_epsilon(int(paid.epsilon * UNIT)),
+        delta=format_delta(int(paid.delta * DELTA_UNIT)),
         neighbors=neighbors,
     )
 
 
-def _refuse_bad(table: pa.Table, person: str, columns: tuple[str, ...], max_items: int, keep: str) -> None:
+def _check_arguments(table: pa.Table, person: str, columns: tuple[str, ...], max_items: int, keep: str) -> None:
     for name in (person, *columns):
-        refuse_unknown(name, table)
+        check_column_exists(name, table)
     distinct = bool(columns) and len({person, *columns}) == 1 + len(columns)
-    require(distinct, OWNER, "item", "one or more columns besides that of persons", columns)
-    require(is_whole(max_items) and max_items >= 1, OWNER, "max_items", "a whole number of at least 1", max_items)
-    require(keep in get_args(Keep), OWNER, "keep", " or ".join(map(repr, get_args(Keep))), keep)
+    require(distinct, CALLER, "item", "one or more columns besides that of persons", columns)
+    require(is_integer(max_items) and max_items >= 1, CALLER, "max_items", "a whole number of at least 1", max_items)
+    require(keep in get_args(Keep), CALLER, "keep", " or ".join(map(repr, get_args(Keep))), keep)
 
 
-def _persons_of(table: pa.Table, person: str) -> Ints:
+def _encode_individuals(table: pa.Table, person: str) -> Ints:
     """Give every row the number of its person, one writing being one person; -1 for nobody."""
-    codes, texts = _numbered(table[person])
-    names = [one_writing(each) for each in texts]
+    codes, texts = _encode(table[person])
+    names = [canonical_text(each) for each in texts]
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     same = np.array([*(places[name] for name in names), -1], dtype=np.int64)
     return np.asarray(same[codes])
 
 
-def _items_of(table: pa.Table, columns: Sequence[str]) -> tuple[Ints, list[tuple[str, ...]]]:
+def _encode_items(table: pa.Table, columns: Sequence[str]) -> tuple[Ints, list[tuple[str, ...]]]:
     """Give every row the number of its item, -1 where a column is missing; say what each number stands for."""
-    columns_read = [_numbered(table[name]) for name in columns]
+    columns_read = [_encode(table[name]) for name in columns]
     there = np.flatnonzero(np.all([codes >= 0 for codes, _ in columns_read], axis=0))
     keys = np.zeros(len(there), dtype=np.int64)
     for codes, texts in columns_read:
@@ -195,25 +197,25 @@ def _items_of(table: pa.Table, columns: Sequence[str]) -> tuple[Ints, list[tuple
     return numbers, list(zip(*parts, strict=True))
 
 
-def _numbered(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
+def _encode(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
     """Give every text of a column a number, -1 where there is none."""
-    distinct, found = coded(column)
-    texts, same = coded(distinct_texts(distinct))
-    place = np.array([*_filled(same), -1], dtype=np.int64)
-    return place[_filled(found)], texts.to_pylist()
+    distinct, found = encode_distinct(column)
+    texts, same = encode_distinct(format_distinct_values(distinct))
+    place = np.array([*_codes_to_numpy(same), -1], dtype=np.int64)
+    return place[_codes_to_numpy(found)], texts.to_pylist()
 
 
-def _filled(codes: pa.Array) -> Ints:
+def _codes_to_numpy(codes: pa.Array) -> Ints:
     return np.asarray(codes.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _kept(persons: Ints, codes: Ints, most: int, keep: Keep) -> Ints:
+def _bound_contributions(persons: Ints, codes: Ints, most: int, keep: Keep) -> Ints:
     """Return the items that persons keep, at most so many each; what one keeps depends on her own rows alone."""
     there = (persons >= 0) & (codes >= 0)
     width = int(codes.max(initial=0)) + 1
     pairs, often = np.unique(persons[there] * width + codes[there], return_counts=True)
     who, what = np.divmod(pairs, width)
-    drawn = Stream().words(len(pairs))
+    drawn = KeyedRandom().random_uint64(len(pairs))
     order = np.lexsort((drawn, -often, who) if keep == "frequent" else (drawn, who))
     ordered = who[order]
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.baskets.matching import cover_of
+from sfumato.baskets.matching import narrowest_cover
 
 if TYPE_CHECKING:
-    from sfumato.baskets.baskets import Baskets
+    from sfumato.baskets.baskets import Transactions
     from sfumato.baskets.published import Pair
 
 Ints = npt.NDArray[np.int64]
@@ -19,21 +19,26 @@ Floats = npt.NDArray[np.float64]
 FIRST_ITEMS = 100  # the most frequent ones, whose pairs say how frequent an item must be to be in a top pair
 
 
-def losses_of(published: Baskets, original: Baskets) -> Mapping[str, float]:
+def information_loss(published: Transactions, original: Transactions) -> Mapping[str, float]:
     """Measure what a search lost, basket by basket.
 
     `ncp` is the normalized certainty penalty, the mean over all original occurrences: 0 for an item that stands as it
     is, the share of all items that a group stands for, and 1 for an occurrence that is lost.
     """
-    cover = cover_of(published, original.items)[original.codes]
-    if published.mixed or published.origin is None or len(published) < len(original) or (cover < 0).any():
-        cover = _narrowest(published, original, cover)
+    cover = narrowest_cover(published, original.items)[original.codes]
+    if (
+        published.has_generalized_items
+        or published.origin is None
+        or len(published) < len(original)
+        or (cover < 0).any()
+    ):
+        cover = _narrowest_in_transaction(published, original, cover)
     lost = cover < 0
-    paid = np.append(_penalties(published), 1.0)[cover]
+    paid = np.append(_item_penalties(published), 1.0)[cover]
     return {"ncp": float(paid.mean()), "occurrences lost": float(lost.mean())}
 
 
-def _narrowest(published: Baskets, original: Baskets, cover: Ints) -> Ints:
+def _narrowest_in_transaction(published: Transactions, original: Transactions, cover: Ints) -> Ints:
     """Find in the basket that an original one became the narrowest item that covers each of its own, -1 for none."""
     width = len(published.items)
     origin = np.arange(len(published)) if published.origin is None else published.origin
@@ -49,14 +54,14 @@ def _narrowest(published: Baskets, original: Baskets, cover: Ints) -> Ints:
         found[missing] = published.within[found[missing]]
 
 
-def _penalties(published: Baskets) -> Floats:
+def _item_penalties(published: Transactions) -> Floats:
     """Return the normalized certainty penalty of every published item."""
-    stands_for = _stands_for(published)
+    stands_for = _items_covered(published)
     whole = published.tree.item_count if published.tree is not None else 1
     return np.where(stands_for > 1, stands_for / whole, 0.0)
 
 
-def _stands_for(published: Baskets) -> Floats:
+def _items_covered(published: Transactions) -> Floats:
     """Return how many original items every published one stands for."""
     if published.tree is None:
         return np.ones(len(published.items))
@@ -64,17 +69,23 @@ def _stands_for(published: Baskets) -> Floats:
     return np.array([leaves.get(name, 1) for name in published.items], dtype=np.float64)
 
 
-def pair_supports_of(published: Baskets, pairs: Sequence[Pair]) -> Floats:
+def estimate_pair_supports(published: Transactions, pairs: Sequence[Pair]) -> Floats:
     """Estimate how many baskets hold both items of each pair: a group has any of its items alike."""
     names = sorted({name for pair in pairs for name in pair})
-    chances = dict(zip(names, (_chances(published, code) for code in cover_of(published, names).tolist()), strict=True))
+    chances = dict(
+        zip(
+            names,
+            (_item_probabilities(published, code) for code in narrowest_cover(published, names).tolist()),
+            strict=True,
+        )
+    )
     return np.array([float(chances[one] @ chances[two]) for one, two in pairs])
 
 
-def _chances(published: Baskets, code: int) -> Floats:
+def _item_probabilities(published: Transactions, code: int) -> Floats:
     """Return for every basket the chance that it holds an item, whose narrowest published cover is given."""
     chances = np.zeros(len(published))
-    stands_for = _stands_for(published)
+    stands_for = _items_covered(published)
     rows = published.rows
     while code >= 0:
         held = rows[published.codes == code]
@@ -84,7 +95,7 @@ def _chances(published: Baskets, code: int) -> Floats:
     return chances
 
 
-def top_pairs_of(baskets: Baskets, count: int) -> list[Pair]:
+def most_frequent_pairs(baskets: Transactions, count: int) -> list[Pair]:
     """Return the pairs that most baskets hold, ties by name: pairs of frequent items tell which items may matter."""
     supports = baskets.supports
     first = np.argsort(-supports, kind="stable")[: max(FIRST_ITEMS, count)]
@@ -95,7 +106,7 @@ def top_pairs_of(baskets: Baskets, count: int) -> list[Pair]:
     return [(baskets.items[one[at]], baskets.items[two[at]]) for at in order.tolist()]
 
 
-def _pair_counts(baskets: Baskets, codes: npt.NDArray[np.integer]) -> tuple[Ints, Ints, Ints]:
+def _pair_counts(baskets: Transactions, codes: npt.NDArray[np.integer]) -> tuple[Ints, Ints, Ints]:
     """Count the baskets with both items, for all pairs of some items that occur together."""
     from scipy.sparse import csr_array, triu
 

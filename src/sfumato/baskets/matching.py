@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.item_sets import ItemSets
+from sfumato.coding.item_sets import ItemsetCounter
 
 if TYPE_CHECKING:
-    from sfumato.baskets.baskets import Baskets
+    from sfumato.baskets.baskets import Transactions
 
 Ints = npt.NDArray[np.int64]
 
 
-def cover_of(published: Baskets, names: Sequence[str]) -> Ints:
+def narrowest_cover(published: Transactions, names: Sequence[str]) -> Ints:
     """Return for every item the narrowest published one that stands for it, -1 if it was removed everywhere."""
     here = {name: code for code, name in enumerate(published.items)}
     tree = published.tree
@@ -34,17 +34,17 @@ def cover_of(published: Baskets, names: Sequence[str]) -> Ints:
         found = np.where(open_ & (node >= 0), shown[node], found)
 
 
-def matches_of(published: Baskets, known: Sequence[Sequence[str]]) -> Ints:
+def count_matches(published: Transactions, known: Sequence[Sequence[str]]) -> Ints:
     """Count the baskets that cover every known item, for each set of known items."""
     from sfumato.coding.kernels import item_sets as kernel
 
     distinct = sorted({name for each in known for name in each})
     place = {name: at for at, name in enumerate(distinct)}
-    cover = cover_of(published, distinct)
+    cover = narrowest_cover(published, distinct)
     held = [cover[[place[name] for name in each]] for each in known]
     shown = [np.unique(each[each >= 0]) for each in held]
     offsets = np.concatenate([[0], np.cumsum([len(each) for each in shown])]).astype(np.int64)
-    sets = ItemSets(published.codes, published.offsets, len(published.items))
+    sets = ItemsetCounter(published.codes, published.offsets, len(published.items))
     counts = np.full(len(known), len(published), dtype=np.int64)
     kernel.count_matches(np.concatenate([np.zeros(0, np.int64), *shown]), offsets, sets.cover(published.within), counts)
     return counts

@@ -9,18 +9,18 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.baskets.item_cut import ItemCut
-from sfumato.baskets.item_tree import ItemTree
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.tree_search import TreeSearch, recoded_by
+from sfumato.baskets.item_cut import TaxonomyCut
+from sfumato.baskets.item_tree import ItemTaxonomy
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.tree_search import TaxonomyGeneralization, recode_by_cuts
 from sfumato.exceptions import InfeasibleError
-from sfumato.kinds.search import KindRequest
+from sfumato.kinds.search import Request
 
-MOST_CUTS = 10**6
+MAX_CUTS = 10**6
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OptimalCut(TreeSearch):
+class OptimalAnonymization(TaxonomyGeneralization):
     """Generalize items by the cut with the least normalized certainty penalty that keeps the promise.
 
     Cuts are tried by rising loss, so the first one that keeps the promise is the best one; of equally good ones the
@@ -33,32 +33,32 @@ class OptimalCut(TreeSearch):
 
     name = "optimal-cut"
     reference = "Terrovitis, Mamoulis, Kalnis: Privacy-preserving anonymization of set-valued data (2008)"
-    most_cuts: ClassVar[int] = MOST_CUTS
+    most_cuts: ClassVar[int] = MAX_CUTS
 
-    def find(self, request: KindRequest[PublishedSets]) -> PublishedSets:
+    def search(self, request: Request[PublishedTransactions]) -> PublishedTransactions:
         """Try cuts by rising loss."""
-        original, placed, k, m = self.begin(request)
-        cut = ItemCut(placed)
+        original, placed, k, m = self.prepare(request)
+        cut = TaxonomyCut(placed)
         pending = [(cut.loss, tuple(cut.above.tolist()))]
         known = {pending[0][1]}
         while True:
             _, above = heapq.heappop(pending)
-            cut = ItemCut(placed, np.array(above))
-            sets, _ = cut.recoded()
-            if not any(sets.found(size, k).rare for size in range(1, m + 1)):
-                return recoded_by([cut], [np.arange(len(original))], original, placed.tree)
-            for wider in wider_cuts(placed.tree, cut.above):
+            cut = TaxonomyCut(placed, np.array(above))
+            sets, _ = cut.recode()
+            if not any(sets.count(size, k).violations for size in range(1, m + 1)):
+                return recode_by_cuts([cut], [np.arange(len(original))], original, placed.tree)
+            for wider in parent_cuts(placed.tree, cut.above):
                 content = tuple(wider.tolist())
                 if content not in known:
                     known.add(content)
-                    heapq.heappush(pending, (ItemCut(placed, wider).loss, content))
+                    heapq.heappush(pending, (TaxonomyCut(placed, wider).loss, content))
             if len(known) > self.most_cuts:
                 raise InfeasibleError(
                     f"The taxonomy has more than {self.most_cuts:,} cuts to try; use AprioriAnonymization."
                 )
 
 
-def wider_cuts(tree: ItemTree, above: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
+def parent_cuts(tree: ItemTaxonomy, above: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:
     """Return every cut that has one parent in place of all its children."""
     nodes = np.unique(above)
     parents, counts = np.unique(tree.parents[nodes], return_counts=True)
@@ -67,6 +67,6 @@ def wider_cuts(tree: ItemTree, above: npt.NDArray[np.int64]) -> list[npt.NDArray
     for parent, count in zip(parents.tolist(), counts.tolist(), strict=True):
         if parent >= 0 and count == children[parent]:
             wider = above.copy()
-            wider[tree.first[parent] : tree.first[parent] + tree.leaves[parent]] = parent
+            wider[tree.first_leaf[parent] : tree.first_leaf[parent] + tree.leaves[parent]] = parent
             found.append(wider)
     return found

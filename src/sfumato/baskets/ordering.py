@@ -15,7 +15,7 @@ def order_by_content(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64
     >>> order_by_content(np.array([0, 2, 0, 1, 0], dtype=np.int32), np.array([0, 2, 4, 5])).tolist()
     [2, 1, 0]
     """
-    return _ordered(codes, offsets, turning=False)
+    return _radix_order(codes, offsets, turning=False)
 
 
 def order_by_gray_code(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -29,10 +29,12 @@ def order_by_gray_code(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int
     """
     lengths = np.diff(offsets)
     places = np.arange(len(codes)) - np.repeat(offsets[:-1], lengths)
-    return _ordered(np.where(places % 2 == 0, -codes, codes), offsets, turning=True)
+    return _radix_order(np.where(places % 2 == 0, -codes, codes), offsets, turning=True)
 
 
-def _ordered(codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], *, turning: bool) -> npt.NDArray[np.int64]:
+def _radix_order(
+    codes: npt.NDArray[np.int32], offsets: npt.NDArray[np.int64], *, turning: bool
+) -> npt.NDArray[np.int64]:
     """Order baskets place by place; one that has ended comes first, or, if turning, last at every second place."""
     lengths = np.diff(offsets)
     by_length = np.argsort(-lengths, kind="stable")

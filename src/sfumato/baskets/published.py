@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from sfumato.baskets.baskets import Baskets
-    from sfumato.kinds.promise import KindPromise
-    from sfumato.kinds.search import KindSearch
+    from sfumato.baskets.baskets import Transactions
+    from sfumato.kinds.promise import Model
+    from sfumato.kinds.search import Algorithm
 
 Pair = tuple[str, str]
-SetPromise: TypeAlias = "KindPromise[PublishedSets]"
-SetSearch: TypeAlias = "KindSearch[PublishedSets]"
+TransactionModel: TypeAlias = "Model[PublishedTransactions]"
+TransactionAlgorithm: TypeAlias = "Algorithm[PublishedTransactions]"
 
 
-class PublishedSets(ABC):
+class PublishedTransactions(ABC):
     """A form of published sets: baskets of items and groups of items, or baskets that were taken apart.
 
     `files` says of every file that may be written what it holds, by its name.
@@ -37,7 +37,7 @@ class PublishedSets(ABC):
         """Return the same in an order that tells nothing but what is published."""
 
     @abstractmethod
-    def facts(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         """Return counts that receivers may know, such as the number of baskets."""
 
     @abstractmethod
@@ -50,14 +50,14 @@ class PublishedSets(ABC):
         """Read what was written back, as a receiver would; None if the folder holds another form."""
 
     @abstractmethod
-    def rare_sets(self, k: int, m: int) -> tuple[int, int]:
+    def count_rare_itemsets(self, k: int, m: int) -> tuple[int, int]:
         """Return how many baskets match the rarest set of at most m items that occurs, and how many sets fewer than k.
 
-        This is what `KMAnonymity` judges.
+        This is what `KmAnonymity` judges.
         """
 
     @abstractmethod
-    def losses(self, original: Baskets) -> Mapping[str, float]:
+    def information_loss(self, original: Transactions) -> Mapping[str, float]:
         """Measure what the form lost, by name, such as `ncp` and `occurrences lost`."""
 
     @abstractmethod
@@ -69,7 +69,7 @@ class PublishedSets(ABC):
         """Return the pairs of items that most baskets hold as far as the release tells, ties by name."""
 
     @abstractmethod
-    def matches(self, known: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
+    def match_counts(self, known: Sequence[Sequence[str]]) -> npt.NDArray[np.int64]:
         """Count the baskets that an adversary finds who knows these items of a person, for each set of items."""
 
     def match_details(self, known: Sequence[Sequence[str]]) -> Mapping[str, float]:

@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.baskets.basket_files import read_fimi
-from sfumato.baskets.baskets import Baskets
+from sfumato.baskets.baskets import Transactions
 from sfumato.exceptions import ReadError, ReadWarning
-from sfumato.table.formats.encoding import detect_encoding, unpacked
+from sfumato.table.formats.encoding import detect_encoding, read_unpacked
+from sfumato.table.read import check_readable_file
 from sfumato.table.read import read as read_table
-from sfumato.table.read import refuse_unreadable
 
-FIMI = (".dat", ".fimi", ".basket")
-PARQUET = (".parquet", ".pq")
+FIMI_SUFFIXES = (".dat", ".fimi", ".basket")
+PARQUET_SUFFIXES = (".parquet", ".pq")
 LINES = (".csv", ".txt")
 SEPARATORS = (",", ";", "\t", "|")
 MOSTLY = 0.9  # of the lines of a table with a few broken ones have the same number of cells
@@ -34,7 +34,7 @@ def read(
     item: str | None = None,
     item_separator: str | None = None,
     sensitive: Iterable[str] = (),
-) -> Baskets:
+) -> Transactions:
     """Read baskets.
 
     Parameters
@@ -48,16 +48,16 @@ def read(
     """
     path = Path(source)
     suffix = path.suffix.lower()
-    if suffix in FIMI:
-        return Baskets(_fimi(path), sensitive=sensitive)
+    if suffix in FIMI_SUFFIXES:
+        return Transactions(_read_fimi_file(path), sensitive=sensitive)
     if suffix in LINES and person is None and item is None and (lines := _basket_lines(path)) is not None:
         told = f"{path.name} has no table, so each of its {len(lines):,} lines is read as a basket."
         warnings.warn(told, ReadWarning, stacklevel=2)
-        return Baskets(lines, sensitive=sensitive)
-    table = _parquet(path) if suffix in PARQUET else read_table(source, as_text=True, missing=())
+        return Transactions(lines, sensitive=sensitive)
+    table = _read_parquet(path) if suffix in PARQUET_SUFFIXES else read_table(source, as_text=True, missing=())
     if person is None and item is None and table.column_names == ["basket", "item"]:
         person, item, item_separator = "basket", "item", ""
-    return Baskets(table, person=person, item=item, item_separator=item_separator, sensitive=sensitive)
+    return Transactions(table, person=person, item=item, item_separator=item_separator, sensitive=sensitive)
 
 
 def _basket_lines(path: Path) -> list[list[str]] | None:
@@ -66,8 +66,8 @@ def _basket_lines(path: Path) -> list[list[str]] | None:
     Baskets have different lengths, or are filled up at their ends, and then some item stands at different places of
     lines. Lines that mostly begin with what is nowhere else begin with keys of persons.
     """
-    refuse_unreadable(path)
-    text = unpacked(path).decode(detect_encoding(path), errors="replace").removeprefix("\ufeff")
+    check_readable_file(path)
+    text = read_unpacked(path).decode(detect_encoding(path), errors="replace").removeprefix("\ufeff")
     separator = max(SEPARATORS, key=text.count)
     rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines(), delimiter=separator)]
     rows = [row for row in rows if row]
@@ -83,16 +83,16 @@ def _basket_lines(path: Path) -> list[list[str]] | None:
     return held if padded and len(places) > len(cells) else None
 
 
-def _fimi(path: Path) -> pa.Table:
-    refuse_unreadable(path)
+def _read_fimi_file(path: Path) -> pa.Table:
+    check_readable_file(path)
     try:
         return read_fimi(path)
     except UnicodeError:
         raise ReadError(f"Cannot read {path.name}: it is not UTF-8 text; convert it first.") from None
 
 
-def _parquet(path: Path) -> pa.Table:
-    refuse_unreadable(path)
+def _read_parquet(path: Path) -> pa.Table:
+    check_readable_file(path)
     try:
         return pq.read_table(path)
     except (OSError, pa.ArrowException):

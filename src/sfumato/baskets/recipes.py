@@ -5,9 +5,9 @@ from __future__ import annotations
 from os import PathLike
 
 from sfumato.baskets.catalogue import ALGORITHMS, MODELS
-from sfumato.kinds.recipe import KindRecipe
+from sfumato.kinds.recipe import TypedRecipe
 
 
-def read_recipe(path: str | PathLike[str]) -> KindRecipe:
-    """Read the recipe of a release of sets, such as `internal/recipe.toml`, to make it again by `carry_out`."""
-    return KindRecipe.read(path, "baskets", MODELS, ALGORITHMS)
+def read_recipe(path: str | PathLike[str]) -> TypedRecipe:
+    """Read the recipe of a release of sets, such as `internal/recipe.toml`, to make it again by `run_recipe`."""
+    return TypedRecipe.load(path, "baskets", MODELS, ALGORITHMS)

@@ -7,50 +7,50 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sfumato.baskets.attacking import by_known_items
+from sfumato.baskets.attacking import attack_by_known_items
 from sfumato.baskets.auditing import audit
-from sfumato.baskets.baskets import Baskets
+from sfumato.baskets.baskets import Transactions
 from sfumato.baskets.catalogue import FORMS
-from sfumato.baskets.pictures import draw_lengths, draw_supports
-from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.pictures import plot_lengths, plot_supports
+from sfumato.baskets.published import PublishedTransactions
 from sfumato.exceptions import ReadError
-from sfumato.kinds.audit import KindAudit
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.release import KindRelease
-from sfumato.reporting.kind_pages import ReportSection, attack_section
+from sfumato.kinds.audit import Audit
+from sfumato.kinds.promise import Model
+from sfumato.kinds.release import Release
+from sfumato.reporting.kind_pages import ReportSection, make_attack_section
 
 REPORT_SEED = 0  # attacks in a report protect nobody, and the same report is written again
 REPORT_TARGETS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class BasketRelease(KindRelease[PublishedSets]):
+class TransactionsRelease(Release[PublishedTransactions]):
     """Published sets with their audit, measures and recipe.
 
     `baskets` is what is published; `original` is what it was made of, which the report compares it with.
     """
 
     title: ClassVar[str] = "baskets"
-    original: Baskets = field(repr=False)
+    original: Transactions = field(repr=False)
 
     @property
-    def baskets(self) -> PublishedSets:
+    def transactions(self) -> PublishedTransactions:
         """What is published."""
         return self.published
 
     def _write_files(self, folder: Path, table_format: str) -> None:
         self.published.write_files(folder, table_format)
 
-    def _read_files(self, folder: Path) -> PublishedSets:
+    def _read_files(self, folder: Path) -> PublishedTransactions:
         return read_published(folder)
 
-    def _judge(self, published: PublishedSets, models: Sequence[KindPromise[Any]]) -> KindAudit:
+    def _audit(self, published: PublishedTransactions, models: Sequence[Model[Any]]) -> Audit:
         return audit(published, models=models)
 
-    def _unchanged(self, read: PublishedSets) -> bool:
+    def _equals_published(self, read: PublishedTransactions) -> bool:
         return read == self.published
 
-    def _files_told(self, folder: Path) -> Mapping[str, str]:
+    def _describe_files(self, folder: Path) -> Mapping[str, str]:
         told = self.published.files
         return {path.name: told[path.name] for path in sorted(folder.iterdir()) if path.name in told}
 
@@ -59,14 +59,16 @@ class BasketRelease(KindRelease[PublishedSets]):
 
     def _sizes(self) -> ReportSection:
         """Compare how many baskets, items and occurrences there are."""
-        before, after = self.original.facts(), self.published.facts()
-        rows = [(name, _number(before.get(name)), _number(after.get(name))) for name in {**before, **after}]
+        before, after = self.original.summary(), self.published.summary()
+        rows = [
+            (name, _format_number(before.get(name)), _format_number(after.get(name))) for name in {**before, **after}
+        ]
         left = f"{self.original.empty:,} persons without items are not published." if self.original.empty else ""
         united = f"{self.original.united:,} baskets were united with another one of the same person."
         sentences = [left, united if self.original.united else ""]
         pictures = []
-        if isinstance(self.published, Baskets):
-            pictures = [draw_lengths(self.original, self.published), draw_supports(self.original, self.published)]
+        if isinstance(self.published, Transactions):
+            pictures = [plot_lengths(self.original, self.published), plot_supports(self.original, self.published)]
         return ReportSection(
             title="Baskets and items",
             sentences=[sentence for sentence in sentences if sentence],
@@ -77,17 +79,17 @@ class BasketRelease(KindRelease[PublishedSets]):
 
     def _attacks(self) -> list[ReportSection]:
         """Tell how often a few known items find a person, in the original and in what is published."""
-        limits = [verdict.promise.parameters() for verdict in self.audit.verdicts]
+        limits = [verdict.model.parameters() for verdict in self.audit.verdicts]
         m = max((int(each["m"]) for each in limits if "m" in each), default=2)
         k = max((int(each["k"]) for each in limits if "k" in each), default=2)
         sides = [
-            by_known_items(side, self.original, m=m, k=k, targets=REPORT_TARGETS, seed=REPORT_SEED)
+            attack_by_known_items(side, self.original, m=m, k=k, targets=REPORT_TARGETS, seed=REPORT_SEED)
             for side in (self.original, self.published)
         ]
-        return [attack_section(*sides)]
+        return [make_attack_section(*sides)]
 
 
-def read_published(folder: Path) -> PublishedSets:
+def read_published(folder: Path) -> PublishedTransactions:
     """Read what was published from its folder, in whatever form it has."""
     for form in FORMS:
         found = form.read_files(folder)
@@ -96,5 +98,5 @@ def read_published(folder: Path) -> PublishedSets:
     raise ReadError("The folder holds no published baskets; give the folder public/ of a release.")
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "" if value is None else f"{value:,}"

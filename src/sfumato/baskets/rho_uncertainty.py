@@ -8,19 +8,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.sensitive_sets import MOST_SETS, refuse_too_many, sets_with_secrets
-from sfumato.coding.item_sets import Flags, ItemSets
-from sfumato.coding.set_rules import RulesFound, walk_closed_sets, walk_sets
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, is_whole, require
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.sensitive_sets import MAX_SETS, check_itemset_limit, with_sensitive_items
+from sfumato.coding.item_sets import Flags, ItemsetCounter
+from sfumato.coding.set_rules import RuleCounts, count_closed_rules, count_rules
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, is_integer, require
 
-MOST_CLOSED = 10_000_000
+MAX_CLOSED = 10_000_000
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RhoUncertainty(KindPromise[PublishedSets]):
+class RhoUncertainty(Model[PublishedTransactions]):
     """Of the baskets with any set of items, at most the share rho has any one further sensitive item.
 
     Sets may hold public and sensitive items. Without `most` they may be of any size: then closed sets are judged, whose
@@ -36,9 +36,9 @@ class RhoUncertainty(KindPromise[PublishedSets]):
     name = "rho-uncertainty"
     reference = "Cao, Karras, Raissi, Tan: rho-uncertainty: inference-proof transaction anonymization (2010)"
     bound = "max"
-    counted = "sets of items"
+    unit = "sets of items"
     stricter: ClassVar = {"rho": "smaller", "most": "larger"}
-    words = ModelWords(
+    words = ModelDescription(
         title="rho-uncertainty",
         level="largest share of a sensitive item among baskets with a set of other items",
         promise="Of the baskets with any items that somebody knows of a person, at most the share {rho} has any one "
@@ -53,8 +53,8 @@ class RhoUncertainty(KindPromise[PublishedSets]):
     most: int | None = None
 
     def __post_init__(self) -> None:
-        require(is_number(self.rho) and 0 <= self.rho <= 1, self, "rho", "a share between 0 and 1", self.rho)
-        fine = self.most is None or (is_whole(self.most) and self.most >= 1)
+        require(is_finite_number(self.rho) and 0 <= self.rho <= 1, self, "rho", "a share between 0 and 1", self.rho)
+        fine = self.most is None or (is_integer(self.most) and self.most >= 1)
         require(fine, self, "most", "a whole number of at least 1", self.most)
 
     @property
@@ -62,21 +62,21 @@ class RhoUncertainty(KindPromise[PublishedSets]):
         """The largest share that is allowed."""
         return self.rho
 
-    def judge(self, published: PublishedSets) -> KindVerdict:
+    def evaluate(self, published: PublishedTransactions) -> Verdict:
         """Judge every set of items that occurs; without `most`, every closed one."""
-        baskets, sets = sets_with_secrets(published, self.name)
+        baskets, sets = with_sensitive_items(published, self.name)
         if self.most is None:
             share = Fraction(str(self.rho))
-            found = walk_closed_sets(sets, baskets.is_sensitive, share=share, most=MOST_CLOSED)
-            refuse_too_many(found, MOST_CLOSED, "bound what is known by most=")
+            found = count_closed_rules(sets, baskets.is_sensitive, share=share, most=MAX_CLOSED)
+            check_itemset_limit(found, MAX_CLOSED, "bound what is known by most=")
             certain = found.worst >= 1  # the walk ends at the first such rule, so others are not counted
-            return KindVerdict(self, found.worst, min(found.broken, 1) if certain else found.broken)
-        each = [self.broken(sets, baskets.is_sensitive, size) for size in range(1, self.most + 1)]
-        return KindVerdict(self, max(found.worst for found in each), sum(found.broken for found in each))
+            return Verdict(self, found.worst, min(found.violations, 1) if certain else found.violations)
+        each = [self.violations(sets, baskets.is_sensitive, size) for size in range(1, self.most + 1)]
+        return Verdict(self, max(found.worst for found in each), sum(found.violations for found in each))
 
-    def broken(self, sets: ItemSets, sensitive: Flags, size: int) -> RulesFound:
+    def violations(self, sets: ItemsetCounter, sensitive: Flags, size: int) -> RuleCounts:
         """Find the sets of a size that make a sensitive item too likely, with each such item."""
         share, known = Fraction(str(self.rho)), np.ones(len(sensitive), dtype=np.bool_)
-        found = walk_sets(sets, known, sensitive, size=size, k=0, share=share, every=True, most=MOST_SETS)
-        refuse_too_many(found, MOST_SETS, "bound what is known by a smaller most=")
+        found = count_rules(sets, known, sensitive, size=size, k=0, share=share, every=True, most=MAX_SETS)
+        check_itemset_limit(found, MAX_SETS, "bound what is known by a smaller most=")
         return found

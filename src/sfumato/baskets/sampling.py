@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.baskets.baskets import Baskets
-from sfumato.baskets.disassociated import DisassociatedBaskets
+from sfumato.baskets.baskets import Transactions
+from sfumato.baskets.disassociated import DisassociatedTransactions
 
 Ints = npt.NDArray[np.int64]
 
 
-def plausible(published: DisassociatedBaskets, drawn: np.random.Generator) -> Baskets:
+def draw_reconstruction(published: DisassociatedTransactions, drawn: np.random.Generator) -> Transactions:
     """Put the parts of every chunk into different baskets of its cluster, and every term into one."""
-    order, first = _runs(published)
-    baskets_of = published.baskets_of
+    order, first = _cluster_runs(published)
+    baskets_of = published.cluster_sizes
     placed = []
     begins = published.chunk_begins
     for chunk, owner in enumerate(published.chunk_owner.tolist()):
@@ -23,18 +23,18 @@ def plausible(published: DisassociatedBaskets, drawn: np.random.Generator) -> Ba
     holders = np.repeat(np.arange(len(published.sizes)), np.diff(published.term_begins))
     term_rows = first[holders] + drawn.integers(0, published.sizes[holders])
     rows = np.concatenate([np.zeros(0, dtype=np.int64), *placed, term_rows])
-    owners = np.concatenate([published.chunk_owner[published.chunk_of_part], holders])
-    _fill(rows, owners, np.repeat(order, published.sizes[order]), published, drawn)
+    owners = np.concatenate([published.chunk_owner[published.chunk_of_subrecord], holders])
+    _fill_empty_transactions(rows, owners, np.repeat(order, published.sizes[order]), published, drawn)
     lengths = np.diff(published.part_begins)
-    extra_rows, extra_codes = _repeated(rows, np.repeat(order, published.sizes[order]), published, drawn)
+    extra_rows, extra_codes = _repeat_terms(rows, np.repeat(order, published.sizes[order]), published, drawn)
     all_rows = np.concatenate([np.repeat(rows[: len(lengths)], lengths), rows[len(lengths) :], extra_rows])
     codes = np.concatenate([published.codes, published.terms, extra_codes])
     by_row = np.argsort(all_rows, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(np.bincount(all_rows, minlength=len(published)))])
-    return Baskets.of_codes(codes[by_row], offsets, published.items)
+    return Transactions.from_codes(codes[by_row], offsets, published.items)
 
 
-def _runs(published: DisassociatedBaskets) -> tuple[Ints, Ints]:
+def _cluster_runs(published: DisassociatedTransactions) -> tuple[Ints, Ints]:
     """Return an order of clusters in which joint clusters are runs, and the first basket of every node."""
     plain = len(published.sizes)
     paths = [np.arange(plain)]
@@ -54,8 +54,8 @@ def _runs(published: DisassociatedBaskets) -> tuple[Ints, Ints]:
     return order, first
 
 
-def _fill(
-    rows: Ints, owners: Ints, cluster_of: Ints, published: DisassociatedBaskets, drawn: np.random.Generator
+def _fill_empty_transactions(
+    rows: Ints, owners: Ints, cluster_of: Ints, published: DisassociatedTransactions, drawn: np.random.Generator
 ) -> None:
     """Move parts of baskets that have several into empty baskets of the same cluster."""
     plain = len(published.sizes)
@@ -81,8 +81,8 @@ def _fill(
     rows[spare[from_spare]] = empty[to_empty]
 
 
-def _repeated(
-    rows: Ints, cluster_of: Ints, published: DisassociatedBaskets, drawn: np.random.Generator
+def _repeat_terms(
+    rows: Ints, cluster_of: Ints, published: DisassociatedTransactions, drawn: np.random.Generator
 ) -> tuple[Ints, Ints]:
     """Repeat terms in baskets that are empty still."""
     empty = np.flatnonzero(np.bincount(rows, minlength=len(published)) == 0)

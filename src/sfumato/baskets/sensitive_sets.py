@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from sfumato.baskets.baskets import Baskets
-from sfumato.baskets.published import PublishedSets
-from sfumato.coding.item_sets import ItemSets
-from sfumato.coding.set_rules import RulesFound
+from sfumato.baskets.baskets import Transactions
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.coding.item_sets import ItemsetCounter
+from sfumato.coding.set_rules import RuleCounts
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
 
-MOST_SETS = 100_000_000  # of one size, which take minutes
+MAX_SETS = 100_000_000  # of one size, which take minutes
 
 
-def sets_with_secrets(published: PublishedSets, promise: str) -> tuple[Baskets, ItemSets]:
+def with_sensitive_items(published: PublishedTransactions, promise: str) -> tuple[Transactions, ItemsetCounter]:
     """Return whole baskets with sensitive items, also as sets; refuse anything else."""
-    baskets = whole_baskets(published, promise)
+    baskets = require_whole_transactions(published, promise)
     if not baskets.is_sensitive.any():
         raise SchemaError(f"No item is sensitive, which {promise} is about; name sensitive items by sensitive=.")
-    if baskets.mixed:
+    if baskets.has_generalized_items:
         raise UnsupportedModelError(
             f"Groups of items stand beside their own members, so {promise} cannot be judged; publish one cut."
         )
-    return baskets, ItemSets(baskets.codes, baskets.offsets, len(baskets.items))
+    return baskets, ItemsetCounter(baskets.codes, baskets.offsets, len(baskets.items))
 
 
-def whole_baskets(published: PublishedSets, promise: str) -> Baskets:
+def require_whole_transactions(published: PublishedTransactions, promise: str) -> Transactions:
     """Return whole baskets; refuse baskets that were taken apart."""
-    if not isinstance(published, Baskets):
+    if not isinstance(published, Transactions):
         raise UnsupportedModelError(
             f"Baskets were taken apart, and {promise} is about whole ones; choose another promise."
         )
     return published
 
 
-def refuse_too_many(found: RulesFound, most: int, remedy: str) -> None:
+def check_itemset_limit(found: RuleCounts, most: int, remedy: str) -> None:
     """Refuse to judge more sets than can be walked in reasonable time."""
     if found.sets > most:
         raise InfeasibleError(f"There are more than {most:,} sets of items to judge; {remedy}.")

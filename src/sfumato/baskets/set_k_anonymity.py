@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.baskets.equal_baskets import alike
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.sensitive_sets import whole_baskets
-from sfumato.kinds.crowd_promise import CrowdPromise
-from sfumato.kinds.promise import KindVerdict
-from sfumato.models.words import ModelWords
+from sfumato.baskets.equal_baskets import label_identical
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.sensitive_sets import require_whole_transactions
+from sfumato.kinds.crowd_promise import AnonymitySetModel
+from sfumato.kinds.promise import Verdict
+from sfumato.models.words import ModelDescription
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SetKAnonymity(CrowdPromise[PublishedSets]):
+class SetKAnonymity(AnonymitySetModel[PublishedTransactions]):
     """Every published basket stands there at least k times, so that knowing all items of a person finds k baskets.
 
     It implies k^m-anonymity for every m, and costs much more.
@@ -27,8 +27,8 @@ class SetKAnonymity(CrowdPromise[PublishedSets]):
 
     name = "set-k-anonymity"
     reference = "He, Naughton: Anonymization of set-valued data via top-down, local generalization (2009)"
-    counted = "baskets"
-    words = ModelWords(
+    unit = "baskets"
+    words = ModelDescription(
         title="k-anonymity of sets",
         level="fewest equal baskets",
         promise="Every basket is published at least {k} times, so all items of a person find at least {k} baskets.",
@@ -38,8 +38,8 @@ class SetKAnonymity(CrowdPromise[PublishedSets]):
 
     k: int
 
-    def judge(self, published: PublishedSets) -> KindVerdict:
+    def evaluate(self, published: PublishedTransactions) -> Verdict:
         """Count equal baskets."""
-        baskets = whole_baskets(published, self.name)
-        counts = np.bincount(alike(baskets.codes, baskets.offsets))
-        return KindVerdict(self, int(counts.min(initial=len(baskets))), int(counts[counts < self.k].sum()))
+        baskets = require_whole_transactions(published, self.name)
+        counts = np.bincount(label_identical(baskets.codes, baskets.offsets))
+        return Verdict(self, int(counts.min(initial=len(baskets))), int(counts[counts < self.k].sum()))

@@ -13,26 +13,26 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from sfumato.baskets import basket_files
-from sfumato.baskets.baskets import Baskets
-from sfumato.baskets.published import Pair, PublishedSets
+from sfumato.baskets.baskets import Transactions
+from sfumato.baskets.published import Pair, PublishedTransactions
 from sfumato.exceptions import SchemaError, WriteError
-from sfumato.judging.audit.audit import audit_evidence
+from sfumato.judging.audit.audit import audit_context
 from sfumato.judging.audit.verdict import Verdict
-from sfumato.judging.evidence import Evidence
-from sfumato.models.base import PrivacyModel
+from sfumato.judging.evidence import AuditContext
+from sfumato.models.base import GroupModel
 from sfumato.reporting.reading_back import changed_columns, read_back
 from sfumato.schema.schema import Schema
-from sfumato.table.values import coded, texts
+from sfumato.table.values import encode_distinct, format_values
 from sfumato.table.write import write
 
 Ints = npt.NDArray[np.int64]
 COLUMNS, SETS = "columns.csv", "sets.csv"
 ROLES = ("quasi", "sensitive", "insensitive")
-TABLES = {"csv": "table.csv", "parquet": "table.parquet"}
+TABLE_FILES = {"csv": "table.csv", "parquet": "table.parquet"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SetsBesideTable(PublishedSets):
+class PublishedTableWithTransactions(PublishedTransactions):
     """What is published of rows with sets.
 
     Parameters
@@ -53,44 +53,46 @@ class SetsBesideTable(PublishedSets):
 
     table: pa.Table
     schema: Schema
-    baskets: Baskets
+    transactions: Transactions
     rows: Ints
 
     __hash__ = None  # type: ignore[assignment]  # tables have no hash
 
     def __repr__(self) -> str:
-        return f"<SetsBesideTable: {self.table.num_rows:,} rows, {len(self.baskets):,} of them with items>"
+        return f"<PublishedTableWithTransactions: {self.table.num_rows:,} rows, {len(self.transactions):,} of them with items>"
 
     def __eq__(self, other: object) -> bool:
         """Whether the same is published, cell by cell."""
         return (
-            isinstance(other, SetsBesideTable)
+            isinstance(other, PublishedTableWithTransactions)
             and not changed_columns(self.table, other.table)
-            and roles_of(self.schema) == roles_of(other.schema)
+            and column_roles(self.schema) == column_roles(other.schema)
             and np.array_equal(self.rows, other.rows)
-            and self.baskets == other.baskets
+            and self.transactions == other.transactions
         )
 
     @property
-    def groups(self) -> Ints:
+    def class_labels(self) -> Ints:
         """The group of every row: rows with the same quasi-identifiers are one."""
-        return groups_of(self.table, self.schema.quasi)
+        return equivalence_class_labels(self.table, self.schema.quasi_identifiers)
 
-    def judged(self, model: PrivacyModel) -> Verdict:
+    def evaluate_model(self, model: GroupModel) -> Verdict:
         """Judge the table by a model for tables."""
-        return audit_evidence(Evidence(self.table, self.schema), [model], compare=False).verdicts[0]
+        return audit_context(AuditContext(self.table, self.schema), [model], compare=False).verdicts[0]
 
-    def rare_sets(self, k: int, m: int) -> tuple[int, int]:
+    def count_rare_itemsets(self, k: int, m: int) -> tuple[int, int]:
         """Count sets of items inside every group of rows, as somebody does who knows the quasi-identifiers, too."""
-        group = self.groups[self.rows]
-        parts = [self.baskets.take(np.flatnonzero(group == each)).rare_sets(k, m) for each in np.unique(group)]
+        group = self.class_labels[self.rows]
+        parts = [
+            self.transactions.take(np.flatnonzero(group == each)).count_rare_itemsets(k, m) for each in np.unique(group)
+        ]
         whole = self.table.num_rows
         return min((fewest for fewest, _ in parts), default=whole), sum(rare for _, rare in parts)
 
     def to_lists(self) -> list[list[str]]:
         """Return the items of every row; some have none."""
         lists: list[list[str]] = [[] for _ in range(self.table.num_rows)]
-        for row, items in zip(self.rows.tolist(), self.baskets.to_lists(), strict=True):
+        for row, items in zip(self.rows.tolist(), self.transactions.to_lists(), strict=True):
             lists[row] = items
         return lists
 
@@ -98,65 +100,67 @@ class SetsBesideTable(PublishedSets):
         """Return the same: the search has put the rows in an order that tells nothing."""
         return self
 
-    def facts(self) -> Mapping[str, float]:
+    def summary(self) -> Mapping[str, float]:
         """Return how many rows, groups, baskets and items there are."""
-        groups = int(self.groups.max(initial=-1)) + 1
-        return {"rows": self.table.num_rows, "groups": groups, **self.baskets.facts()}
+        groups = int(self.class_labels.max(initial=-1)) + 1
+        return {"rows": self.table.num_rows, "groups": groups, **self.transactions.summary()}
 
     def write_files(self, folder: Path, table_format: str) -> None:
         """Write the table, the roles of its columns, and the sets."""
-        if table_format not in TABLES:
+        if table_format not in TABLE_FILES:
             raise WriteError(f"A table with sets is not written as {table_format!r}; choose csv or parquet.")
-        write(self.table, folder / TABLES[table_format])
-        roles = roles_of(self.schema)
+        write(self.table, folder / TABLE_FILES[table_format])
+        roles = column_roles(self.schema)
         pa_csv.write_csv(pa.table({"column": list(roles), "role": list(roles.values())}), folder / COLUMNS)
-        sets = self.baskets.to_frame()["item"]
-        pa_csv.write_csv(pa.table({"row": self.rows[self.baskets.rows] + 1, "item": sets}), folder / SETS)
-        pa_csv.write_csv(self.baskets.items_frame(), folder / basket_files.ITEMS)
+        sets = self.transactions.to_frame()["item"]
+        pa_csv.write_csv(pa.table({"row": self.rows[self.transactions.rows] + 1, "item": sets}), folder / SETS)
+        pa_csv.write_csv(self.transactions.items_to_arrow(), folder / basket_files.ITEMS)
 
     @classmethod
     def read_files(cls, folder: Path) -> Self | None:
         """Read the table and its sets back; None if the folder holds something else."""
-        tables = [folder / name for name in TABLES.values() if (folder / name).is_file()]
+        tables = [folder / name for name in TABLE_FILES.values() if (folder / name).is_file()]
         if not tables or not (folder / SETS).is_file() or not (folder / COLUMNS).is_file():
             return None
         table = read_back(tables[0], excel_safe=False)
-        roles = basket_files.read_text(folder / COLUMNS, {"column": pa.string(), "role": pa.string()}).to_pydict()
-        sets = basket_files.read_text(folder / SETS, {"row": pa.int64(), "item": pa.string()})
+        roles = basket_files.read_csv(folder / COLUMNS, {"column": pa.string(), "role": pa.string()}).to_pydict()
+        sets = basket_files.read_csv(folder / SETS, {"row": pa.int64(), "item": pa.string()})
         named = dict(zip(roles["column"], roles["role"], strict=True))
         quasi, sensitive, others = ([name for name in named if named[name] == role] for role in ROLES)
         rows = np.unique(sets["row"].to_numpy()) - 1
         if len(rows) and not 0 <= rows[0] <= rows[-1] < table.num_rows:
             raise SchemaError("The sets name rows that the table does not have.")
         items = basket_files.read_items(folder)
-        baskets = Baskets(sets, person="row", item="item").described(items)
-        return cls(table, Schema(quasi=quasi, sensitive=sensitive, insensitive=others), baskets, rows)
+        baskets = Transactions(sets, person="row", item="item").with_item_metadata(items)
+        return cls(table, Schema(quasi_identifiers=quasi, sensitive=sensitive, insensitive=others), baskets, rows)
 
-    def losses(self, original: Baskets) -> Mapping[str, float]:
+    def information_loss(self, original: Transactions) -> Mapping[str, float]:
         """Measure what the sets lost."""
-        return self.baskets.losses(original)
+        return self.transactions.information_loss(original)
 
     def pair_supports(self, pairs: Sequence[Pair]) -> npt.NDArray[np.float64]:
         """Estimate how many rows have both items."""
-        return self.baskets.pair_supports(pairs)
+        return self.transactions.pair_supports(pairs)
 
     def top_pairs(self, count: int) -> list[Pair]:
         """Return the pairs of items that most rows have."""
-        return self.baskets.top_pairs(count)
+        return self.transactions.top_pairs(count)
 
-    def matches(self, known: Sequence[Sequence[str]]) -> Ints:
+    def match_counts(self, known: Sequence[Sequence[str]]) -> Ints:
         """Count the rows whose sets cover all known items, for who does not know the quasi-identifiers."""
-        return self.baskets.matches(known)
+        return self.transactions.match_counts(known)
 
 
-def groups_of(table: pa.Table, quasi: Sequence[str]) -> Ints:
+def equivalence_class_labels(table: pa.Table, quasi: Sequence[str]) -> Ints:
     """Give the rows of a table numbers, so that those with the same cells in some columns have the same number."""
-    columns = [coded(texts(table[name]))[1].fill_null(-1).to_numpy(zero_copy_only=False) for name in quasi]
+    columns = [
+        encode_distinct(format_values(table[name]))[1].fill_null(-1).to_numpy(zero_copy_only=False) for name in quasi
+    ]
     if not columns:
         return np.zeros(table.num_rows, dtype=np.int64)
     return np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def roles_of(schema: Schema) -> dict[str, str]:
+def column_roles(schema: Schema) -> dict[str, str]:
     """Return the roles of published columns by name."""
     return {name: role for role in ROLES for name in getattr(schema, role)}

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.sets_beside_table import SetsBesideTable
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.sets_beside_table import PublishedTableWithTransactions
 from sfumato.catalogue import MODELS
 from sfumato.exceptions import UnsupportedModelError
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.base import PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.recipe import choice_of
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.base import GroupModel
+from sfumato.models.words import ModelDescription
+from sfumato.recipe import instantiate_choice
 from sfumato.validation import require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TablePromise(KindPromise[PublishedSets]):
+class OnClusters(Model[PublishedTransactions]):
     """The table beside which sets are published keeps a model for tables, such as `sf.KAnonymity(k=5)`.
 
     Parameters
@@ -28,9 +28,9 @@ class TablePromise(KindPromise[PublishedSets]):
 
     name = "table-promise"
     reference = "see the model"
-    counted = "groups of rows"
+    unit = "groups of rows"
     stricter: ClassVar = {}
-    words = ModelWords(
+    words = ModelDescription(
         title="A promise of the table",
         level="level of the worst group of rows",
         promise="The table keeps its own promise for every group of rows with the same quasi-identifiers.",
@@ -38,12 +38,12 @@ class TablePromise(KindPromise[PublishedSets]):
         open="See the documentation of the model for what it leaves open.",
     )
 
-    model: PrivacyModel
+    model: GroupModel
 
     def __post_init__(self) -> None:
         given: Any = self.model
-        model = choice_of(MODELS, given, "model") if isinstance(given, Mapping) else given
-        require(isinstance(model, PrivacyModel), self, "model", "a model for tables", type(model).__name__)
+        model = instantiate_choice(MODELS, given, "model") if isinstance(given, Mapping) else given
+        require(isinstance(model, GroupModel), self, "model", "a model for tables", type(model).__name__)
         object.__setattr__(self, "model", model)
 
     @property
@@ -60,13 +60,15 @@ class TablePromise(KindPromise[PublishedSets]):
         """Return the model as a recipe holds it."""
         return {"model": {"name": self.model.name, **self.model.parameters()}}
 
-    def kept_at(self, level: float) -> bool:
+    def satisfies(self, level: float) -> bool:
         """Return whether a level is on the safe side of the limit, as the model says."""
-        return bool(self.model.kept_at(level))  # type: ignore[arg-type]  # one number as well as many
+        return bool(self.model.satisfies(level))  # type: ignore[arg-type]  # one number as well as many
 
-    def judge(self, published: PublishedSets) -> KindVerdict:
+    def evaluate(self, published: PublishedTransactions) -> Verdict:
         """Judge the table alone."""
-        if not isinstance(published, SetsBesideTable):
-            raise UnsupportedModelError("A promise of a table needs rows with sets; see sf.baskets.RowsWithSets.")
-        found = published.judged(self.model)
-        return KindVerdict(self, found.level, found.groups)
+        if not isinstance(published, PublishedTableWithTransactions):
+            raise UnsupportedModelError(
+                "A promise of a table needs rows with sets; see sf.baskets.TableWithTransactions."
+            )
+        found = published.evaluate_model(self.model)
+        return Verdict(self, found.level, found.groups)

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.baskets.baskets import Baskets
+from sfumato.baskets.baskets import Transactions
 from sfumato.exceptions import SchemaError
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import coded, distinct_texts
+from sfumato.table.values import encode_distinct, format_distinct_values
 
 EQUALS = "="
 
 
-def rows_as_baskets(table: Frame, *, sensitive: Sequence[str] = ()) -> Baskets:
+def transactions_from_rows(table: Frame, *, sensitive: Sequence[str] = ()) -> Transactions:
     """Return the rows of a table as baskets of items such as `age=30`, in the order of the rows.
 
     A missing cell is no item, and neither is a cell that was suppressed, `*`: nobody knows them.
@@ -27,7 +27,7 @@ def rows_as_baskets(table: Frame, *, sensitive: Sequence[str] = ()) -> Baskets:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> rows_as_baskets(pa.table({"age": [30, 40], "disease": ["flu", None]})).to_lists()
+    >>> transactions_from_rows(pa.table({"age": [30, 40], "disease": ["flu", None]})).to_lists()
     [['age=30', 'disease=flu'], ['age=40']]
     """
     content, _ = to_arrow(table)
@@ -38,9 +38,9 @@ def rows_as_baskets(table: Frame, *, sensitive: Sequence[str] = ()) -> Baskets:
     names: list[str] = []
     marked: list[bool] = []
     for name in content.column_names:
-        distinct, place = coded(content[name])
+        distinct, place = encode_distinct(content[name])
         told = place.is_valid().to_numpy(zero_copy_only=False)
-        values = distinct_texts(distinct).to_pylist()
+        values = format_distinct_values(distinct).to_pylist()
         number = place.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
         shown = told & ~np.isin(number, [at for at, value in enumerate(values) if value == "*"])
         rows.append(np.flatnonzero(shown))
@@ -50,4 +50,6 @@ def rows_as_baskets(table: Frame, *, sensitive: Sequence[str] = ()) -> Baskets:
     order = np.argsort(np.concatenate(rows), kind="stable")
     counts = np.bincount(np.concatenate(rows), minlength=content.num_rows)
     offsets = np.concatenate([[0], np.cumsum(counts)])
-    return Baskets.of_codes(np.concatenate(codes)[order], offsets, names, is_sensitive=np.array(marked, dtype=np.bool_))
+    return Transactions.from_codes(
+        np.concatenate(codes)[order], offsets, names, is_sensitive=np.array(marked, dtype=np.bool_)
+    )

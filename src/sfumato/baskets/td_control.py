@@ -8,23 +8,23 @@ from typing import ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.baskets.baskets import Baskets
+from sfumato.baskets.baskets import Transactions
 from sfumato.baskets.coherence import Coherence
-from sfumato.baskets.greedy_suppression import suppressed
-from sfumato.baskets.item_tree import ItemTree
-from sfumato.baskets.losing import losses_of
-from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.greedy_suppression import suppress_violating_items
+from sfumato.baskets.item_tree import ItemTaxonomy
+from sfumato.baskets.losing import information_loss
+from sfumato.baskets.published import PublishedTransactions
 from sfumato.baskets.rho_uncertainty import RhoUncertainty
-from sfumato.baskets.sensitive_sets import sets_with_secrets
-from sfumato.baskets.tree_search import TreeSearch
+from sfumato.baskets.sensitive_sets import with_sensitive_items
+from sfumato.baskets.tree_search import TaxonomyGeneralization
 from sfumato.exceptions import InfeasibleError
-from sfumato.kinds.search import KindRequest
+from sfumato.kinds.search import Request
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TDControl(TreeSearch):
+class TDControl(TaxonomyGeneralization):
     """Generalize public items, then suppress; the cut is opened from the root as long as that loses less.
 
     Sensitive items stay as they are. All public items begin as the root of the taxonomy. Level by level, nodes are
@@ -39,23 +39,23 @@ class TDControl(TreeSearch):
 
     name = "td-control"
     reference = "Cao, Karras, Raissi, Tan: rho-uncertainty: inference-proof transaction anonymization (2010)"
-    serves: ClassVar = (RhoUncertainty, Coherence)
+    supports: ClassVar = (RhoUncertainty, Coherence)
 
-    def find(self, request: KindRequest[PublishedSets]) -> Baskets:
+    def search(self, request: Request[PublishedTransactions]) -> Transactions:
         """Open the cut, suppress, and keep what loses least."""
         self.check(request.models)
-        original = cast("Baskets", request.data)
+        original = cast("Transactions", request.data)
         for model in request.models:
-            sets_with_secrets(original, model.name)
-        tree = ItemTree.of(self.taxonomy)
-        best: Baskets | None = None
+            with_sensitive_items(original, model.name)
+        tree = ItemTaxonomy.from_taxonomy(self.taxonomy)
+        best: Transactions | None = None
         least = np.inf
-        for cut in _cuts(tree):
+        for cut in _level_cuts(tree):
             try:
-                tried = suppressed(_recoded(original, tree, cut), request.models)
+                tried = suppress_violating_items(_recode_public_items(original, tree, cut), request.models)
             except InfeasibleError:
                 continue
-            loss = losses_of(tried, original)["ncp"]
+            loss = information_loss(tried, original)["ncp"]
             if loss > least:
                 break
             if loss < least:
@@ -67,7 +67,7 @@ class TDControl(TreeSearch):
         return best
 
 
-def _cuts(tree: ItemTree) -> list[Ints]:
+def _level_cuts(tree: ItemTaxonomy) -> list[Ints]:
     """Return the node of every leaf, for the cut at each level from the root down."""
     depth = np.zeros(len(tree.names), dtype=np.int64)
     for node in range(tree.root - 1, -1, -1):  # parents come after their children
@@ -78,13 +78,13 @@ def _cuts(tree: ItemTree) -> list[Ints]:
     return cuts[::-1]
 
 
-def _recoded(original: Baskets, tree: ItemTree, cut: Ints) -> Baskets:
+def _recode_public_items(original: Transactions, tree: ItemTaxonomy, cut: Ints) -> Transactions:
     """Replace public items by their nodes; sensitive items stay."""
     leaf = tree.item_codes(original.items)
     node = np.where(original.is_sensitive, leaf, cut[leaf])
     marked = np.zeros(len(tree.names), dtype=np.bool_)
     marked[leaf[original.is_sensitive]] = True
-    return Baskets.of_codes(
+    return Transactions.from_codes(
         node[original.codes],
         original.offsets,
         tree.names,

@@ -11,7 +11,7 @@ SLACK = Decimal(1) + Decimal("1e-40")  # far more than all roundings of so many 
 LEAST = 1  # an item that nobody has is never published, and one that somebody has gets noise
 
 
-def threshold(*, scale: float, max_items: int, delta: Fraction) -> int:
+def release_threshold(*, scale: float, max_items: int, delta: Fraction) -> int:
     """Return the smallest noisy count that may be published.
 
     An item that only one person has comes out with the chance p = q**(threshold - 1) / (1 + q), where q =
@@ -26,24 +26,24 @@ def threshold(*, scale: float, max_items: int, delta: Fraction) -> int:
 
     Examples
     --------
-    >>> threshold(scale=5.0, max_items=5, delta=Fraction(1, 10**6))
+    >>> release_threshold(scale=5.0, max_items=5, delta=Fraction(1, 10**6))
     76
     """
     with localcontext(prec=DIGITS):
         q = (-1 / Decimal(scale)).exp() * SLACK
         allowed = Decimal(delta.numerator) / Decimal(delta.denominator) / SLACK
-        found = max(LEAST + 1, LEAST + _about(q, max_items, allowed))
-        while not _good(found, q, max_items, allowed):
+        found = max(LEAST + 1, LEAST + _initial_guess(q, max_items, allowed))
+        while not _satisfies_bounds(found, q, max_items, allowed):
             found += 1
-        while found > LEAST + 1 and _good(found - 1, q, max_items, allowed):
+        while found > LEAST + 1 and _satisfies_bounds(found - 1, q, max_items, allowed):
             found -= 1
     return found
 
 
-def leak(*, scale: float, threshold: int) -> float:
+def leak_probability(*, scale: float, threshold: int) -> float:
     """Return the chance that an item comes out that only one person has.
 
-    >>> round(leak(scale=1.0, threshold=3), 4)
+    >>> round(leak_probability(scale=1.0, threshold=3), 4)
     0.0989
     """
     with localcontext(prec=DIGITS):
@@ -51,13 +51,13 @@ def leak(*, scale: float, threshold: int) -> float:
         return float(q ** (threshold - LEAST) / (1 + q))
 
 
-def _good(tried: int, q: Decimal, max_items: int, allowed: Decimal) -> bool:
+def _satisfies_bounds(tried: int, q: Decimal, max_items: int, allowed: Decimal) -> bool:
     """Whether a threshold keeps both conditions, all quantities being rounded against it."""
     p = q ** (tried - LEAST) / (1 + q / SLACK / SLACK) * SLACK
     return p < 1 and p <= (1 - q) and 1 - (1 - p) ** max_items / SLACK <= allowed
 
 
-def _about(q: Decimal, max_items: int, allowed: Decimal) -> int:
+def _initial_guess(q: Decimal, max_items: int, allowed: Decimal) -> int:
     """Guess how far the threshold is above 1: the larger of what the two conditions ask for."""
     most = min(1 - q, allowed / max_items)
     return max(0, ceil((most * (1 + q)).ln() / q.ln()))

@@ -8,14 +8,14 @@ from typing import ClassVar, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.baskets.baskets import Baskets
-from sfumato.baskets.equal_baskets import alike
-from sfumato.baskets.item_cut import PlacedBaskets
-from sfumato.baskets.item_tree import ItemTree
-from sfumato.baskets.published import PublishedSets
+from sfumato.baskets.baskets import Transactions
+from sfumato.baskets.equal_baskets import label_identical
+from sfumato.baskets.item_cut import LeafOrderedTransactions
+from sfumato.baskets.item_tree import ItemTaxonomy
+from sfumato.baskets.published import PublishedTransactions
 from sfumato.baskets.set_k_anonymity import SetKAnonymity
-from sfumato.baskets.tree_search import TreeSearch, refuse_few
-from sfumato.kinds.search import KindRequest
+from sfumato.baskets.tree_search import TaxonomyGeneralization, check_enough_transactions
+from sfumato.kinds.search import Request
 
 Ints = npt.NDArray[np.int64]
 
@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TopDownPartition(TreeSearch):
+class TopDownPartitioning(TaxonomyGeneralization):
     """Part baskets from the root of the taxonomy down, so that every set of nodes is published k times.
 
     All baskets begin as the root. Of a part, the node is opened whose children lose least: baskets are parted by which
@@ -43,46 +43,48 @@ class TopDownPartition(TreeSearch):
 
     name = "top-down-partition"
     reference = "He, Naughton: Anonymization of set-valued data via top-down, local generalization (2009)"
-    serves: ClassVar = (SetKAnonymity,)
+    supports: ClassVar = (SetKAnonymity,)
 
-    def find(self, request: KindRequest[PublishedSets]) -> Baskets:
+    def search(self, request: Request[PublishedTransactions]) -> Transactions:
         """Part baskets until no part can be parted."""
         self.check(request.models)
-        original = cast("Baskets", request.data)
+        original = cast("Transactions", request.data)
         k = max(cast("SetKAnonymity", model).k for model in request.models)
-        refuse_few(k, original)
-        tree = ItemTree.of(self.taxonomy)
-        placed = PlacedBaskets(original, tree)
-        opener = _Opener(placed, k)
+        check_enough_transactions(k, original)
+        tree = ItemTaxonomy.from_taxonomy(self.taxonomy)
+        placed = LeafOrderedTransactions(original, tree)
+        opener = _Specializer(placed, k)
         waiting = [Part(np.arange(len(original)), (tree.root,), frozenset())]
         done: list[Part] = []
         while waiting:
             part = waiting.pop()
-            opened = opener.open(part)
+            opened = opener.specialize(part)
             (waiting if opened else done).extend(opened or [part])
-        return _published(done, original, tree)
+        return _recode_parts(done, original, tree)
 
 
-class _Opener:
+class _Specializer:
     """Opens one node of a part after the other."""
 
-    def __init__(self, placed: PlacedBaskets, k: int) -> None:
+    def __init__(self, placed: LeafOrderedTransactions, k: int) -> None:
         self.placed, self.tree, self.k = placed, placed.tree, k
         kids: list[list[int]] = [[] for _ in self.tree.names]
         for node, parent in enumerate(self.tree.parents.tolist()):
             if parent >= 0:
                 kids[parent].append(node)
-        self.kids = [np.array(sorted(each, key=lambda node: self.tree.first[node]), dtype=np.int64) for each in kids]
+        self.kids = [
+            np.array(sorted(each, key=lambda node: self.tree.first_leaf[node]), dtype=np.int64) for each in kids
+        ]
 
-    def open(self, part: Part) -> list[Part]:
+    def specialize(self, part: Part) -> list[Part]:
         """Open the node of the largest gain; return nothing if no node can be opened."""
-        sets = self.placed.part(part.rows)
+        sets = self.placed.take(part.rows)
         codes, rows = sets.codes, np.repeat(np.arange(len(part.rows)), np.diff(sets.offsets))
         for node in self._by_gain(part, codes):
-            held = (codes >= self.tree.first[node]) & (codes < self.tree.first[node] + self.tree.leaves[node])
+            held = (codes >= self.tree.first_leaf[node]) & (codes < self.tree.first_leaf[node] + self.tree.leaves[node])
             kids = self.kids[node]
-            below = np.searchsorted(self.tree.first[kids], codes[held], side="right") - 1
-            parts = self._parted(part, rows[held], below, node)
+            below = np.searchsorted(self.tree.first_leaf[kids], codes[held], side="right") - 1
+            parts = self._split(part, rows[held], below, node)
             if parts:
                 return parts
             part = part._replace(shut=part.shut | {node})
@@ -96,18 +98,18 @@ class _Opener:
             kids = self.kids[node]
             if node in part.shut or not len(kids):
                 continue
-            ends = np.append(self.tree.first[kids], self.tree.first[node] + self.tree.leaves[node])
+            ends = np.append(self.tree.first_leaf[kids], self.tree.first_leaf[node] + self.tree.leaves[node])
             counts = np.diff(np.searchsorted(sorted_codes, ends))
             gains.append((int((counts * (self.tree.penalty[node] - self.tree.penalty[kids])).sum()), -node))
         return [-node for _, node in sorted(gains, reverse=True)]
 
-    def _parted(self, part: Part, rows: Ints, below: Ints, node: int) -> list[Part]:
+    def _split(self, part: Part, rows: Ints, below: Ints, node: int) -> list[Part]:
         """Part baskets by the children that they hold; nothing if no part is large enough."""
         width = len(self.kids[node])
         keys = np.unique(rows * width + below)
         offsets = np.searchsorted(keys // width, np.arange(len(part.rows) + 1))
         held = (keys % width).astype(np.int32)
-        group = alike(held, offsets)
+        group = label_identical(held, offsets)
         sizes = np.bincount(group)
         order = np.argsort(sizes, kind="stable")
         back = int((sizes < self.k).sum())
@@ -128,7 +130,7 @@ class _Opener:
         return parts
 
 
-def _published(parts: list[Part], original: Baskets, tree: ItemTree) -> Baskets:
+def _recode_parts(parts: list[Part], original: Transactions, tree: ItemTaxonomy) -> Transactions:
     """Give every basket the nodes of its part."""
     sizes = np.array([len(part.rows) for part in parts], dtype=np.int64)
     lengths = np.repeat([len(part.nodes) for part in parts], sizes)
@@ -139,7 +141,7 @@ def _published(parts: list[Part], original: Baskets, tree: ItemTree) -> Baskets:
         marked[leaves] = True
         leaves = np.unique(tree.parents[leaves])
         leaves = leaves[leaves >= 0]
-    return Baskets.of_codes(
+    return Transactions.from_codes(
         codes,
         np.concatenate([[0], np.cumsum(lengths)]),
         tree.names,

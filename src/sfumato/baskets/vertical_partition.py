@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.baskets.item_cut import ItemCut
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.tree_search import TreeSearch, raise_until_kept, recoded_by
-from sfumato.kinds.search import KindRequest
+from sfumato.baskets.item_cut import TaxonomyCut
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.tree_search import TaxonomyGeneralization, generalize_until_anonymous, recode_by_cuts
+from sfumato.kinds.search import Request
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class VerticalPartition(TreeSearch):
+class VerticalPartitioning(TaxonomyGeneralization):
     """Generalize items by one cut for all baskets that is found in two steps.
 
     The families of the taxonomy, the groups below its root, are made anonymous one by one, each in the baskets cut down
@@ -27,16 +27,16 @@ class VerticalPartition(TreeSearch):
     name = "vertical-partition"
     reference = "Terrovitis, Mamoulis, Kalnis: Local and global recoding methods for anonymizing set-valued data (2011)"
 
-    def find(self, request: KindRequest[PublishedSets]) -> PublishedSets:
+    def search(self, request: Request[PublishedTransactions]) -> PublishedTransactions:
         """Raise nodes within families, then over all."""
-        original, placed, k, m = self.begin(request)
-        whole = ItemCut(placed)
+        original, placed, k, m = self.prepare(request)
+        whole = TaxonomyCut(placed)
         for family in np.flatnonzero(placed.tree.parents == placed.tree.root).tolist():
-            begin = placed.tree.first[family]
+            begin = placed.tree.first_leaf[family]
             end = begin + placed.tree.leaves[family]
-            part = ItemCut(placed.below(family), whole.above)
-            raise_until_kept(part, k, m)
+            part = TaxonomyCut(placed.project_to(family), whole.above)
+            generalize_until_anonymous(part, k, m)
             whole.above[begin:end] = part.above[begin:end]
-        cut = ItemCut(placed, whole.above)
-        raise_until_kept(cut, k, m)
-        return recoded_by([cut], [np.arange(len(original))], original, placed.tree)
+        cut = TaxonomyCut(placed, whole.above)
+        generalize_until_anonymous(cut, k, m)
+        return recode_by_cuts([cut], [np.arange(len(original))], original, placed.tree)

@@ -9,27 +9,27 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.baskets.item_cut import ItemCut, PlacedBaskets
-from sfumato.baskets.item_tree import ItemTree
-from sfumato.baskets.km_anonymity import KMAnonymity
-from sfumato.baskets.published import PublishedSets
-from sfumato.baskets.rows_with_sets import RowsWithSets
-from sfumato.baskets.sets_beside_table import Ints, SetsBesideTable, groups_of
-from sfumato.baskets.table_promise import TablePromise
-from sfumato.baskets.tree_search import TreeSearch, raise_until_kept, recoded_by
+from sfumato.baskets.item_cut import LeafOrderedTransactions, TaxonomyCut
+from sfumato.baskets.item_tree import ItemTaxonomy
+from sfumato.baskets.km_anonymity import KmAnonymity
+from sfumato.baskets.published import PublishedTransactions
+from sfumato.baskets.rows_with_sets import TableWithTransactions
+from sfumato.baskets.sets_beside_table import Ints, PublishedTableWithTransactions, equivalence_class_labels
+from sfumato.baskets.table_promise import OnClusters
+from sfumato.baskets.tree_search import TaxonomyGeneralization, generalize_until_anonymous, recode_by_cuts
 from sfumato.catalogue import ALGORITHMS
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.kinds.search import KindRequest
+from sfumato.kinds.search import Request
 from sfumato.randomness import SECRET_BYTES
-from sfumato.recipe import choice_of
+from sfumato.recipe import instantiate_choice
 from sfumato.release.anonymizing import anonymize as anonymize_table
 from sfumato.validation import require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class WithinGroups(TreeSearch):
+class AprioriOnClusters(TaxonomyGeneralization):
     """Publish rows with sets: a table algorithm groups the rows, then apriori anonymization generalizes every group.
 
     Whoever knows the quasi-identifiers of a person and at most m of her items then matches at least k rows. Groups must
@@ -43,16 +43,16 @@ class WithinGroups(TreeSearch):
 
     name = "within-groups"
     reference = "Poulis, Loukides, Gkoulalas-Divanis, Skiadopoulos: Anonymizing data with relational and transaction attributes (2013)"  # noqa: E501 - one title
-    serves: ClassVar = (KMAnonymity, TablePromise)
-    draws: ClassVar[bool] = True
+    supports: ClassVar = (KmAnonymity, OnClusters)
+    uses_secret: ClassVar[bool] = True
 
-    table_algorithm: Algorithm = field(default_factory=Mondrian)
+    table_algorithm: TableAlgorithm = field(default_factory=Mondrian)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         given: Any = self.table_algorithm
-        algorithm = choice_of(ALGORITHMS, given, "algorithm") if isinstance(given, Mapping) else given
-        good = isinstance(algorithm, Algorithm)
+        algorithm = instantiate_choice(ALGORITHMS, given, "algorithm") if isinstance(given, Mapping) else given
+        good = isinstance(algorithm, TableAlgorithm)
         require(good, self, "table_algorithm", "an algorithm for tables", type(algorithm).__name__)
         object.__setattr__(self, "table_algorithm", algorithm)
 
@@ -61,25 +61,27 @@ class WithinGroups(TreeSearch):
         chosen = self.table_algorithm
         return {**super().parameters(), "table_algorithm": {"name": chosen.name, **chosen.parameters()}}
 
-    def find(self, request: KindRequest[PublishedSets]) -> PublishedSets:
+    def search(self, request: Request[PublishedTransactions]) -> PublishedTransactions:
         """Release the table, and generalize the sets of each of its groups."""
         rows: object = request.data
-        if not isinstance(rows, RowsWithSets):
-            raise InvalidParameterError("WithinGroups needs rows with sets; give sf.baskets.RowsWithSets.")
+        if not isinstance(rows, TableWithTransactions):
+            raise InvalidParameterError(
+                "AprioriOnClusters needs rows with sets; give sf.baskets.TableWithTransactions."
+            )
         self.check(request.models)
-        promised = [model for model in request.models if isinstance(model, KMAnonymity)]
-        models = [model.model for model in request.models if isinstance(model, TablePromise)]
+        promised = [model for model in request.models if isinstance(model, KmAnonymity)]
+        models = [model.model for model in request.models if isinstance(model, OnClusters)]
         if not promised or not models:
-            raise InvalidParameterError("Promise both: TablePromise of the table and KMAnonymity of the sets.")
-        table, source = self._table(rows, models, request.stream.draw(SECRET_BYTES).hex())
+            raise InvalidParameterError("Promise both: OnClusters of the table and KmAnonymity of the sets.")
+        table, source = self._anonymize_table(rows, models, request.stream.random_bytes(SECRET_BYTES).hex())
         k, m = max(each.k for each in promised), max(each.m for each in promised)
         row_of = np.empty(len(rows), dtype=np.int64)
         row_of[source] = np.arange(len(rows))
         published_row = row_of[rows.rows]
-        group = groups_of(table, rows.schema.quasi)[published_row]
-        return self._within(rows, table, published_row, group, (k, m))
+        group = equivalence_class_labels(table, rows.schema.quasi_identifiers)[published_row]
+        return self._anonymize_classes(rows, table, published_row, group, (k, m))
 
-    def _table(self, rows: RowsWithSets, models: list[Any], secret: str) -> tuple[pa.Table, Ints]:
+    def _anonymize_table(self, rows: TableWithTransactions, models: list[Any], secret: str) -> tuple[pa.Table, Ints]:
         """Release the table, and return it with the original row of every row."""
         release = anonymize_table(rows.table, rows.schema, models, self.table_algorithm, secret=secret)
         if len(release.correspondence) != len(rows) or release.published.num_rows != len(rows):
@@ -88,21 +90,21 @@ class WithinGroups(TreeSearch):
             )
         return release.published, np.asarray(release.correspondence, dtype=np.int64)
 
-    def _within(
-        self, rows: RowsWithSets, table: pa.Table, published_row: Ints, group: Ints, limits: tuple[int, int]
-    ) -> PublishedSets:
+    def _anonymize_classes(
+        self, rows: TableWithTransactions, table: pa.Table, published_row: Ints, group: Ints, limits: tuple[int, int]
+    ) -> PublishedTransactions:
         """Generalize the sets of every group that has enough of them."""
-        tree = ItemTree.of(self.taxonomy)
-        placed, (k, m) = PlacedBaskets(rows.baskets, tree), limits
+        tree = ItemTaxonomy.from_taxonomy(self.taxonomy)
+        placed, (k, m) = LeafOrderedTransactions(rows.transactions, tree), limits
         order = np.argsort(group, kind="stable")
         parts = [each for each in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(each) >= k]
         if not parts:
             raise InfeasibleError(f"No group of the table has {k:,} rows with items; promise larger groups.")
         cuts = []
         for part in parts:
-            cuts.append(ItemCut(placed.part(part)))
-            raise_until_kept(cuts[-1], k, m)
-        found = recoded_by(cuts, parts, rows.baskets, tree)
+            cuts.append(TaxonomyCut(placed.take(part)))
+            generalize_until_anonymous(cuts[-1], k, m)
+        found = recode_by_cuts(cuts, parts, rows.transactions, tree)
         kept = published_row[np.concatenate(parts)]
         by_row = np.argsort(kept)
-        return SetsBesideTable(table, rows.schema, found.take(by_row), kept[by_row])
+        return PublishedTableWithTransactions(table, rows.schema, found.take(by_row), kept[by_row])

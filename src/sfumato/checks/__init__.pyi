@@ -1,11 +1,11 @@
 from .algorithms import check_algorithm as check_algorithm
 from .attacks import check_attack as check_attack
 from .formats import check_format as check_format
-from .masking import check_step as check_step
-from .measures import check_measure as check_measure
+from .masking import check_masking_step as check_masking_step
+from .measures import check_metric as check_metric
 from .models import check_level_equals_oracle as check_level_equals_oracle
 from .models import check_model as check_model
 from .releases import check_release as check_release
 from .series_attacks import check_series_attack as check_series_attack
-from .suite import every_law as every_law
-from .suite import laws_of as laws_of
+from .suite import checks_for as checks_for
+from .suite import parametrize_with_checks as parametrize_with_checks

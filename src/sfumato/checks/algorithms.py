@@ -16,45 +16,45 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm
-from sfumato.checks.cases import answer, copied, in_cases, with_equal_records
-from sfumato.checks.requests import ROWS, fact_requests, unservable
-from sfumato.checks.trials import SEED, Trial
+from sfumato.algorithms.base import TableAlgorithm
+from sfumato.checks.cases import copy_table, duplicate_records, labels_by_record, to_weighted_records
+from sfumato.checks.requests import ROWS, capability_requests, unsupported_requests
+from sfumato.checks.trials import TRIAL_SEED, AlgorithmTrial
 from sfumato.core.publication import SUPPRESSED_TEXT, Center, Exact, MissingCell
-from sfumato.core.published.table import BUCKET_PREFIX, bucket_column
+from sfumato.core.published.table import BUCKET_PREFIX, find_bucket_column
 from sfumato.exceptions import InfeasibleError, SchemaError, SfumatoError, UnsupportedModelError
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 
 
-def check_algorithm(algorithm: Algorithm) -> None:
+def check_algorithm(algorithm: TableAlgorithm) -> None:
     """Run every check on one algorithm."""
-    trial = Trial(algorithm)
+    trial = AlgorithmTrial(algorithm)
     for check in ALGORITHM_CHECKS:
         check(trial)
 
 
-def check_facts_are_stated(trial: Trial) -> None:
+def check_metadata(trial: AlgorithmTrial) -> None:
     """An algorithm states its name and its source."""
     algorithm = trial.algorithm
     assert algorithm.name == algorithm.name.lower().replace(" ", "-")
     assert algorithm.reference
 
 
-def check_published_table_keeps_every_model(trial: Trial) -> None:
+def check_published_table_satisfies_models(trial: AlgorithmTrial) -> None:
     """An audit of the published table alone finds that every model holds."""
     for outcome in trial.outcomes():
         assert all(verdict.holds for verdict in outcome.audit().verdicts)
         for model in outcome.request.models:
-            if isinstance(model, KAnonymity) and outcome.request.schema.missing is Missing.OWN_VALUE:
-                classes = Counter(_rows(outcome.published, outcome.request.schema.quasi))
+            if isinstance(model, KAnonymity) and outcome.request.schema.missing is MissingPolicy.OWN_VALUE:
+                classes = Counter(_record_signatures(outcome.published, outcome.request.schema.quasi_identifiers))
                 assert min(classes.values()) >= model.k
 
 
-def check_cells_cover_their_originals(trial: Trial) -> None:
+def check_cells_cover_originals(trial: AlgorithmTrial) -> None:
     """Every published cell covers the cell of the record that it represents."""
     for outcome in trial.outcomes():
         given = {"original": outcome.request.table, "correspondence": outcome.correspondence}
@@ -63,7 +63,7 @@ def check_cells_cover_their_originals(trial: Trial) -> None:
         assert truth.false_cells == 0
 
 
-def check_originals_can_be_found(trial: Trial) -> None:
+def check_records_can_be_matched(trial: AlgorithmTrial) -> None:
     """Published records can be paired with original records that they cover, without a correspondence."""
     for outcome in trial.outcomes():
         truth = outcome.audit(original=outcome.request.table).truth
@@ -71,32 +71,32 @@ def check_originals_can_be_found(trial: Trial) -> None:
         assert truth.unmatched == 0
 
 
-def check_records_add_up(trial: Trial) -> None:
+def check_records_add_up(trial: AlgorithmTrial) -> None:
     """Every record is published once or suppressed, and no more are suppressed than allowed."""
     for outcome in trial.outcomes():
         rows = outcome.request.table.num_rows
         assert len(outcome.publication.group) == rows
         assert len(set(outcome.correspondence.tolist())) == outcome.published.num_rows
         assert outcome.published.num_rows + outcome.suppressed == rows
-        assert outcome.suppressed <= outcome.request.most_suppressed
+        assert outcome.suppressed <= outcome.request.max_suppressed_records
 
 
-def check_groups_are_classes_of_equal_rows(trial: Trial) -> None:
+def check_groups_are_classes_of_equal_rows(trial: AlgorithmTrial) -> None:
     """Two records are in one group if and only if their published quasi-identifiers, or their buckets, are equal."""
     for outcome in trial.outcomes():
         groups = outcome.publication.group[outcome.correspondence].tolist()
-        rows = _rows(outcome.published, outcome.request.schema.quasi)
+        rows = _record_signatures(outcome.published, outcome.request.schema.quasi_identifiers)
         assert len(set(zip(groups, rows, strict=True))) == len(set(groups)) == len(set(rows))
 
 
-def check_missing_cells_are_not_filled(trial: Trial) -> None:
+def check_missing_cells_are_not_filled(trial: AlgorithmTrial) -> None:
     """A missing quasi-identifier is published as missing, in its bucket if it has one, or suppressed."""
     for outcome in trial.outcomes():
-        for name in outcome.request.schema.quasi:
+        for name in outcome.request.schema.quasi_identifiers:
             before = outcome.request.table[name].take(pa.array(outcome.correspondence)).to_pylist()
             after = outcome.published[name].to_pylist()
             lost = [shown for cell, shown in zip(before, after, strict=True) if cell is None]
-            bucket = bucket_column(outcome.published.column_names, name)
+            bucket = find_bucket_column(outcome.published.column_names, name)
             if bucket is None:
                 assert set(lost) <= {None, SUPPRESSED_TEXT}
                 continue
@@ -106,57 +106,57 @@ def check_missing_cells_are_not_filled(trial: Trial) -> None:
             )
 
 
-def check_input_is_untouched(trial: Trial) -> None:
+def check_input_is_untouched(trial: AlgorithmTrial) -> None:
     """A search changes neither the coded table that it gets nor the caller's dataframe."""
     assert all(outcome.untouched for outcome in trial.outcomes())
-    assert all(handover.untouched for request in trial.requests for handover in trial.handovers(request))
+    assert all(handover.untouched for request in trial.requests for handover in trial.release_bundles(request))
 
 
-def check_impossible_requests_are_refused(trial: Trial) -> None:
+def check_infeasible_requests_are_rejected(trial: AlgorithmTrial) -> None:
     """A request that no release can keep is refused, and the refusal says what is possible."""
     request = trial.requests[0]
     rows = request.table.num_rows
-    error = _refusal(trial.algorithm, request.table, request.schema, [KAnonymity(k=rows + 1)])
+    error = _rejection(trial.algorithm, request.table, request.schema, [KAnonymity(k=rows + 1)])
     assert isinstance(error, InfeasibleError)
     assert f"reaches {rows}" in str(error)
     assert f"{rows + 1} is needed" in str(error)
 
 
-def check_same_recipe_gives_same_bytes(trial: Trial) -> None:
+def check_same_recipe_gives_same_bytes(trial: AlgorithmTrial) -> None:
     """The same request with the same seed and secret gives the same bytes."""
     for request in trial.requests:
         assert trial.release(request) == trial.release_again(request, request.table)
 
 
-def check_row_order_is_ignored(trial: Trial) -> None:
+def check_row_order_is_ignored(trial: AlgorithmTrial) -> None:
     """The order of the original rows has no effect on what is published."""
     for request in trial.requests:
-        order = generator(SEED).permutation(request.table.num_rows)
+        order = seeded_generator(TRIAL_SEED).permutation(request.table.num_rows)
         assert trial.release(request) == trial.release_again(request, request.table.take(pa.array(order)))
 
 
-def check_frame_kinds_agree(trial: Trial) -> None:
+def check_dataframe_backends_agree(trial: AlgorithmTrial) -> None:
     """The same table as pandas, Polars or Arrow gives the same bytes."""
     for request in trial.requests:
-        assert all(handover.cells == trial.release(request) for handover in trial.handovers(request))
+        assert all(handover.cells == trial.release(request) for handover in trial.release_bundles(request))
 
 
-def check_odd_tables_are_published(trial: Trial) -> None:
+def check_edge_case_tables(trial: AlgorithmTrial) -> None:
     """One row, equal rows, missing or constant columns, none or many, and odd names are all published correctly."""
     for outcome in trial.odd_outcomes():
         assert outcome.suppressed == 0
         assert outcome.audit(original=outcome.request.table, correspondence=outcome.correspondence).holds
 
 
-def check_empty_tables_are_refused(trial: Trial) -> None:
+def check_empty_tables_are_rejected(trial: AlgorithmTrial) -> None:
     """A table without rows is refused in a sentence."""
     request = trial.requests[0]
-    error = _refusal(trial.algorithm, request.table.slice(0, 0), request.schema, [KAnonymity(k=1)])
+    error = _rejection(trial.algorithm, request.table.slice(0, 0), request.schema, [KAnonymity(k=1)])
     assert isinstance(error, SchemaError)
     assert "no rows" in str(error)
 
 
-def check_progress_rises_to_one(trial: Trial) -> None:
+def check_progress_is_monotone(trial: AlgorithmTrial) -> None:
     """Progress is a share of the work that never falls and ends at 1."""
     for outcome in (*trial.outcomes(), *trial.odd_outcomes()):
         told = [done for done, _ in outcome.told]
@@ -166,11 +166,11 @@ def check_progress_rises_to_one(trial: Trial) -> None:
         assert all(isinstance(note, str) for _, note in outcome.told)
 
 
-def check_what_cannot_be_served_is_refused(trial: Trial) -> None:
+def check_unsupported_requests_are_rejected(trial: AlgorithmTrial) -> None:
     """Flags of single cells and models that merging may break are supported correctly, or refused in a sentence."""
-    for request in unservable():
+    for request in unsupported_requests():
         try:
-            release = anonymize(request.table, request.schema, request.models, trial.algorithm, seed=SEED)
+            release = anonymize(request.table, request.schema, request.models, trial.algorithm, seed=TRIAL_SEED)
         except SfumatoError as error:
             refusal = error
         else:
@@ -182,7 +182,7 @@ def check_what_cannot_be_served_is_refused(trial: Trial) -> None:
         assert str(refusal).endswith(".")
 
 
-def check_cells_are_what_is_declared(trial: Trial) -> None:
+def check_declared_cell_form(trial: AlgorithmTrial) -> None:
     """Cells cover their groups, or centers or buckets are published, as the algorithm declares."""
     shown = set()
     for outcome in trial.outcomes():
@@ -192,53 +192,57 @@ def check_cells_are_what_is_declared(trial: Trial) -> None:
     assert (shown or {"covers"}) == {trial.algorithm.publishes}
 
 
-def check_nothing_is_recoded_where_declared(trial: Trial) -> None:
+def check_nothing_is_recoded_where_declared(trial: AlgorithmTrial) -> None:
     """Where nothing is recoded, every published quasi-identifier is the value that its record has, or missing."""
     for outcome in trial.outcomes() if trial.algorithm.recodes == "nothing" else ():
         labels = [label for recoded in outcome.publication.recoded.values() for label in recoded.labels]
         assert all(isinstance(label, Exact | MissingCell) for label in labels)
 
 
-def check_declared_facts_are_true(trial: Trial) -> None:
+def check_declared_capabilities(trial: AlgorithmTrial) -> None:
     """What an algorithm says that it serves is served, and what it says that it does not serve is refused."""
-    for fact, served, request in fact_requests(trial.algorithm):
+    for fact, served, request in capability_requests(trial.algorithm):
         task = trial.task(request)
-        refusal = trial.algorithm.refusal(task)
+        refusal = trial.algorithm.check(task)
         assert (refusal is None) is served, f"{fact} says otherwise: {refusal or 'it is served'}"
         if served:
             trial.algorithm.search(task)
 
 
-def check_equal_records_may_be_one_case(trial: Trial) -> None:
+def check_weighted_records(trial: AlgorithmTrial) -> None:
     """Equal records that come as one case, in any order, are published as if they came one by one, or are refused."""
     algorithm = trial.algorithm
     for request in (*trial.requests[::3], *trial.odd_requests):  # each is searched twice more
-        if not set(algorithm.guides) <= set(request.table.column_names):
+        if not set(algorithm.target_columns) <= set(request.table.column_names):
             continue
-        task = with_equal_records(trial.task(request))
-        if algorithm.refusal(task) is not None:
+        task = duplicate_records(trial.task(request))
+        if algorithm.check(task) is not None:
             continue
-        counted, case_of = in_cases(task)
-        refusal = algorithm.refusal(counted)
-        assert (refusal is None) is algorithm.serves_cases, f"serves_cases says otherwise: {refusal or 'it is served'}"
+        counted, case_of = to_weighted_records(task)
+        refusal = algorithm.check(counted)
+        assert (refusal is None) is algorithm.supports_weights, (
+            f"serves_cases says otherwise: {refusal or 'it is served'}"
+        )
         if refusal is None:
-            before = copied(counted.table)
-            assert answer(algorithm, counted, case_of) == answer(algorithm, task, np.arange(task.table.rows))
-            assert all(map(np.array_equal, before, copied(counted.table)))
+            before = copy_table(counted.table)
+            assert labels_by_record(algorithm, counted, case_of) == labels_by_record(
+                algorithm, task, np.arange(task.table.rows)
+            )
+            assert all(map(np.array_equal, before, copy_table(counted.table)))
 
 
-def check_tables_can_be_searched_in_blocks(trial: Trial) -> None:
+def check_blockwise_search(trial: AlgorithmTrial) -> None:
     """A table that is searched in blocks is published as correctly as one that is searched as a whole."""
-    if trial.algorithm.serves_cases:
+    if trial.algorithm.supports_weights:
         return
-    plain = [each for each in trial.requests if not any(model.attributes for model in each.models)]
+    plain = [each for each in trial.requests if not any(model.sensitive_attributes for model in each.models)]
     sensitive = [each for each in trial.requests if each not in plain]
-    blocks = Trial(trial.algorithm, (*plain[::3], *sensitive[::3]), block_rows=ROWS // 4)
-    for check in LAWS_OF_BLOCKS:
+    blocks = AlgorithmTrial(trial.algorithm, (*plain[::3], *sensitive[::3]), block_rows=ROWS // 4)
+    for check in BLOCKWISE_CHECKS:
         check(blocks)
 
 
-def check_algorithm_can_be_stored(trial: Trial) -> None:
+def check_serialization(trial: AlgorithmTrial) -> None:
     """An algorithm equals what its pickle and its parameters restore: strings, numbers, flags, or these by name."""
     algorithm = trial.algorithm
     for copy in (pickle.loads(pickle.dumps(algorithm)), type(algorithm)(**algorithm.parameters())):  # noqa: S301 - made here
@@ -249,33 +253,33 @@ def check_algorithm_can_be_stored(trial: Trial) -> None:
         assert all(isinstance(name, str) and isinstance(each, str | int | float) for name, each in plain.items())
 
 
-ALGORITHM_CHECKS: tuple[Callable[[Trial], None], ...] = (
-    check_facts_are_stated,
-    check_published_table_keeps_every_model,
-    check_cells_cover_their_originals,
-    check_originals_can_be_found,
+ALGORITHM_CHECKS: tuple[Callable[[AlgorithmTrial], None], ...] = (
+    check_metadata,
+    check_published_table_satisfies_models,
+    check_cells_cover_originals,
+    check_records_can_be_matched,
     check_records_add_up,
     check_groups_are_classes_of_equal_rows,
     check_missing_cells_are_not_filled,
     check_input_is_untouched,
-    check_impossible_requests_are_refused,
+    check_infeasible_requests_are_rejected,
     check_same_recipe_gives_same_bytes,
     check_row_order_is_ignored,
-    check_frame_kinds_agree,
-    check_odd_tables_are_published,
-    check_empty_tables_are_refused,
-    check_progress_rises_to_one,
-    check_what_cannot_be_served_is_refused,
-    check_cells_are_what_is_declared,
+    check_dataframe_backends_agree,
+    check_edge_case_tables,
+    check_empty_tables_are_rejected,
+    check_progress_is_monotone,
+    check_unsupported_requests_are_rejected,
+    check_declared_cell_form,
     check_nothing_is_recoded_where_declared,
-    check_declared_facts_are_true,
-    check_equal_records_may_be_one_case,
-    check_tables_can_be_searched_in_blocks,
-    check_algorithm_can_be_stored,
+    check_declared_capabilities,
+    check_weighted_records,
+    check_blockwise_search,
+    check_serialization,
 )
-LAWS_OF_BLOCKS = (
-    check_published_table_keeps_every_model,
-    check_cells_cover_their_originals,
+BLOCKWISE_CHECKS = (
+    check_published_table_satisfies_models,
+    check_cells_cover_originals,
     check_records_add_up,
     check_groups_are_classes_of_equal_rows,
     check_missing_cells_are_not_filled,
@@ -283,15 +287,15 @@ LAWS_OF_BLOCKS = (
 )
 
 
-def _refusal(algorithm: Algorithm, table: pa.Table, schema: Schema, models: list[KAnonymity]) -> SfumatoError:
+def _rejection(algorithm: TableAlgorithm, table: pa.Table, schema: Schema, models: list[KAnonymity]) -> SfumatoError:
     try:
-        anonymize(table, schema, models, algorithm, seed=SEED)
+        anonymize(table, schema, models, algorithm, seed=TRIAL_SEED)
     except SfumatoError as error:
         return error
     raise AssertionError("nothing was refused")
 
 
-def _rows(table: pa.Table, names: Sequence[str]) -> list[tuple[object, ...]]:
+def _record_signatures(table: pa.Table, names: Sequence[str]) -> list[tuple[object, ...]]:
     """Return what distinguishes records: their quasi-identifiers, or the buckets that these are in."""
-    columns = [table[bucket_column(table.column_names, name) or name].to_pylist() for name in names]
+    columns = [table[find_bucket_column(table.column_names, name) or name].to_pylist() for name in names]
     return list(zip(*columns, strict=True)) if columns else [()] * table.num_rows

@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
 from sfumato.attacks.results import AttackResult, clopper_pearson
-from sfumato.attacks.setting import AttackSetting, prepare
+from sfumato.attacks.setting import AttackSetting, prepare_setting
 from sfumato.hierarchies import Taxonomy
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 from sfumato.schema.schema import Schema
 
 SEEDS = range(3)
@@ -27,12 +27,16 @@ ROWS = 400
 OLDEST = 10 * ROWS
 FALSE_ALARM = 1e-6
 ESTIMATED = 0.05  # the largest error of the baseline, which is counted in one table and applied to another
-KINDS = {"heart": ["angina", "stroke"], "chest": ["asthma", "influenza"], "other": ["gastritis", "migraine", "ulcer"]}
+DISEASE_TAXONOMY = {
+    "heart": ["angina", "stroke"],
+    "chest": ["asthma", "influenza"],
+    "other": ["gastritis", "migraine", "ulcer"],
+}
 ILLS = ("angina", "asthma", "gastritis", "influenza", "migraine", "stroke", "ulcer")
 SCHEMA = Schema(
-    quasi=["age", "sex"],
+    quasi_identifiers=["age", "sex"],
     sensitive=["ill"],
-    hierarchies={"ill": Taxonomy(KINDS)},
+    hierarchies={"ill": Taxonomy(DISEASE_TAXONOMY)},
 )
 
 
@@ -42,18 +46,18 @@ def check_attack(attack: Attack) -> None:
         check(attack)
 
 
-def check_facts_are_stated(attack: Attack) -> None:
+def check_metadata(attack: Attack) -> None:
     """An attack states its name, its source and which question it answers."""
     assert attack.name == attack.name.lower().replace(" ", "-")
     assert attack.reference
     assert attack.question in {SINGLING_OUT, LINKABILITY, INFERENCE}
 
 
-def check_figures_fit_together(attack: Attack) -> None:
+def check_counts_are_consistent(attack: Attack) -> None:
     """No more claims than targets, no more successes than claims, and all rates from 0 to 1."""
     for seed in SEEDS:
         for width in (1, 40, 400, OLDEST):
-            for result in attack.run(setting(seed, width)):
+            for result in attack.run(draw_setting(seed, width)):
                 assert 0 <= result.successes <= result.claims <= result.targets
                 assert 0 <= result.control_successes <= result.control_targets
                 assert 0 <= result.baseline <= 1
@@ -62,21 +66,21 @@ def check_figures_fit_together(attack: Attack) -> None:
                 assert result.question == attack.question
 
 
-def check_raw_data_is_easiest(attack: Attack) -> None:
+def check_original_is_easiest_to_attack(attack: Attack) -> None:
     """No release is easier to attack than the raw table, in which everybody is unique."""
     for seed in SEEDS:
-        raw = list(attack.run(setting(seed, 1)))
+        raw = list(attack.run(draw_setting(seed, 1)))
         for width in (40, 400, OLDEST):
-            for before, after in zip(raw, attack.run(setting(seed, width)), strict=True):
+            for before, after in zip(raw, attack.run(draw_setting(seed, width)), strict=True):
                 assert before.rate >= after.rate
         assert any(result.rate > result.baseline for result in raw)
 
 
-def check_nothing_is_learned_of_strangers(attack: Attack) -> None:
+def check_unrelated_individuals_give_no_advantage(attack: Attack) -> None:
     """A table of other people gives no better claims than guessing."""
     for seed in SEEDS:
         for width in (40, 400):
-            for result in attack.run(setting(seed, width, blind=True)):
+            for result in attack.run(draw_setting(seed, width, blind=True)):
                 low, _ = clopper_pearson(result.successes, result.targets, 1 - 2 * FALSE_ALARM)
                 assert low <= result.baseline + ESTIMATED
 
@@ -84,42 +88,42 @@ def check_nothing_is_learned_of_strangers(attack: Attack) -> None:
 def check_control_is_no_success(attack: Attack) -> None:
     """The control of an attack on raw data succeeds less often than the attack: it is checked against other people."""
     for seed in SEEDS:
-        for result in attack.run(setting(seed, 1)):
+        for result in attack.run(draw_setting(seed, 1)):
             assert result.control < result.rate
 
 
 def check_seed_repeats_the_attack(attack: Attack) -> None:
     """The same setting gives the same figures."""
     for seed in SEEDS:
-        assert _figures(attack, setting(seed, 40)) == _figures(attack, setting(seed, 40))
+        assert _result_counts(attack, draw_setting(seed, 40)) == _result_counts(attack, draw_setting(seed, 40))
 
 
 def check_order_of_rows_is_ignored(attack: Attack) -> None:
     """The targets of claims do not depend on the order of the published rows."""
     for seed in SEEDS:
-        straight, turned = (attack.run(setting(seed, 40, turned=turned)) for turned in (False, True))
+        straight, turned = (attack.run(draw_setting(seed, 40, turned=turned)) for turned in (False, True))
         assert [result.claims for result in straight] == [result.claims for result in turned]
 
 
 def check_no_cell_is_shown(attack: Attack) -> None:
     """What is printed and stored of a result contains no value of the data."""
-    for result in attack.run(setting(0, 40)):
+    for result in attack.run(draw_setting(0, 40)):
         for text in (repr(result), str(result.to_dict())):
             assert not any(ill in text for ill in ILLS)
 
 
-def check_refusal_is_a_sentence(attack: Attack) -> None:
+def check_inapplicable_attack_gives_reason(attack: Attack) -> None:
     """If an attack does not apply, it says why; if it says nothing, it returns results."""
-    bare = setting(0, 40, bare=True)
-    why = attack.refusal(bare)
+    bare = draw_setting(0, 40, bare=True)
+    why = attack.check(bare)
     if why is None:
         assert list(attack.run(bare))
     else:
         assert why.endswith(".")
-    assert attack.refusal(setting(0, 40)) is None
+    assert attack.check(draw_setting(0, 40)) is None
 
 
-def check_attack_can_be_stored(attack: Attack) -> None:
+def check_serialization(attack: Attack) -> None:
     """An attack equals what its pickle restores."""
     copy = pickle.loads(pickle.dumps(attack))  # noqa: S301 - made here
     assert copy == attack
@@ -127,33 +131,35 @@ def check_attack_can_be_stored(attack: Attack) -> None:
 
 
 ATTACK_CHECKS: tuple[Callable[[Attack], None], ...] = (
-    check_facts_are_stated,
-    check_figures_fit_together,
-    check_raw_data_is_easiest,
-    check_nothing_is_learned_of_strangers,
+    check_metadata,
+    check_counts_are_consistent,
+    check_original_is_easiest_to_attack,
+    check_unrelated_individuals_give_no_advantage,
     check_control_is_no_success,
     check_seed_repeats_the_attack,
     check_order_of_rows_is_ignored,
     check_no_cell_is_shown,
-    check_refusal_is_a_sentence,
-    check_attack_can_be_stored,
+    check_inapplicable_attack_gives_reason,
+    check_serialization,
 )
 
 
-def setting(seed: int, width: int, *, blind: bool = False, turned: bool = False, bare: bool = False) -> AttackSetting:
+def draw_setting(
+    seed: int, width: int, *, blind: bool = False, turned: bool = False, bare: bool = False
+) -> AttackSetting:
     """Publish ages in intervals of a width, with a second release, outsiders and the truth.
 
     If `blind`, the published people are not the targets. If `turned`, rows are published in reverse. If `bare`, there
     are neither outsiders nor a second release, and nothing is sensitive.
     """
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     ages = rng.permutation(OLDEST)
-    known, outsiders, others = (_persons(part, rng) for part in np.array_split(ages[: 3 * ROWS], 3))
+    known, outsiders, others = (_draw_individuals(part, rng) for part in np.array_split(ages[: 3 * ROWS], 3))
     people = others if blind else known
     order = np.arange(ROWS)[::-1] if turned else np.arange(ROWS)
     shown = _published(people.take(pa.array(order)), width, 0)
-    schema = Schema(quasi=SCHEMA.quasi) if bare else SCHEMA
-    return prepare(
+    schema = Schema(quasi_identifiers=SCHEMA.quasi_identifiers) if bare else SCHEMA
+    return prepare_setting(
         shown.select(schema.attributes),
         schema,
         known,
@@ -164,7 +170,7 @@ def setting(seed: int, width: int, *, blind: bool = False, turned: bool = False,
     )
 
 
-def _persons(ages: npt.NDArray[np.int64], rng: np.random.Generator) -> pa.Table:
+def _draw_individuals(ages: npt.NDArray[np.int64], rng: np.random.Generator) -> pa.Table:
     """Draw people of different ages, whose illness is independent of everything else."""
     chances = np.arange(1, len(ILLS) + 1) / np.arange(1, len(ILLS) + 1).sum()
     return pa.table(
@@ -185,6 +191,6 @@ def _published(people: pa.Table, width: int, shift: int) -> pa.Table:
     return people.set_column(0, "age", pa.array(texts))
 
 
-def _figures(attack: Attack, where: AttackSetting) -> list[dict[str, object]]:
+def _result_counts(attack: Attack, where: AttackSetting) -> list[dict[str, object]]:
     results: Iterator[AttackResult] = attack.run(where)
     return [result.to_dict() for result in results]

@@ -49,14 +49,14 @@ def check_format(form: Format) -> None:
         check(form)
 
 
-def check_facts_are_stated(form: Format) -> None:
+def check_metadata(form: Format) -> None:
     """A format says its name, what its files are called and how their names end."""
     assert form.name == form.name.lower().replace(" ", "-")
     assert form.kind.startswith(("a ", "an "))
     assert form.suffixes
 
 
-def check_options_are_taken(form: Format) -> None:
+def check_options_are_honored(form: Format) -> None:
     """Reading and writing take the options that the format says it honors."""
     calls = [(form.read, (Path(),), form.read_options), (form.write, (TABLE, Path()), form.write_options)]
     for function, given, options in calls:
@@ -67,15 +67,15 @@ def check_options_are_taken(form: Format) -> None:
                 raise AssertionError(str(error)) from None
 
 
-def check_what_is_written_is_read(form: Format) -> None:
+def check_round_trip(form: Format) -> None:
     """A table comes back as it was: its columns in order, their types, texts of all kinds and missing values."""
-    for found in _read_again(form, TABLE):
+    for found in _round_trip(form, TABLE):
         assert found.equals(TABLE)
 
 
 def check_tables_without_rows_keep_their_columns(form: Format) -> None:
     """A table without rows comes back without rows and with all its columns."""
-    for found in _read_again(form, TABLE.slice(0, 0)):
+    for found in _round_trip(form, TABLE.slice(0, 0)):
         assert found.column_names == TABLE.column_names
         assert found.num_rows == 0
 
@@ -83,28 +83,28 @@ def check_tables_without_rows_keep_their_columns(form: Format) -> None:
 def check_equal_tables_give_equal_bytes(form: Format) -> None:
     """Equal tables are written as equal bytes, however they lie in memory, and whatever they carry along unseen."""
     pieces = pa.concat_tables([TABLE.slice(0, 3), TABLE.slice(3)]).replace_schema_metadata({"secret": "carried along"})
-    for one, other in zip(_written(form, TABLE), _written(form, pieces), strict=True):
+    for one, other in zip(_write_each_suffix(form, TABLE), _write_each_suffix(form, pieces), strict=True):
         assert one.read_bytes() == other.read_bytes()
 
 
 def check_a_table_is_one_file(form: Format) -> None:
     """Writing leaves one file, under the name that was asked for, and nothing beside it."""
-    for path in _written(form, TABLE):
+    for path in _write_each_suffix(form, TABLE):
         assert list(path.parent.iterdir()) == [path]
         assert path.is_file()
 
 
 FORMAT_CHECKS: tuple[Callable[[Format], None], ...] = (
-    check_facts_are_stated,
-    check_options_are_taken,
-    check_what_is_written_is_read,
+    check_metadata,
+    check_options_are_honored,
+    check_round_trip,
     check_tables_without_rows_keep_their_columns,
     check_equal_tables_give_equal_bytes,
     check_a_table_is_one_file,
 )
 
 
-def _written(form: Format, table: pa.Table) -> Iterator[Path]:
+def _write_each_suffix(form: Format, table: pa.Table) -> Iterator[Path]:
     """Write a table under each of the suffixes, each time into a folder of its own."""
     if form.write is None:
         return
@@ -115,9 +115,9 @@ def _written(form: Format, table: pa.Table) -> Iterator[Path]:
             yield path
 
 
-def _read_again(form: Format, table: pa.Table) -> Iterator[pa.Table]:
+def _round_trip(form: Format, table: pa.Table) -> Iterator[pa.Table]:
     """Write a table and read what was written."""
     if form.read is None:
         return
-    for path in _written(form, table):
+    for path in _write_each_suffix(form, table):
         yield to_arrow(form.read(path))[0]

@@ -13,9 +13,9 @@ from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
 from sfumato.core.groups import Counts, Groups
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.models.base import PrivacyModel
-from sfumato.randomness import generator
-from sfumato.schema.missing import Missing
+from sfumato.models.base import GroupModel
+from sfumato.randomness import seeded_generator
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.scales import Scale
 
 Labels = npt.NDArray[np.intp]
@@ -32,11 +32,11 @@ class GroupedSample:
 
     group: Labels
     columns: tuple[CodedColumn, ...]
-    missing: Missing
+    missing: MissingPolicy
     rng: np.random.Generator
     persons: Counts | None = None
 
-    def counted(self, rows: Labels | slice = slice(None), *, labels: Labels | None = None) -> Groups:
+    def count_groups(self, rows: Labels | slice = slice(None), *, labels: Labels | None = None) -> Groups:
         """Count some of the records, in their groups or in merged groups."""
         columns = [column.take(rows) for column in self.columns]
         group = self.group if labels is None else labels[self.group]
@@ -47,24 +47,25 @@ class GroupedSample:
         return replace(counted, population=np.bincount(group[rows], self.persons[rows], groups).astype(np.int64))
 
 
-def samples(model: PrivacyModel, *policies: Missing, lost: float = 0.15) -> Iterator[GroupedSample]:
+def draw_grouped_samples(model: GroupModel, *policies: MissingPolicy, lost: float = 0.15) -> Iterator[GroupedSample]:
     """Draw records that give a model both valid and invalid groups, with some missing values."""
-    values = 2 * model.smallest_group + 3
-    domain = sample_numbers if model.numeric else sample_domain
+    values = 2 * model.min_group_size + 3
+    domain = make_numeric_domain if model.numeric else make_categorical_domain
     for policy in policies:
         for seed in SEEDS:
-            rng = generator(seed)
-            sizes = rng.integers(1, 4 * model.smallest_group + 4, GROUPS)
+            rng = seeded_generator(seed)
+            sizes = rng.integers(1, 4 * model.min_group_size + 4, GROUPS)
             sizes[::5] = values * rng.integers(1, 3, len(sizes[::5]))
             group = rng.permutation(np.repeat(np.arange(GROUPS), sizes))
             columns = tuple(
-                CodedColumn(domain(name, values), _codes(rng, group, values, lost)) for name in model.attributes
+                CodedColumn(domain(name, values), _draw_codes(rng, group, values, lost))
+                for name in model.sensitive_attributes
             )
-            persons = _persons(rng, group) if model.needs_population else None
+            persons = _draw_population_weights(rng, group) if model.needs_population else None
             yield GroupedSample(group=group, columns=columns, missing=policy, rng=rng, persons=persons)
 
 
-def sample_domain(name: str, values: int) -> Domain:
+def make_categorical_domain(name: str, values: int) -> Domain:
     """Make a domain with an order and a hierarchy: triples of neighbors, and triples of these."""
     leaves = [f"value {i}" for i in range(values)]
     threes, nines = [f"three {i // 3}" for i in range(values)], [f"nine {i // 9}" for i in range(values)]
@@ -72,13 +73,13 @@ def sample_domain(name: str, values: int) -> Domain:
     return Domain(name, Scale.ORDINAL, pa.array(leaves), hierarchy)
 
 
-def sample_numbers(name: str, values: int) -> Domain:
+def make_numeric_domain(name: str, values: int) -> Domain:
     """Make a domain of numbers with growing distances: 0, 0.5, 1.5, 3, 5 and so on."""
     steps = np.arange(values)
     return Domain(name, Scale.NUMERIC, pa.array(steps * (steps + 1) / 4))
 
 
-def _codes(rng: np.random.Generator, group: Labels, values: int, lost: float) -> npt.NDArray[np.unsignedinteger]:
+def _draw_codes(rng: np.random.Generator, group: Labels, values: int, lost: float) -> npt.NDArray[np.unsignedinteger]:
     codes = np.empty(len(group), dtype=np.uint16)
     for number in range(GROUPS):
         rows = np.flatnonzero(group == number)
@@ -94,7 +95,7 @@ def _codes(rng: np.random.Generator, group: Labels, values: int, lost: float) ->
     return codes
 
 
-def _persons(rng: np.random.Generator, group: Labels) -> Counts:
+def _draw_population_weights(rng: np.random.Generator, group: Labels) -> Counts:
     """Let records represent themselves and others: nobody else in some groups, very many in others."""
     others = np.append(rng.integers(0, 4, GROUPS - GROUPS // 5), rng.integers(10, 40, GROUPS // 5))
     return 1 + rng.poisson(others[group])

@@ -5,40 +5,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sfumato.kinds.promise import AnyPromise, KindVerdict
-from sfumato.kinds.search import AnySearch
-from sfumato.models.words import ModelWords
-from sfumato.recipe import choice_of
+from sfumato.kinds.promise import AnyModel, Verdict
+from sfumato.kinds.search import AnyAlgorithm
+from sfumato.models.words import ModelDescription
+from sfumato.recipe import instantiate_choice
 
 MEASURED = {"seconds"}  # parameters that say how exactly something is known; more and less both can demand more
 
 
-def check_promise_states_its_facts(promise: AnyPromise) -> None:
+def check_model_metadata(promise: AnyModel) -> None:
     """A promise states its name, its source, its words, and which way its numbers are stricter."""
     assert promise.name == promise.name.lower().replace(" ", "-")
     assert promise.reference
-    assert promise.counted
+    assert promise.unit
     assert promise.bound in {"min", "max"}
-    assert promise.words.stops != ModelWords(title="").stops
-    assert promise.words.open != ModelWords(title="").open
+    assert promise.words.stops != ModelDescription(title="").stops
+    assert promise.words.open != ModelDescription(title="").open
     given = promise.parameters().items()
     numbers = {name for name, value in given if not isinstance(value, str | list | tuple | Mapping)}
     assert numbers - MEASURED <= set(promise.stricter)
 
 
-def check_promise_is_made_again_from_its_parameters(promise: AnyPromise) -> None:
+def check_model_round_trip(promise: AnyModel) -> None:
     """A recipe holds all that a promise needs."""
     entry = {"name": promise.name, **promise.parameters()}
-    assert choice_of({promise.name: type(promise)}, entry, "model") == promise
+    assert instantiate_choice({promise.name: type(promise)}, entry, "model") == promise
 
 
-def check_search_is_made_again_from_its_parameters(search: AnySearch) -> None:
+def check_algorithm_round_trip(search: AnyAlgorithm) -> None:
     """A recipe holds all that a search needs."""
     entry = {"name": search.name, **search.parameters()}
     assert search.reference
-    assert choice_of({search.name: type(search)}, entry, "algorithm") == search
+    assert instantiate_choice({search.name: type(search)}, entry, "algorithm") == search
 
 
-def figures(verdict: KindVerdict) -> tuple[float, int, bool]:
+def verdict_figures(verdict: Verdict) -> tuple[float, int, bool]:
     """Return what two verdicts are compared by."""
-    return verdict.level, verdict.broken, verdict.holds
+    return verdict.level, verdict.violations, verdict.holds

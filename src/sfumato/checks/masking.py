@@ -1,7 +1,7 @@
 # ruff: noqa: D401 - the first line of a check is its law
 """Laws that every masking step keeps.
 
-`check_step(step)` runs them all on a step of your own that masks columns named `age`, `income`, `weight` (numbers), or
+`check_masking_step(step)` runs them all on a step of your own that masks columns named `age`, `income`, `weight` (numbers), or
 `job`, `sex` (text) of a made-up table. Each check raises `AssertionError` where its law is broken.
 """
 
@@ -16,26 +16,26 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError, SfumatoError
-from sfumato.masking.base import MaskingStep, StepWords
+from sfumato.masking.base import MaskingStep, StepDescription
 from sfumato.masking.masked_table import mask
-from sfumato.randomness import generator
-from sfumato.table.frames import canonical
-from sfumato.table.values import texts
+from sfumato.randomness import seeded_generator
+from sfumato.table.frames import to_canonical
+from sfumato.table.values import format_values
 
 Check = Callable[[MaskingStep], None]
 SECRETS = ("5f" * 32, "a0" * 32)
 ROWS = 120
 
 
-def check_step(step: MaskingStep) -> None:
+def check_masking_step(step: MaskingStep) -> None:
     """Run every check on one step."""
     for check in MASKING_CHECKS:
         check(step)
 
 
-def people(*, missing: bool = False) -> pa.Table:
+def draw_individuals(*, missing: bool = False) -> pa.Table:
     """Make a table of persons who do not exist, with some cells missing if asked for."""
-    rng = generator(7)
+    rng = seeded_generator(7)
     age = rng.integers(18, 95, ROWS)
     table = pa.table(
         {
@@ -52,16 +52,16 @@ def people(*, missing: bool = False) -> pa.Table:
             lost = pa.array(rng.random(ROWS) < 0.1)  # noqa: PLR2004 - a few
             column = pa.array(table[name].to_pylist(), table[name].type, mask=np.asarray(lost))
             table = table.set_column(table.column_names.index(name), name, column)
-    return canonical(table)
+    return to_canonical(table)
 
 
-def check_facts_are_stated(step: MaskingStep) -> None:
+def check_metadata(step: MaskingStep) -> None:
     """A step has a name, a reference, words of promise and of risk, and names the columns that it changes."""
     assert is_dataclass(step)
     assert all(field.kw_only for field in fields(step))
     assert step.name == step.name.lower()
     assert step.reference
-    assert isinstance(step.words, StepWords)
+    assert isinstance(step.words, StepDescription)
     assert step.words.promise.endswith(".")
     assert step.words.open.endswith(".")
     assert step.attributes
@@ -76,7 +76,7 @@ def check_parameters_rebuild_the_step(step: MaskingStep) -> None:
 
 def check_shape_and_types_are_kept(step: MaskingStep) -> None:
     """Rows and columns stay; numbers stay numbers and categories categories, unless cells are covered by text."""
-    before = people()
+    before = draw_individuals()
     after = mask(before, [step], secret=SECRETS[0]).table
     assert after.column_names == before.column_names
     assert after.num_rows == before.num_rows
@@ -88,7 +88,7 @@ def check_shape_and_types_are_kept(step: MaskingStep) -> None:
 
 def check_other_columns_are_untouched(step: MaskingStep) -> None:
     """Columns that the step does not name are as they were."""
-    before = people(missing=not _refusal(step, people(missing=True)))
+    before = draw_individuals(missing=not _rejection(step, draw_individuals(missing=True)))
     after = mask(before, [step], secret=SECRETS[0]).table
     for name in before.column_names:
         assert name in step.attributes or after[name].equals(before[name])
@@ -96,23 +96,23 @@ def check_other_columns_are_untouched(step: MaskingStep) -> None:
 
 def check_same_secret_gives_the_same_table(step: MaskingStep) -> None:
     """The same secret gives the same cells, and another one others, if the step draws at all."""
-    tables = [mask(people(), [step], secret=secret).table for secret in (SECRETS[0], *SECRETS)]
+    tables = [mask(draw_individuals(), [step], secret=secret).table for secret in (SECRETS[0], *SECRETS)]
     assert tables[0].equals(tables[1])
     assert tables[0].equals(tables[2]) != step.random
 
 
-def check_order_of_rows_is_immaterial(step: MaskingStep) -> None:
+def check_order_of_rows_is_ignored(step: MaskingStep) -> None:
     """Every person gets the same cells, in whatever order the rows come."""
-    before = people()
-    order = generator(3).permutation(ROWS)
+    before = draw_individuals()
+    order = seeded_generator(3).permutation(ROWS)
     straight = mask(before, [step], secret=SECRETS[0]).table.take(pa.array(order))
     assert mask(before.take(pa.array(order)), [step], secret=SECRETS[0]).table.equals(straight)
 
 
-def check_missing_cells_tell_nothing(step: MaskingStep) -> None:
+def check_missing_cells_disclose_nothing(step: MaskingStep) -> None:
     """A missing cell stays missing or is hidden, or the step refuses missing cells in a sentence."""
-    before = people(missing=True)
-    refused = _refusal(step, before)
+    before = draw_individuals(missing=True)
+    refused = _rejection(step, before)
     if refused:
         assert "miss" in refused
         assert refused.endswith(".")
@@ -120,21 +120,21 @@ def check_missing_cells_tell_nothing(step: MaskingStep) -> None:
     after = mask(before, [step], secret=SECRETS[0]).table
     for name in step.attributes:
         lost = np.asarray(before[name].is_null())
-        shown = texts(after[name]).filter(pa.array(lost)).to_pylist()
+        shown = format_values(after[name]).filter(pa.array(lost)).to_pylist()
         assert set(shown) <= {None, "*"}
 
 
-def check_unknown_columns_are_refused(step: MaskingStep) -> None:
+def check_unknown_columns_are_rejected(step: MaskingStep) -> None:
     """A table without one of the columns is refused in a sentence that names it."""
     for name in step.attributes:
-        refused = _refusal(step, people().drop_columns([name]))
+        refused = _rejection(step, draw_individuals().drop_columns([name]))
         assert repr(name) in refused
         assert refused.endswith((".", "?"))
 
 
-def check_small_tables_are_masked_or_refused(step: MaskingStep) -> None:
+def check_small_tables_are_masked_or_rejected(step: MaskingStep) -> None:
     """Tables of few rows, of equal rows and of one known cell are masked, or refused in a sentence."""
-    whole = people()
+    whole = draw_individuals()
     lonely = [pa.array([None] * (ROWS - 1) + column.to_pylist()[:1], column.type) for column in whole.columns]
     small = [whole.slice(0, rows) for rows in range(4)]
     for table in (*small, whole.take([0] * ROWS), pa.table(lonely, names=whole.column_names)):
@@ -148,30 +148,30 @@ def check_small_tables_are_masked_or_refused(step: MaskingStep) -> None:
         assert sentence.endswith(".")
 
 
-def check_measures_say_what_changed(step: MaskingStep) -> None:
+def check_metrics_describe_the_change(step: MaskingStep) -> None:
     """Measures are finite numbers, all at their best for a table that is as it was."""
-    before = people()
+    before = draw_individuals()
     record = mask(before, [step], secret=SECRETS[0]).records[0]
-    assert record.measures
-    assert all(isfinite(value) for value in record.measures.values())
+    assert record.metrics
+    assert all(isfinite(value) for value in record.metrics.values())
     nothing = step.measure(before, before)
-    assert nothing.keys() <= record.measures.keys() | {"scaled-change", "mean-shift"}
+    assert nothing.keys() <= record.metrics.keys() | {"scaled-change", "mean-shift"}
     changed = [name for name in nothing if name in {"changed-cells", "hidden-cells", "scaled-change", "rank-shift"}]
     assert changed
     assert not any(nothing[name] for name in changed)
 
 
 MASKING_CHECKS: tuple[Check, ...] = (
-    check_facts_are_stated,
+    check_metadata,
     check_parameters_rebuild_the_step,
     check_shape_and_types_are_kept,
     check_other_columns_are_untouched,
     check_same_secret_gives_the_same_table,
-    check_order_of_rows_is_immaterial,
-    check_missing_cells_tell_nothing,
-    check_unknown_columns_are_refused,
-    check_small_tables_are_masked_or_refused,
-    check_measures_say_what_changed,
+    check_order_of_rows_is_ignored,
+    check_missing_cells_disclose_nothing,
+    check_unknown_columns_are_rejected,
+    check_small_tables_are_masked_or_rejected,
+    check_metrics_describe_the_change,
 )
 
 
@@ -179,7 +179,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _refusal(step: MaskingStep, table: pa.Table) -> str:
+def _rejection(step: MaskingStep, table: pa.Table) -> str:
     """Return the sentence that a step refuses a table with, or nothing."""
     try:
         mask(table, [step])

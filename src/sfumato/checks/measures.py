@@ -1,7 +1,7 @@
 # ruff: noqa: D401 - the first line of a check is its law
 """Laws that every measure obeys.
 
-`check_measure(MyMeasure())` runs them all on your own measure. Each check generalizes small tables from fixed
+`check_metric(MyMeasure())` runs them all on your own measure. Each check generalizes small tables from fixed
 seeds and raises `AssertionError` if its law is broken.
 """
 
@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedColumn, code
+from sfumato.coding.codes import CodedColumn, encode_table
 from sfumato.core.groups import Groups
 from sfumato.core.publication import SUPPRESSED_TEXT, ValueSet
 from sfumato.core.published.table import PublishedTable
 from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.judging.measures.base import Measure, Measured
-from sfumato.randomness import generator
+from sfumato.judging.measures.base import Metric, MetricInput
+from sfumato.randomness import seeded_generator
 from sfumato.schema.schema import Schema
 
 Rows = npt.NDArray[np.intp]
@@ -36,14 +36,14 @@ ZIPS = ("53703", "53706", "53715", "90210", "90211")
 COLORS = ("blue", "brown", "green", "grey")
 DISEASES = ("asthma", "flu", "ulcer")
 SCHEMA = Schema(
-    quasi=["age", "zip", "job", "grade", "eyes"],
+    quasi_identifiers=["age", "zip", "job", "grade", "eyes"],
     sensitive=["disease"],
     hierarchies={"age": Intervals(5, 10, 20), "zip": Prefixes(), "job": JOBS, "grade": GRADES},
 )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class MeasuredSample:
+class MetricSample:
     """Records that can be published at any level of generalization."""
 
     columns: tuple[CodedColumn, ...]
@@ -58,7 +58,7 @@ class MeasuredSample:
     def read(self, levels: Sequence[int], rows: Rows | slice = slice(None), *, known: bool = True) -> PublishedTable:
         """Publish some of the records at some levels; the original is known or not."""
         texts = {
-            column.name: pa.array(_texts(column, level), pa.string()).take(pa.array(np.arange(ROWS)[rows]))
+            column.name: pa.array(_published_texts(column, level), pa.string()).take(pa.array(np.arange(ROWS)[rows]))
             for column, level in zip(self.columns, levels, strict=True)
         }
         domains = {column.name: column.domain for column in self.columns} if known else None
@@ -66,11 +66,11 @@ class MeasuredSample:
         shown = pa.table(texts | {disease.name: disease.domain.values.take(pa.array(disease.codes))})
         return PublishedTable.read(shown, SCHEMA, domains)
 
-    def at(self, levels: Sequence[int], rows: Rows | slice = slice(None), *, known: bool = True) -> Measured:
+    def at_levels(self, levels: Sequence[int], rows: Rows | slice = slice(None), *, known: bool = True) -> MetricInput:
         """Measure some of the records, published at some levels; the others are left out."""
         table, disease = self.read(levels, rows, known=known), self.disease.take(np.arange(ROWS)[rows])
         groups = Groups.from_rows(table.grouped.labels, len(table.grouped), [disease])
-        return Measured.of(table, ROWS - table.rows if known else 0, groups.histograms)
+        return MetricInput.of(table, ROWS - table.rows if known else 0, groups.histograms)
 
     def climbs(self) -> Iterator[list[int]]:
         """Go from exact values to full suppression, one attribute and one level at a time."""
@@ -82,107 +82,107 @@ class MeasuredSample:
             yield list(levels)
 
 
-def check_measure(measure: Measure) -> None:
+def check_metric(measure: Metric) -> None:
     """Run every check on one measure."""
-    for check in MEASURE_CHECKS:
+    for check in METRIC_CHECKS:
         check(measure)
 
 
-def check_facts_are_stated(measure: Measure) -> None:
+def check_metadata(measure: Metric) -> None:
     """A measure states its name and its source."""
     assert measure.name == measure.name.lower().replace(" ", "-")
     assert measure.reference
 
 
-def check_value_is_a_number(measure: Measure) -> None:
+def check_value_is_a_number(measure: Metric) -> None:
     """A measure is a finite, nonnegative number, whatever is published."""
-    for sample in samples():
+    for sample in draw_samples():
         for levels in sample.climbs():
-            value = measure.compute(sample.at(levels))
+            value = measure.compute(sample.at_levels(levels))
             assert isinstance(value, float)
             assert isfinite(value)
             assert value >= 0
 
 
-def check_coarser_is_never_better(measure: Measure) -> None:
+def check_coarser_is_never_better(measure: Metric) -> None:
     """Publishing an attribute one level higher never lowers a measure."""
-    for sample in samples():
-        values = [measure.compute(sample.at(levels)) for levels in sample.climbs()]
-        assert all(_at_most(finer, coarser) for finer, coarser in pairwise(values))
+    for sample in draw_samples():
+        values = [measure.compute(sample.at_levels(levels)) for levels in sample.climbs()]
+        assert all(_is_at_most(finer, coarser) for finer, coarser in pairwise(values))
 
 
-def check_nothing_beats_the_original_or_is_worse_than_nothing(measure: Measure) -> None:
+def check_original_is_best_and_suppression_worst(measure: Metric) -> None:
     """Every release lies between exact values, which are best, and full suppression of all cells, which is worst."""
-    for sample in samples():
-        best, worst = (measure.compute(sample.at(ends)) for ends in ([0] * len(sample.columns), sample.heights))
+    for sample in draw_samples():
+        best, worst = (measure.compute(sample.at_levels(ends)) for ends in ([0] * len(sample.columns), sample.heights))
         for levels in sample.climbs():
-            value = measure.compute(sample.at(levels))
-            assert _at_most(best, value)
-            assert _at_most(value, worst)
+            value = measure.compute(sample.at_levels(levels))
+            assert _is_at_most(best, value)
+            assert _is_at_most(value, worst)
 
 
-def check_leaving_out_groups_is_never_better(measure: Measure) -> None:
+def check_suppressing_groups_is_never_better(measure: Metric) -> None:
     """Leaving out another group of records never lowers a measure."""
-    for sample in samples():
+    for sample in draw_samples():
         for levels in sample.climbs():
             grouped = sample.read(levels).grouped
             order = sample.rng.permutation(len(grouped))
-            values = [measure.compute(sample.at(levels))]
+            values = [measure.compute(sample.at_levels(levels))]
             for left in range(1, len(order), 1 + len(order) // 4):
                 kept = np.flatnonzero(np.isin(grouped.labels, order[left:]))
-                values.append(measure.compute(sample.at(levels, kept)))
-            assert all(_at_most(more, fewer) for more, fewer in pairwise(values))
+                values.append(measure.compute(sample.at_levels(levels, kept)))
+            assert all(_is_at_most(more, fewer) for more, fewer in pairwise(values))
 
 
-def check_order_of_rows_is_ignored(measure: Measure) -> None:
+def check_order_of_rows_is_ignored(measure: Metric) -> None:
     """The order of the rows does not change a measure."""
-    for sample in samples():
+    for sample in draw_samples():
         for levels in sample.climbs():
-            shuffled = sample.at(levels, sample.rng.permutation(ROWS))
-            assert isclose(measure.compute(shuffled), measure.compute(sample.at(levels)), rel_tol=TOLERANCE)
+            shuffled = sample.at_levels(levels, sample.rng.permutation(ROWS))
+            assert isclose(measure.compute(shuffled), measure.compute(sample.at_levels(levels)), rel_tol=TOLERANCE)
 
 
-def check_original_is_not_needed(measure: Measure) -> None:
+def check_original_is_not_needed(measure: Metric) -> None:
     """A table whose original is unknown is measured in the domains that its labels refer to."""
-    for sample in samples():
+    for sample in draw_samples():
         for levels in sample.climbs():
-            value = measure.compute(sample.at(levels, known=False))
+            value = measure.compute(sample.at_levels(levels, known=False))
             assert isfinite(value)
             assert value >= 0
 
 
-def check_measuring_changes_nothing(measure: Measure) -> None:
+def check_metric_is_repeatable(measure: Metric) -> None:
     """Measuring the same table twice gives the same number."""
-    for sample in samples():
+    for sample in draw_samples():
         for levels in sample.climbs():
-            measured = sample.at(levels)
+            measured = sample.at_levels(levels)
             assert measure.compute(measured) == measure.compute(measured)
 
 
-def check_measure_can_be_stored(measure: Measure) -> None:
+def check_serialization(measure: Metric) -> None:
     """A measure equals what its pickle restores."""
     copy = pickle.loads(pickle.dumps(measure))  # noqa: S301 - made here
     assert copy == measure
     assert hash(copy) == hash(measure)
 
 
-MEASURE_CHECKS: tuple[Callable[[Measure], None], ...] = (
-    check_facts_are_stated,
+METRIC_CHECKS: tuple[Callable[[Metric], None], ...] = (
+    check_metadata,
     check_value_is_a_number,
     check_coarser_is_never_better,
-    check_nothing_beats_the_original_or_is_worse_than_nothing,
-    check_leaving_out_groups_is_never_better,
+    check_original_is_best_and_suppression_worst,
+    check_suppressing_groups_is_never_better,
     check_order_of_rows_is_ignored,
     check_original_is_not_needed,
-    check_measuring_changes_nothing,
-    check_measure_can_be_stored,
+    check_metric_is_repeatable,
+    check_serialization,
 )
 
 
-def samples() -> Iterator[MeasuredSample]:
+def draw_samples() -> Iterator[MetricSample]:
     """Draw records of all scales, in some samples with missing values."""
     for seed in SEEDS:
-        rng = generator(seed)
+        rng = seeded_generator(seed)
         ages = [20 + int(age) for age in rng.integers(0, 25, ROWS)]
         cells = {
             "age": pa.array(ages),
@@ -198,11 +198,11 @@ def samples() -> Iterator[MeasuredSample]:
                 name: pa.array(column.to_pylist(), column.type, mask=mask)
                 for (name, column), mask in zip(cells.items(), lost, strict=True)
             }
-        coded = code(pa.table(cells | {"disease": diseases}), SCHEMA)
-        yield MeasuredSample(columns=coded.quasi, disease=coded.sensitive[0], rng=rng)
+        coded = encode_table(pa.table(cells | {"disease": diseases}), SCHEMA)
+        yield MetricSample(columns=coded.quasi, disease=coded.sensitive[0], rng=rng)
 
 
-def _texts(column: CodedColumn, level: int) -> list[str | None]:
+def _published_texts(column: CodedColumn, level: int) -> list[str | None]:
     """Publish a column at a level; missing cells stay missing until everything is suppressed."""
     domain, hierarchy = column.domain, column.domain.hierarchy
     if hierarchy is None:
@@ -215,5 +215,5 @@ def _texts(column: CodedColumn, level: int) -> list[str | None]:
     return [shown[code_] for code_ in column.codes.tolist()]
 
 
-def _at_most(less: float, more: float) -> bool:
+def _is_at_most(less: float, more: float) -> bool:
     return less <= more or isclose(less, more, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

@@ -3,7 +3,7 @@
 
 `check_model(MyModel(k=3))` runs them all on your own model. Each check draws small tables from fixed seeds and
 raises `AssertionError` if its law is broken. Use models with small parameters: the tables grow with
-`smallest_group`.
+`smallest_required_class`.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from fractions import Fraction
 import numpy as np
 import tomli_w
 
-from sfumato.checks.grouped_samples import GROUPS, SEEDS, GroupedSample, Labels, samples
+from sfumato.checks.grouped_samples import GROUPS, SEEDS, GroupedSample, Labels, draw_grouped_samples
 from sfumato.coding.codes import CodedColumn
 from sfumato.core.groups import Counts, Groups
 from sfumato.exceptions import InvalidParameterError
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.schema.missing import Missing
-from sfumato.validation import is_number
+from sfumato.models.base import GroupModel, Levels
+from sfumato.schema.missing import MissingPolicy
+from sfumato.validation import is_finite_number
 
 Oracle = Callable[[Sequence[int], Sequence[int]], Fraction | float]
 TOLERANCE = 1e-9
 
 
-def check_model(model: PrivacyModel) -> None:
+def check_model(model: GroupModel) -> None:
     """Run every check on one model."""
     for check in MODEL_CHECKS:
         check(model)
 
 
-def check_facts_are_stated(model: PrivacyModel) -> None:
+def check_metadata(model: GroupModel) -> None:
     """A model states its name, its source, and in which direction each of its numbers gets stricter."""
     assert model.name == model.name.lower().replace(" ", "-")
     assert model.reference
     assert model.bound in {"min", "max"}
-    numbers = {name for name, value in model.parameters().items() if is_number(value)}
+    numbers = {name for name, value in model.parameters().items() if is_finite_number(value)}
     assert numbers <= set(model.stricter) <= {field.name for field in fields(model)}  # type: ignore[arg-type]  # every model is a dataclass
     assert set(model.stricter.values()) <= {"larger", "smaller"}
 
 
-def check_words_say_what_is_promised(model: PrivacyModel) -> None:
+def check_descriptions(model: GroupModel) -> None:
     """A model says what it promises with its parameters, which attack it stops, and its level; it quotes no values."""
-    words = model.words
+    words = model.description
     assert words is not None
     assert words.title
     assert words.level
@@ -62,33 +62,33 @@ def check_words_say_what_is_promised(model: PrivacyModel) -> None:
         raise AssertionError(f"{{{error.args[0]}}} is no parameter of the model") from None
     assert sentence.endswith(".")
     assert "{" not in sentence
-    assert not any(f"“{value}”" in sentence for value in model.named_values)
+    assert not any(f"“{value}”" in sentence for value in model.protected_values)
 
 
-def check_every_group_has_a_level(model: PrivacyModel) -> None:
+def check_every_group_has_a_level(model: GroupModel) -> None:
     """Every group has one level that is a number, finite or not; no groups have no levels."""
-    for sample in samples(model, *Missing):
-        groups = sample.counted()
-        level = model.level(groups)
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        groups = sample.count_groups()
+        level = model.levels(groups)
         assert level.shape == (len(groups),)
         assert level.dtype == np.float64
         assert not np.isnan(level).any()
-        assert model.level(groups.take(np.zeros(0, dtype=np.intp))).shape == (0,)
+        assert model.levels(groups.take(np.zeros(0, dtype=np.intp))).shape == (0,)
 
 
-def check_verdict_follows_level(model: PrivacyModel) -> None:
+def check_verdict_matches_level(model: GroupModel) -> None:
     """A group keeps the promise if and only if its level reaches the limit, or does not exceed it."""
-    for sample in samples(model, *Missing):
-        level = model.level(sample.counted())
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        level = model.levels(sample.count_groups())
         gain = level - model.limit if model.bound == "min" else model.limit - level
-        assert np.array_equal(model.kept_by(sample.counted()), gain > 0 if model.strict else gain >= 0)
+        assert np.array_equal(model.satisfied_by(sample.count_groups()), gain > 0 if model.strict else gain >= 0)
 
 
-def check_counts_stay_as_they_are(model: PrivacyModel) -> None:
+def check_groups_are_not_modified(model: GroupModel) -> None:
     """Judging groups does not change them."""
-    for sample in samples(model, *Missing):
-        groups, untouched = sample.counted(), sample.counted()
-        model.kept_by(groups)
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        groups, untouched = sample.count_groups(), sample.count_groups()
+        model.satisfied_by(groups)
         assert np.array_equal(groups.sizes, untouched.sizes)
         for name, histogram in groups.histograms.items():
             for part in ("offsets", "codes", "counts", "missing"):
@@ -96,122 +96,128 @@ def check_counts_stay_as_they_are(model: PrivacyModel) -> None:
             assert np.array_equal(groups.totals[name], untouched.totals[name])
 
 
-def check_order_of_groups_is_ignored(model: PrivacyModel) -> None:
+def check_order_of_groups_is_ignored(model: GroupModel) -> None:
     """The level of a group does not depend on its position among the groups."""
-    for sample in samples(model, *Missing):
-        groups, order = sample.counted(), sample.rng.permutation(GROUPS)
-        assert _same(model.level(groups.take(order)), model.level(groups)[order])
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        groups, order = sample.count_groups(), sample.rng.permutation(GROUPS)
+        assert _same(model.levels(groups.take(order)), model.levels(groups)[order])
 
 
-def check_groups_are_judged_one_by_one(model: PrivacyModel) -> None:
+def check_groups_are_independent(model: GroupModel) -> None:
     """The level of a group depends on the group and the totals of the table, not on other groups."""
-    for sample in samples(model, *Missing):
-        groups = sample.counted()
-        alone = [model.level(groups.take(np.array([group])))[0] for group in range(GROUPS)]
-        assert _same(np.array(alone), model.level(groups))
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        groups = sample.count_groups()
+        alone = [model.levels(groups.take(np.array([group])))[0] for group in range(GROUPS)]
+        assert _same(np.array(alone), model.levels(groups))
 
 
-def check_pieces_add_up(model: PrivacyModel) -> None:
+def check_partial_counts_add_up(model: GroupModel) -> None:
     """Counting a table in parts and adding the counts gives the same levels as counting it at once."""
-    for sample in samples(model, *Missing):
+    for sample in draw_grouped_samples(model, *MissingPolicy):
         half = sample.rng.random(len(sample.group)) < 1 / 2
-        pieces = sample.counted(np.flatnonzero(half)) + sample.counted(np.flatnonzero(~half))
-        assert _same(model.level(pieces), model.level(sample.counted()))
+        pieces = sample.count_groups(np.flatnonzero(half)) + sample.count_groups(np.flatnonzero(~half))
+        assert _same(model.levels(pieces), model.levels(sample.count_groups()))
 
 
-def check_merging_is_recounting(model: PrivacyModel) -> None:
+def check_merging_equals_recounting(model: GroupModel) -> None:
     """Merging the counts of groups gives the same levels as counting the merged groups."""
-    for sample in samples(model, *Missing):
-        labels = _unions(sample.rng, GROUPS)
-        assert _same(model.level(sample.counted().merged(labels)), model.level(sample.counted(labels=labels)))
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        labels = _random_unions(sample.rng, GROUPS)
+        assert _same(
+            model.levels(sample.count_groups().merge_groups(labels)), model.levels(sample.count_groups(labels=labels))
+        )
 
 
-def check_unions_of_good_groups_are_good(model: PrivacyModel) -> None:
+def check_monotone(model: GroupModel) -> None:
     """A model that claims to be monotone is: merging valid groups gives a valid group."""
-    for sample in samples(model, *Missing) if model.monotone else ():
-        groups = sample.counted()
-        good = groups.take(np.flatnonzero(model.kept_by(groups)))
+    for sample in draw_grouped_samples(model, *MissingPolicy) if model.monotone else ():
+        groups = sample.count_groups()
+        good = groups.take(np.flatnonzero(model.satisfied_by(groups)))
         if len(good):
-            assert model.kept_by(good.merged(_unions(sample.rng, len(good)))).all()
+            assert model.satisfied_by(good.merge_groups(_random_unions(sample.rng, len(good)))).all()
 
 
-def check_unions_of_good_groups_may_be_bad(model: PrivacyModel) -> None:
+def check_not_monotone(model: GroupModel) -> None:
     """A model that claims not to be monotone is not: two valid groups are found that merging breaks."""
-    assert model.monotone or any(_spoils(model, sample, good=True) for sample in samples(model, *Missing))
+    assert model.monotone or any(
+        _merge_violates(model, sample, good=True) for sample in draw_grouped_samples(model, *MissingPolicy)
+    )
 
 
-def check_good_groups_may_turn_bad(model: PrivacyModel) -> None:
+def check_not_extendable(model: GroupModel) -> None:
     """A model that claims not to be extendable is not: a valid group is found, and another that spoils it."""
-    assert model.extendable or any(_spoils(model, sample, good=False) for sample in samples(model, *Missing))
+    assert model.extendable or any(
+        _merge_violates(model, sample, good=False) for sample in draw_grouped_samples(model, *MissingPolicy)
+    )
 
 
-def check_good_groups_stay_good(model: PrivacyModel) -> None:
+def check_extendable(model: GroupModel) -> None:
     """A model that claims to be extendable is: a valid group stays valid whatever joins it."""
-    for sample in samples(model, *Missing) if model.extendable else ():
-        groups, labels = sample.counted(), _unions(sample.rng, GROUPS)
-        some_good = np.bincount(labels, weights=model.kept_by(groups)) > 0
-        assert model.kept_by(groups.merged(labels))[some_good].all()
+    for sample in draw_grouped_samples(model, *MissingPolicy) if model.extendable else ():
+        groups, labels = sample.count_groups(), _random_unions(sample.rng, GROUPS)
+        some_good = np.bincount(labels, weights=model.satisfied_by(groups)) > 0
+        assert model.satisfied_by(groups.merge_groups(labels))[some_good].all()
 
 
-def check_parts_lose_what_is_said(model: PrivacyModel) -> None:
+def check_split_lower_bound(model: GroupModel) -> None:
     """However a group is split, at least as many of its records as the model says are in invalid parts."""
-    for sample in samples(model, *Missing):
-        parts = sample.counted()
-        lost = np.where(model.kept_by(parts), 0, parts.sizes)
-        for labels in (np.arange(GROUPS), *(_unions(sample.rng, GROUPS) for _ in SEEDS)):
-            said = model.lost_in_parts(parts.merged(labels))
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        parts = sample.count_groups()
+        lost = np.where(model.satisfied_by(parts), 0, parts.sizes)
+        for labels in (np.arange(GROUPS), *(_random_unions(sample.rng, GROUPS) for _ in SEEDS)):
+            said = model.min_violating_records(parts.merge_groups(labels))
             assert (said >= 0).all()
             assert (said <= np.bincount(labels, lost)).all()
 
 
-def check_other_tables_change_nothing(model: PrivacyModel) -> None:
+def check_independent_of_table(model: GroupModel) -> None:
     """A model that does not claim to compare with the table does not: its levels stay when the totals change."""
-    for sample in samples(model, *Missing) if not model.compares_with_table else ():
-        assert np.array_equal(model.level(_of_another_table(sample)), model.level(sample.counted()))
+    for sample in draw_grouped_samples(model, *MissingPolicy) if not model.compares_with_table else ():
+        assert np.array_equal(model.levels(_with_other_totals(sample)), model.levels(sample.count_groups()))
 
 
-def check_other_tables_change_levels(model: PrivacyModel) -> None:
+def check_depends_on_table(model: GroupModel) -> None:
     """A model that claims to compare with the table does: in some table with other totals the levels differ."""
     assert not model.compares_with_table or any(
-        not _same(model.level(_of_another_table(sample)), model.level(sample.counted()))
-        for sample in samples(model, *Missing)
+        not _same(model.levels(_with_other_totals(sample)), model.levels(sample.count_groups()))
+        for sample in draw_grouped_samples(model, *MissingPolicy)
     )
 
 
-def check_stricter_keeps_no_more(model: PrivacyModel) -> None:
+def check_stricter_parameters_accept_less(model: GroupModel) -> None:
     """A stricter parameter never accepts a group that the model refuses."""
-    for sample in samples(model, *Missing):
-        groups = sample.counted()
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        groups = sample.count_groups()
         for name, direction in model.stricter.items():
             if name not in model.parameters():
                 continue
-            value = _made_stricter(getattr(model, name), larger=direction == "larger")
+            value = _stricter_value(getattr(model, name), larger=direction == "larger")
             with contextlib.suppress(InvalidParameterError):  # p is already at most k
                 stricter = replace(model, **{name: value})  # type: ignore[type-var]  # every model is a dataclass
-                assert not (stricter.kept_by(groups) & ~model.kept_by(groups)).any()
+                assert not (stricter.satisfied_by(groups) & ~model.satisfied_by(groups)).any()
 
 
-def check_missing_values_never_help(model: PrivacyModel) -> None:
+def check_missing_values_never_help(model: GroupModel) -> None:
     """Values that may be anything never give a group a better level than any actual values would."""
-    for sample in samples(model, Missing.MATCHES_ALL):
-        groups = sample.counted()
-        level, kept = model.level(groups), model.kept_by(groups)
-        for columns in _filled(sample):
+    for sample in draw_grouped_samples(model, MissingPolicy.MATCHES_ALL):
+        groups = sample.count_groups()
+        level, kept = model.levels(groups), model.satisfied_by(groups)
+        for columns in _fill_missing(sample):
             known = replace(groups, histograms=Groups.from_rows(sample.group, GROUPS, columns).histograms)
-            known_level = model.level(known)
+            known_level = model.levels(known)
             better = level > known_level if model.bound == "min" else level < known_level
             assert _same(level[better], known_level[better])
-            assert model.kept_by(known)[kept].all()
+            assert model.satisfied_by(known)[kept].all()
 
 
-def check_small_groups_are_bad(model: PrivacyModel) -> None:
-    """No group smaller than `smallest_group` keeps the promise."""
-    for sample in samples(model, *Missing):
-        groups = sample.counted()
-        assert not model.kept_by(groups)[groups.sizes < model.smallest_group].any()
+def check_smallest_group(model: GroupModel) -> None:
+    """No group smaller than `smallest_required_class` keeps the promise."""
+    for sample in draw_grouped_samples(model, *MissingPolicy):
+        groups = sample.count_groups()
+        assert not model.satisfied_by(groups)[groups.sizes < model.min_group_size].any()
 
 
-def check_model_can_be_stored(model: PrivacyModel) -> None:
+def check_serialization(model: GroupModel) -> None:
     """A model equals what its pickle and its parameters restore, also through a TOML file."""
     stored = tomllib.loads(tomli_w.dumps(model.parameters()))
     pickled = pickle.loads(pickle.dumps(model))  # noqa: S301 - made here
@@ -220,51 +226,51 @@ def check_model_can_be_stored(model: PrivacyModel) -> None:
         assert hash(copy) == hash(model)
 
 
-def check_level_equals_oracle(model: PrivacyModel, oracle: Oracle) -> None:
+def check_level_equals_oracle(model: GroupModel, oracle: Oracle) -> None:
     """The level of every group is what the definition gives, and fractions are compared exactly.
 
     The oracle gets the counts of the values in one group and in the table, or only the two sizes for a model that
     reads no attribute; for one that needs a population, each size and the people. No value is missing.
     """
-    for sample in samples(model, Missing.OWN_VALUE, lost=0.0):
-        groups = sample.counted()
+    for sample in draw_grouped_samples(model, MissingPolicy.OWN_VALUE, lost=0.0):
+        groups = sample.count_groups()
         sizes = [groups.sizes] if groups.population is None else [groups.sizes, groups.population]
         rows, totals = np.stack(sizes, axis=1), np.sum(sizes, axis=1)
-        for name in model.attributes:
+        for name in model.sensitive_attributes:
             rows, totals = _dense(groups, name), groups.totals[name][:-1]
         expected = [oracle(row, totals.tolist()) for row in rows.tolist()]
-        assert _same(model.level(groups), np.array(expected, dtype=np.float64))
-        for kept, level in zip(model.kept_by(groups).tolist(), expected, strict=True):
+        assert _same(model.levels(groups), np.array(expected, dtype=np.float64))
+        for kept, level in zip(model.satisfied_by(groups).tolist(), expected, strict=True):
             if not isinstance(level, float):
                 gain = (level - Fraction(str(model.limit))) * (1 if model.bound == "min" else -1)
                 assert kept == (gain > 0 if model.strict else gain >= 0)
 
 
-MODEL_CHECKS: tuple[Callable[[PrivacyModel], None], ...] = (
-    check_facts_are_stated,
-    check_words_say_what_is_promised,
+MODEL_CHECKS: tuple[Callable[[GroupModel], None], ...] = (
+    check_metadata,
+    check_descriptions,
     check_every_group_has_a_level,
-    check_verdict_follows_level,
-    check_counts_stay_as_they_are,
+    check_verdict_matches_level,
+    check_groups_are_not_modified,
     check_order_of_groups_is_ignored,
-    check_groups_are_judged_one_by_one,
-    check_pieces_add_up,
-    check_merging_is_recounting,
-    check_unions_of_good_groups_are_good,
-    check_unions_of_good_groups_may_be_bad,
-    check_good_groups_stay_good,
-    check_good_groups_may_turn_bad,
-    check_parts_lose_what_is_said,
-    check_other_tables_change_nothing,
-    check_other_tables_change_levels,
-    check_stricter_keeps_no_more,
+    check_groups_are_independent,
+    check_partial_counts_add_up,
+    check_merging_equals_recounting,
+    check_monotone,
+    check_not_monotone,
+    check_extendable,
+    check_not_extendable,
+    check_split_lower_bound,
+    check_independent_of_table,
+    check_depends_on_table,
+    check_stricter_parameters_accept_less,
     check_missing_values_never_help,
-    check_small_groups_are_bad,
-    check_model_can_be_stored,
+    check_smallest_group,
+    check_serialization,
 )
 
 
-def _filled(sample: GroupedSample) -> Iterator[list[CodedColumn]]:
+def _fill_missing(sample: GroupedSample) -> Iterator[list[CodedColumn]]:
     """Replace missing values: by one for all, the most frequent of each group, and any."""
     for way in ("one", "frequent", "any"):
         columns = []
@@ -279,31 +285,31 @@ def _filled(sample: GroupedSample) -> Iterator[list[CodedColumn]]:
         yield columns
 
 
-def _spoils(model: PrivacyModel, sample: GroupedSample, *, good: bool) -> bool:
+def _merge_violates(model: GroupModel, sample: GroupedSample, *, good: bool) -> bool:
     """Return whether merging a valid group with another one, which may have to be valid, breaks it."""
-    groups = sample.counted()
-    kept = model.kept_by(groups)
+    groups = sample.count_groups()
+    kept = model.satisfied_by(groups)
     joining = kept if good else np.ones_like(kept)
     first, second = np.nonzero(kept[:, None] & joining[None, :])
     pairs = groups.take(np.stack([first, second], axis=1).ravel())
-    return not model.kept_by(pairs.merged(np.repeat(np.arange(len(first)), 2))).all()
+    return not model.satisfied_by(pairs.merge_groups(np.repeat(np.arange(len(first)), 2))).all()
 
 
-def _made_stricter(value: object, *, larger: bool) -> object:
+def _stricter_value(value: object, *, larger: bool) -> object:
     if isinstance(value, Mapping):
-        return {key: _made_stricter(entry, larger=larger) for key, entry in value.items()}
+        return {key: _stricter_value(entry, larger=larger) for key, entry in value.items()}
     assert isinstance(value, int | float)
     return value + 1 if larger else value / 2
 
 
-def _unions(rng: np.random.Generator, groups: int) -> Labels:
+def _random_unions(rng: np.random.Generator, groups: int) -> Labels:
     labels = rng.integers(0, max(1, groups // 2), groups)
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _of_another_table(sample: GroupedSample) -> Groups:
+def _with_other_totals(sample: GroupedSample) -> Groups:
     """Count the same groups as parts of a table in which some values are many times as frequent."""
-    groups = sample.counted()
+    groups = sample.count_groups()
     totals = {name: total * sample.rng.integers(1, 9, len(total)) for name, total in groups.totals.items()}
     return replace(groups, totals=totals)
 

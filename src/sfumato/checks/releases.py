@@ -20,65 +20,65 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import WriteError
-from sfumato.judging.audit.audit import Audit, audit_evidence
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.audit.audit import Audit, audit_context
+from sfumato.judging.evidence import AuditContext
 from sfumato.reporting.comparison import compare
 from sfumato.reporting.folders import INTERNAL, PUBLIC, read_facts, render
-from sfumato.reporting.public import promise_of
-from sfumato.reporting.publishable import Publishable
+from sfumato.reporting.public import make_guarantee
+from sfumato.reporting.publishable import PublishedRelease
 from sfumato.table.formats.known import FORMATS
 from sfumato.table.frames import to_arrow
 from sfumato.table.read import read
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
-TOLD = {"promise.json", "dictionary.json", "about.html"}
+PUBLIC_DOCUMENTS = {"promise.json", "dictionary.json", "about.html"}
 DIGITS = 1e-12
 REPORT = {"report.json", "report.html"}
-Check = Callable[[Publishable, Path], None]
+Check = Callable[[PublishedRelease, Path], None]
 
 
-def check_release(release: Publishable, folder: Path) -> None:
+def check_release(release: PublishedRelease, folder: Path) -> None:
     """Run every check on one release."""
     for check in RELEASE_CHECKS:
         check(release, folder / check.__name__)
 
 
-def check_it_has_what_every_release_has(release: Publishable, folder: Path) -> None:  # noqa: ARG001 - nothing is written
+def check_release_interface(release: PublishedRelease, folder: Path) -> None:  # noqa: ARG001 - nothing is written
     """A release has a table, an audit that holds, measures that are numbers, and a recipe in TOML."""
-    assert isinstance(release, Publishable)
+    assert isinstance(release, PublishedRelease)
     assert to_arrow(release.frame)[0].num_rows
     assert release.audit.holds
     assert json.loads(json.dumps(release.audit.to_dict()))["holds"] is True
-    assert release.measures
-    assert all(isfinite(value) for value in release.measures.values())
+    assert release.metrics
+    assert all(isfinite(value) for value in release.metrics.values())
     assert tomllib.loads(release.recipe.to_toml())
 
 
-def check_folders_hold_what_belongs_there(release: Publishable, folder: Path) -> None:
+def check_folder_contents(release: PublishedRelease, folder: Path) -> None:
     """`public/` holds the table and what is told about it and nothing else, `internal/` at least recipe and report."""
-    release.write(_made(folder) / "release")
+    release.write(_make_folder(folder) / "release")
     files = _files(folder / "release")
-    assert files[PUBLIC] == {"table.csv", *TOLD}
+    assert files[PUBLIC] == {"table.csv", *PUBLIC_DOCUMENTS}
     assert files[INTERNAL] >= {"recipe.toml", *REPORT}
     assert set(files) == {PUBLIC, INTERNAL}
     if os.name == "posix":
         assert stat.S_IMODE((folder / "release" / INTERNAL).stat().st_mode) == stat.S_IRWXU
 
 
-def check_recipe_is_that_of_the_release(release: Publishable, folder: Path) -> None:
+def check_recipe_is_recorded(release: PublishedRelease, folder: Path) -> None:
     """The recipe that is kept inside is the release's, and no text of `internal/` stands in `public/`."""
-    release.write(_made(folder) / "release")
+    release.write(_make_folder(folder) / "release")
     inside, outside = ((folder / "release" / name) for name in (INTERNAL, PUBLIC))
     assert (inside / "recipe.toml").read_text("utf-8") == release.recipe.to_toml()
-    shown = "".join((outside / name).read_text("utf-8") for name in TOLD)
+    shown = "".join((outside / name).read_text("utf-8") for name in PUBLIC_DOCUMENTS)
     for kept in (path for path in inside.iterdir() if path.suffix in {".toml", ".json", ".html"}):
         assert kept.read_text("utf-8") not in shown
 
 
-def check_every_format_shows_the_frame(release: Publishable, folder: Path) -> None:
+def check_every_format_holds_the_table(release: PublishedRelease, folder: Path) -> None:
     """The table in `public/` has the rows and cells of the frame, in every format."""
     expected, _ = to_arrow(release.frame)
-    _made(folder)
+    _make_folder(folder)
     for form in (each for each in FORMATS.built_in.values() if each.suffixes and each.write is not None):
         release.write(folder / form.name, table_format=form.name)
         shown = read(folder / form.name / PUBLIC / f"table{form.suffixes[0]}")
@@ -88,43 +88,43 @@ def check_every_format_shows_the_frame(release: Publishable, folder: Path) -> No
             assert _same(shown[name].drop_null(), expected[name].drop_null())
 
 
-def check_promise_is_true_of_the_file(release: Publishable, folder: Path) -> None:
+def check_guarantee_matches_file(release: PublishedRelease, folder: Path) -> None:
     """What receivers are told is what an audit of the very file finds, and what the dictionary says is in it."""
-    release.write(_made(folder) / "release", report=False)
+    release.write(_make_folder(folder) / "release", report=False)
     public = folder / "release" / PUBLIC
     shown, told = read(public / "table.csv"), json.loads((public / "promise.json").read_text("utf-8"))
     assert told["promise"] or told["no_model"]
     assert told["audit"]["holds"] is True
     assert told["audit"]["records"] == shown.num_rows
     evidence = getattr(release, "evidence", None)
-    if isinstance(evidence, Evidence) and isinstance(release.audit, Audit):
+    if isinstance(evidence, AuditContext) and isinstance(release.audit, Audit):
         models = [verdict.model for verdict in release.audit.verdicts]
-        written = Evidence(shown, evidence.schema, centers=evidence.centers)
-        audit = audit_evidence(written.told(models, evidence), models, compare=False)
-        expected = promise_of(models, audit, evidence.masking.public(), counts_rows=release.audit.counts_rows)
+        written = AuditContext(shown, evidence.schema, centers=evidence.centers)
+        audit = audit_context(written.with_reference(models, evidence), models, compare=False)
+        expected = make_guarantee(models, audit, evidence.masking.public(), counts_rows=release.audit.counts_rows)
         assert told == json.loads(json.dumps(expected))
     dictionary = json.loads((public / "dictionary.json").read_text("utf-8"))
     assert [column["name"] for column in dictionary] == shown.column_names
     assert [column["missing"] for column in dictionary] == [column.null_count for column in shown.columns]
 
 
-def check_occupied_folders_are_refused(release: Publishable, folder: Path) -> None:
+def check_occupied_folders_are_rejected(release: PublishedRelease, folder: Path) -> None:
     """A folder that holds something is refused; an older release is replaced on demand, strangers never."""
-    target = _made(folder) / "release"
+    target = _make_folder(folder) / "release"
     release.write(target, report=False)
     before = _contents(target)
-    _refused(release, target, replace=False)
+    _is_rejected(release, target, replace=False)
     assert _contents(target) == before
     release.write(target, replace=True)
     assert _files(target)[INTERNAL] >= REPORT
     (target / "notes.txt").write_text("mine", encoding="utf-8")
-    _refused(release, target, replace=True)
+    _is_rejected(release, target, replace=True)
     assert (target / "notes.txt").read_text("utf-8") == "mine"
 
 
-def check_interrupted_writing_leaves_nothing(release: Publishable, folder: Path) -> None:
+def check_interrupted_write_leaves_nothing(release: PublishedRelease, folder: Path) -> None:
     """Where writing is interrupted, at whatever point, nothing new is left, and an older release stays."""
-    target = _made(folder) / "release"
+    target = _make_folder(folder) / "release"
     stages: list[float] = []
     release.write(target, progress=lambda done, *_: stages.append(done))
     before = _contents(folder)
@@ -146,18 +146,18 @@ def check_interrupted_writing_leaves_nothing(release: Publishable, folder: Path)
             assert _contents(folder) == before
 
 
-def check_report_can_be_left_out(release: Publishable, folder: Path) -> None:
+def check_report_can_be_left_out(release: PublishedRelease, folder: Path) -> None:
     """Without the report everything else is written, and the same."""
-    release.write(_made(folder) / "with")
+    release.write(_make_folder(folder) / "with")
     release.write(folder / "without", report=False)
     whole, part = _contents(folder / "with"), _contents(folder / "without")
     assert whole.keys() - part.keys() == {f"{INTERNAL}/{name}" for name in REPORT}
     assert part == {name: whole[name] for name in part}
 
 
-def check_report_can_be_drawn_again(release: Publishable, folder: Path) -> None:
+def check_report_can_be_rendered_again(release: PublishedRelease, folder: Path) -> None:
     """The page of the report can be made again from its figures, and without writing; it loads nothing from outside."""
-    release.write(_made(folder) / "release")
+    release.write(_make_folder(folder) / "release")
     page = (folder / "release" / INTERNAL / "report.html").read_text("utf-8")
     assert render(read_facts(folder / "release")) == page
     assert release.report().html == page
@@ -166,31 +166,31 @@ def check_report_can_be_drawn_again(release: Publishable, folder: Path) -> None:
         assert "src=" not in text
 
 
-def check_figures_are_those_of_the_report(release: Publishable, folder: Path) -> None:
+def check_metrics_match_report(release: PublishedRelease, folder: Path) -> None:
     """What a release is compared by in memory is what its folder says, read back."""
-    release.write(_made(folder) / "release")
+    release.write(_make_folder(folder) / "release")
     in_memory, written = (compare({"it": each}).to_dict() for each in (release, folder / "release"))
     assert json.loads(json.dumps(in_memory)) == json.loads(json.dumps(written))
 
 
-def check_same_release_gives_same_bytes(release: Publishable, folder: Path) -> None:
+def check_same_release_gives_same_bytes(release: PublishedRelease, folder: Path) -> None:
     """The same release is written alike, byte for byte."""
     for name in ("one", "two"):
-        release.write(_made(folder) / name)
+        release.write(_make_folder(folder) / name)
     assert _contents(folder / "one") == _contents(folder / "two")
 
 
 RELEASE_CHECKS: tuple[Check, ...] = (
-    check_it_has_what_every_release_has,
-    check_folders_hold_what_belongs_there,
-    check_recipe_is_that_of_the_release,
-    check_every_format_shows_the_frame,
-    check_promise_is_true_of_the_file,
-    check_occupied_folders_are_refused,
-    check_interrupted_writing_leaves_nothing,
+    check_release_interface,
+    check_folder_contents,
+    check_recipe_is_recorded,
+    check_every_format_holds_the_table,
+    check_guarantee_matches_file,
+    check_occupied_folders_are_rejected,
+    check_interrupted_write_leaves_nothing,
     check_report_can_be_left_out,
-    check_report_can_be_drawn_again,
-    check_figures_are_those_of_the_report,
+    check_report_can_be_rendered_again,
+    check_metrics_match_report,
     check_same_release_gives_same_bytes,
 )
 
@@ -199,10 +199,10 @@ def _same(shown: pa.ChunkedArray, expected: pa.ChunkedArray) -> bool:
     """Return whether cells have the same texts; spreadsheets do not keep the last digits of numbers."""
     if pa.types.is_floating(expected.type):
         return bool(np.allclose(shown.to_numpy(), expected.to_numpy(), rtol=DIGITS))
-    return bool(texts(shown).equals(texts(expected)))
+    return bool(format_values(shown).equals(format_values(expected)))
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -218,7 +218,7 @@ def _contents(folder: Path) -> dict[str, bytes | None]:
     }
 
 
-def _refused(release: Publishable, folder: Path, *, replace: bool) -> None:
+def _is_rejected(release: PublishedRelease, folder: Path, *, replace: bool) -> None:
     try:
         release.write(folder, replace=replace)
     except WriteError:

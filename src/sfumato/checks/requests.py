@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from sfumato.core.groups import Groups
 from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
-from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.base import GroupModel, Levels
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
@@ -22,8 +22,8 @@ from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.models.recursive_l_diversity import RecursiveLDiversity
 from sfumato.models.t_closeness import TCloseness
-from sfumato.randomness import generator
-from sfumato.schema.missing import Missing
+from sfumato.randomness import seeded_generator
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 
 ROWS = 60
@@ -33,7 +33,7 @@ DISEASES = Taxonomy({"lung": ["flu", "cold"], "gut": ["ulcer", "gastritis", "col
 GRADES = ("none", "school", "degree")
 S = "disease"
 
-PROMISES: tuple[tuple[PrivacyModel, ...], ...] = (
+MODEL_SETS: tuple[tuple[GroupModel, ...], ...] = (
     (KAnonymity(k=3),),
     (KAnonymity(k=2), DistinctLDiversity(l=2, sensitive=S)),
     (FrequencyLDiversity(l=2, sensitive=S),),
@@ -53,22 +53,22 @@ PROMISES: tuple[tuple[PrivacyModel, ...], ...] = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Request:
+class ConformanceRequest:
     """A table to publish, its schema, the promised models, and the share of records that may be suppressed."""
 
     table: pa.Table
     schema: Schema
-    models: Sequence[PrivacyModel]
+    models: Sequence[GroupModel]
     max_suppressed: float = 0.0
 
     @property
-    def most_suppressed(self) -> int:
+    def max_suppressed_records(self) -> int:
         """The number of records that may be suppressed."""
         return int(self.max_suppressed * self.table.num_rows)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FewerThan(PrivacyModel):
+class MaxGroupSize(GroupModel):
     """Require fewer than $k$ records in every group: merging valid groups can break it."""
 
     name = "fewer-than"
@@ -85,13 +85,13 @@ class FewerThan(PrivacyModel):
         """The size that no group may reach."""
         return self.k
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Return the size of every group."""
         return groups.sizes.astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Both(Conjunction):
+class TwoAttributeDiversity(Conjunction):
     """Require two values of each of two attributes: one model about several attributes."""
 
     name = "both"
@@ -103,93 +103,107 @@ class Both(Conjunction):
     second: str
 
     @property
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """Two values of either attribute."""
         return tuple(DistinctLDiversity(l=2, sensitive=name) for name in (self.first, self.second))
 
 
-def requests() -> Iterator[Request]:
+def requests() -> Iterator[ConformanceRequest]:
     """Yield every promise on tables of all scales, with and without missing values, under both policies.
 
     Sensitive values are missing under one policy only: they count alike under both, and buckets cannot hide them.
     """
-    for number, models in enumerate(PROMISES):
-        for missing in Missing:
-            complete = (S, "grade") if missing is Missing.OWN_VALUE else ()
+    for number, models in enumerate(MODEL_SETS):
+        for missing in MissingPolicy:
+            complete = (S, "grade") if missing is MissingPolicy.OWN_VALUE else ()
             table = draw_table(number, lost=0.0 if number == 0 else LOST, complete=complete)
             schema = _protecting(full_schema(missing), models)
-            yield Request(table=table, schema=schema, models=models, max_suppressed=0.1 * (number % 2))
-    for models in (PROMISES[1], PROMISES[-1]):
-        schema = _protecting(full_schema(Missing.OWN_VALUE), models)
-        yield Request(table=draw_table(1, lost=0.0), schema=schema, models=models)
+            yield ConformanceRequest(table=table, schema=schema, models=models, max_suppressed=0.1 * (number % 2))
+    for models in (MODEL_SETS[1], MODEL_SETS[-1]):
+        schema = _protecting(full_schema(MissingPolicy.OWN_VALUE), models)
+        yield ConformanceRequest(table=draw_table(1, lost=0.0), schema=schema, models=models)
 
 
-def odd_requests() -> Iterator[Request]:
+def edge_case_requests() -> Iterator[ConformanceRequest]:
     """Yield extreme tables."""
-    table, schema = draw_table(1, lost=LOST, complete=[S]), full_schema(Missing.OWN_VALUE)
+    table, schema = draw_table(1, lost=LOST, complete=[S]), full_schema(MissingPolicy.OWN_VALUE)
     one, three = KAnonymity(k=1), (KAnonymity(k=3), DistinctLDiversity(l=1, sensitive=S))
     lost = {name: pa.nulls(ROWS, pa.string()) for name in ("age", "zip", "job", "color")}
     constant = {name: table[name].drop_null().take([0] * ROWS) for name in ("age", "job", "color", S)}
     odd = {name: f"{name} - of 'ünï\"cöde', 名" for name in ("age", "job", "color", S, "note")}
-    for missing in Missing:
+    for missing in MissingPolicy:
         policy = replace(schema, missing=missing)
-        yield Request(table=table.slice(0, 1), schema=policy, models=[one])
-        yield Request(table=table.slice(0, 3), schema=policy, models=three)
-        yield Request(table=table.take([0] * ROWS), schema=policy, models=three)
-        yield Request(table=_with(table, lost), schema=policy, models=three)
-        yield Request(table=_with(table, constant), schema=policy, models=three)
-        yield Request(table=table, schema=Schema(sensitive=[S], missing=missing), models=three)
-        yield Request(table=table, schema=Schema(insensitive=["note"], missing=missing), models=[one])
+        yield ConformanceRequest(table=table.slice(0, 1), schema=policy, models=[one])
+        yield ConformanceRequest(table=table.slice(0, 3), schema=policy, models=three)
+        yield ConformanceRequest(table=table.take([0] * ROWS), schema=policy, models=three)
+        yield ConformanceRequest(table=_replace_columns(table, lost), schema=policy, models=three)
+        yield ConformanceRequest(table=_replace_columns(table, constant), schema=policy, models=three)
+        yield ConformanceRequest(table=table, schema=Schema(sensitive=[S], missing=missing), models=three)
+        yield ConformanceRequest(table=table, schema=Schema(insensitive=["note"], missing=missing), models=[one])
     named = table.rename_columns([odd.get(name, name) for name in table.column_names])
-    names = Schema(quasi=[odd["age"], odd["job"], odd["color"]], sensitive=[odd[S]], insensitive=[odd["note"]])
-    yield Request(table=named, schema=names, models=[KAnonymity(k=2), DistinctLDiversity(l=2, sensitive=odd[S])])
+    names = Schema(
+        quasi_identifiers=[odd["age"], odd["job"], odd["color"]], sensitive=[odd[S]], insensitive=[odd["note"]]
+    )
+    yield ConformanceRequest(
+        table=named, schema=names, models=[KAnonymity(k=2), DistinctLDiversity(l=2, sensitive=odd[S])]
+    )
 
 
-def unservable() -> Iterator[Request]:
+def unsupported_requests() -> Iterator[ConformanceRequest]:
     """Yield what most algorithms cannot do: single sensitive cells, and promises that merging breaks."""
     table, flags = draw_table(1, lost=0.0), pa.array(np.arange(ROWS) % 2 == 0)
-    flagged = replace(full_schema(Missing.OWN_VALUE), flags={"age": "age__sensitive"})
-    yield Request(table=table.append_column("age__sensitive", flags), schema=flagged, models=[KAnonymity(k=2)])
-    yield Request(table=table, schema=full_schema(Missing.OWN_VALUE), models=[FewerThan(k=ROWS // 2)])
+    flagged = replace(full_schema(MissingPolicy.OWN_VALUE), flags={"age": "age__sensitive"})
+    yield ConformanceRequest(
+        table=table.append_column("age__sensitive", flags), schema=flagged, models=[KAnonymity(k=2)]
+    )
+    yield ConformanceRequest(
+        table=table, schema=full_schema(MissingPolicy.OWN_VALUE), models=[MaxGroupSize(k=ROWS // 2)]
+    )
 
 
-def fact_requests(algorithm: Algorithm) -> Iterator[tuple[str, bool, Request]]:
+def capability_requests(algorithm: TableAlgorithm) -> Iterator[tuple[str, bool, ConformanceRequest]]:
     """Ask for what each declared fact is about, and say whether it should be served."""
-    table, schema = draw_table(1, lost=0.0), full_schema(Missing.OWN_VALUE)
+    table, schema = draw_table(1, lost=0.0), full_schema(MissingPolicy.OWN_VALUE)
     diverse = DistinctLDiversity(l=2, sensitive=S)
     flags = pa.array(np.arange(ROWS) % 2 == 0)
     flagged = replace(schema, sensitive=(), insensitive=[*schema.insensitive, S], flags={"age": "flag"})
     yield (
         "serves_flags",
-        algorithm.serves_flags,
-        Request(
+        algorithm.supports_flags,
+        ConformanceRequest(
             table=table.append_column("flag", flags),
             schema=flagged,
             models=[DistinctLDiversity(l=2, sensitive="age")],
         ),
     )
     for missing, served in (
-        (Missing.OWN_VALUE, algorithm.needs_monotone != "always"),
-        (Missing.MATCHES_ALL, algorithm.needs_monotone == "never"),
+        (MissingPolicy.OWN_VALUE, algorithm.needs_monotone != "always"),
+        (MissingPolicy.MATCHES_ALL, algorithm.needs_monotone == "never"),
     ):
-        request = Request(table=table, schema=replace(schema, missing=missing), models=[FewerThan(k=ROWS + 1)])
+        request = ConformanceRequest(
+            table=table, schema=replace(schema, missing=missing), models=[MaxGroupSize(k=ROWS + 1)]
+        )
         yield "needs_monotone", served, request
-    lost = Request(table=draw_table(1, lost=LOST, complete=[S]), schema=schema, models=[diverse])
+    lost = ConformanceRequest(table=draw_table(1, lost=LOST, complete=[S]), schema=schema, models=[diverse])
     yield "needs_complete", not algorithm.needs_complete, lost
-    yield "hides_identities", algorithm.hides_identities, Request(table=table, schema=schema, models=[KAnonymity(k=2)])
+    yield (
+        "hides_identities",
+        algorithm.hides_identities,
+        ConformanceRequest(table=table, schema=schema, models=[KAnonymity(k=2)]),
+    )
     pair = [diverse, DistinctLDiversity(l=2, sensitive="grade")]
     two = _protecting(schema, pair)
-    apart = Request(table=table, schema=two, models=pair)
-    yield "serves_attributes", algorithm.serves_attributes != "one", apart
-    together = Request(table=table, schema=two, models=[Both(first=S, second="grade")])
-    yield "serves_attributes", algorithm.serves_attributes == "together", together
+    apart = ConformanceRequest(table=table, schema=two, models=pair)
+    yield "serves_attributes", algorithm.supports_attributes != "one", apart
+    together = ConformanceRequest(table=table, schema=two, models=[TwoAttributeDiversity(first=S, second="grade")])
+    yield "serves_attributes", algorithm.supports_attributes == "together", together
 
 
-def full_schema(missing: Missing) -> Schema:
+def full_schema(missing: MissingPolicy) -> Schema:
     """Return the schema of the drawn tables: quasi-identifiers of every scale."""
     return Schema(
-        identifier=["name"],
-        quasi=["age", "born", "zip", "job", "grade", "color"],
+        identifiers=["name"],
+        quasi_identifiers=["age", "born", "zip", "job", "grade", "color"],
         sensitive=[S],
         insensitive=["note"],
         hierarchies={"born": Intervals("month", "year"), "zip": Prefixes(), "job": JOBS, S: DISEASES},
@@ -200,38 +214,38 @@ def full_schema(missing: Missing) -> Schema:
 
 def draw_table(seed: int, *, lost: float, complete: Sequence[str] = ()) -> pa.Table:
     """Draw a table with attributes of every scale; a share of its cells is missing, except in some columns."""
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     cells = {
         "age": pa.array(rng.integers(18, 60, ROWS)),
         "born": pa.array([date(1980, 1, 1) + timedelta(days=int(d)) for d in rng.integers(0, 90, ROWS)]),
-        "zip": _picked(rng, ["53715", "53703", "53706", "90210", "90211"]),
-        "job": _picked(rng, JOBS.hierarchy.leaves),
-        "grade": _picked(rng, GRADES),
-        "color": _picked(rng, ["red", "green", "blue", "black"]),
-        S: _picked(rng, DISEASES.hierarchy.leaves),
+        "zip": _pick_values(rng, ["53715", "53703", "53706", "90210", "90211"]),
+        "job": _pick_values(rng, JOBS.hierarchy.leaves),
+        "grade": _pick_values(rng, GRADES),
+        "color": _pick_values(rng, ["red", "green", "blue", "black"]),
+        S: _pick_values(rng, DISEASES.hierarchy.leaves),
     }
     missing = {name: pa.array((rng.random(ROWS) < lost) & (name not in complete)) for name in cells}
-    shown = {name: _without(values, missing[name]) for name, values in cells.items()}
+    shown = {name: _blank_cells(values, missing[name]) for name, values in cells.items()}
     names = pa.array([f"person {number}" for number in range(ROWS)])
     return pa.table({"name": names, **shown, "note": pa.array([f"note {i % 7}" for i in range(ROWS)])})
 
 
-def _protecting(schema: Schema, models: Sequence[PrivacyModel]) -> Schema:
+def _protecting(schema: Schema, models: Sequence[GroupModel]) -> Schema:
     """Make the attributes that the models protect sensitive; the others stay quasi-identifiers."""
-    protected = {S, *(name for model in models for name in model.attributes)}
-    quasi = [name for name in schema.quasi if name not in protected]
-    return replace(schema, quasi=quasi, sensitive=sorted(protected))
+    protected = {S, *(name for model in models for name in model.sensitive_attributes)}
+    quasi = [name for name in schema.quasi_identifiers if name not in protected]
+    return replace(schema, quasi_identifiers=quasi, sensitive=sorted(protected))
 
 
-def _picked(rng: np.random.Generator, values: Sequence[object]) -> pa.Array:
+def _pick_values(rng: np.random.Generator, values: Sequence[object]) -> pa.Array:
     return pa.array([str(values[i]) for i in np.minimum(rng.geometric(0.35, ROWS) - 1, len(values) - 1)])
 
 
-def _without(values: pa.Array, missing: pa.Array) -> pa.Array:
+def _blank_cells(values: pa.Array, missing: pa.Array) -> pa.Array:
     return pc.if_else(missing, pa.scalar(None, values.type), values)
 
 
-def _with(table: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:
+def _replace_columns(table: pa.Table, columns: dict[str, pa.Array]) -> pa.Table:
     for name, values in columns.items():
         table = table.set_column(table.column_names.index(name), name, values)
     return table

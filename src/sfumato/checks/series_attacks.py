@@ -14,10 +14,10 @@ import numpy as np
 
 from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT
 from sfumato.attacks.beliefs import Ints
-from sfumato.attacks.series.setting import SeriesAttack, SeriesOfOne, SeriesSetting, ShownRows
+from sfumato.attacks.series.setting import AttributeSeries, SeriesAttack, SeriesSetting, VisibleRows
 from sfumato.core.groups import Histogram
 from sfumato.core.history import GroupedRelease, History
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 
 SEEDS = range(3)
 EARLY, LATE, VALUES, SIZE = 60, 24, 8, 2
@@ -31,56 +31,56 @@ def check_series_attack(attack: SeriesAttack) -> None:
         check(attack)
 
 
-def check_facts_are_stated(attack: SeriesAttack) -> None:
+def check_metadata(attack: SeriesAttack) -> None:
     """An attack states its name, its source and which question it answers."""
     assert attack.name == attack.name.lower().replace(" ", "-")
     assert attack.reference
     assert attack.question in {SINGLING_OUT, LINKABILITY, INFERENCE}
 
 
-def check_figures_fit_together(attack: SeriesAttack) -> None:
+def check_counts_are_consistent(attack: SeriesAttack) -> None:
     """No more claims than targets, no more successes than claims, and all rates from 0 to 1."""
     for seed in SEEDS:
-        for result in attack.run(series(seed)):
+        for result in attack.run(draw_series(seed)):
             assert 0 <= result.successes <= result.claims <= result.targets
             assert 0 <= result.control_successes <= result.control_targets
             assert 0 <= result.baseline <= 1
             assert (result.attack, result.question, result.sensitive) == (attack.name, attack.question, NAME)
 
 
-def check_a_careless_series_is_broken(attack: SeriesAttack) -> None:
+def check_unprotected_series_is_attacked(attack: SeriesAttack) -> None:
     """The attack is right about somebody in a series that repeats all mistakes, and more often than by guessing."""
-    found = [result for seed in SEEDS for result in attack.run(series(seed))]
+    found = [result for seed in SEEDS for result in attack.run(draw_series(seed))]
     assert sum(result.successes for result in found) > 0
     assert sum(result.rate - result.baseline for result in found) > 0
 
 
-def check_claims_are_right(attack: SeriesAttack) -> None:
+def check_claims_are_correct(attack: SeriesAttack) -> None:
     """What is claimed follows from the releases, so all of it is right."""
     for seed in SEEDS:
-        for result in attack.run(series(seed)):
+        for result in attack.run(draw_series(seed)):
             assert result.successes == result.claims
 
 
-def check_same_groups_again_tell_nothing(attack: SeriesAttack) -> None:
+def check_repeated_groups_disclose_nothing(attack: SeriesAttack) -> None:
     """Who publishes the same groups a second time tells nothing new: nothing is claimed, or the attack is refused."""
     for seed in SEEDS:
-        again = series(seed, again=True)
-        if attack.refusal(again) is None:
+        again = draw_series(seed, again=True)
+        if attack.check(again) is None:
             assert not any(result.claims for result in attack.run(again))
 
 
-def check_one_release_is_no_series(attack: SeriesAttack) -> None:
+def check_single_release_is_rejected(attack: SeriesAttack) -> None:
     """A single release is refused."""
-    one = series(0).attributes[NAME]
-    alone = SeriesOfOne(History(NAME, LATER, one.releases[:1]), one.truth, one.rows[:1])
-    assert attack.refusal(SeriesSetting({NAME: alone}, targets=LATER, seed=0)) is not None
+    one = draw_series(0).attributes[NAME]
+    alone = AttributeSeries(History(NAME, LATER, one.releases[:1]), one.truth, one.rows[:1])
+    assert attack.check(SeriesSetting({NAME: alone}, targets=LATER, seed=0)) is not None
 
 
 def check_names_do_not_matter(attack: SeriesAttack) -> None:
     """Persons and values under other numbers get the same number of claims."""
     for seed in SEEDS:
-        straight, turned = (attack.run(series(seed, turned=turned)) for turned in (False, True))
+        straight, turned = (attack.run(draw_series(seed, turned=turned)) for turned in (False, True))
         assert [(each.claims, each.successes) for each in straight] == [
             (each.claims, each.successes) for each in turned
         ]
@@ -88,19 +88,19 @@ def check_names_do_not_matter(attack: SeriesAttack) -> None:
 
 def check_seed_repeats_the_attack(attack: SeriesAttack) -> None:
     """The same setting gives the same figures, also for a draw of targets."""
-    first, second = ([each.to_dict() for each in attack.run(series(1, targets=20))] for _ in range(2))
+    first, second = ([each.to_dict() for each in attack.run(draw_series(1, targets=20))] for _ in range(2))
     assert first == second
 
 
-def check_refusal_is_a_sentence(attack: SeriesAttack) -> None:
+def check_inapplicable_attack_gives_reason(attack: SeriesAttack) -> None:
     """If an attack does not apply, it says why; to a series that repeats all mistakes it applies."""
-    why = attack.refusal(SeriesSetting({}, targets=1, seed=0))
+    why = attack.check(SeriesSetting({}, targets=1, seed=0))
     assert why is not None
     assert why.endswith(".")
-    assert attack.refusal(series(0)) is None
+    assert attack.check(draw_series(0)) is None
 
 
-def check_attack_can_be_stored(attack: SeriesAttack) -> None:
+def check_serialization(attack: SeriesAttack) -> None:
     """An attack equals what its pickle restores."""
     copy = pickle.loads(pickle.dumps(attack))  # noqa: S301 - made here
     assert copy == attack
@@ -108,43 +108,43 @@ def check_attack_can_be_stored(attack: SeriesAttack) -> None:
 
 
 SERIES_ATTACK_CHECKS: tuple[Callable[[SeriesAttack], None], ...] = (
-    check_facts_are_stated,
-    check_figures_fit_together,
-    check_a_careless_series_is_broken,
-    check_claims_are_right,
-    check_same_groups_again_tell_nothing,
-    check_one_release_is_no_series,
+    check_metadata,
+    check_counts_are_consistent,
+    check_unprotected_series_is_attacked,
+    check_claims_are_correct,
+    check_repeated_groups_disclose_nothing,
+    check_single_release_is_rejected,
     check_names_do_not_matter,
     check_seed_repeats_the_attack,
-    check_refusal_is_a_sentence,
-    check_attack_can_be_stored,
+    check_inapplicable_attack_gives_reason,
+    check_serialization,
 )
 
 
-def series(seed: int, *, again: bool = False, turned: bool = False, targets: int = LATER) -> SeriesSetting:
+def draw_series(seed: int, *, again: bool = False, turned: bool = False, targets: int = LATER) -> SeriesSetting:
     """Publish three releases that repeat all mistakes: groups made anew, grown by one, and cells that are shown.
 
     In the second everybody of the first is still there, with newcomers; then all holders of a value leave, and some
     cells are shown. Rows show a number that is each person's own. If `again`, the first release is repeated instead.
     If `turned`, persons and values have other numbers.
     """
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     truth = rng.permutation(np.resize(np.arange(VALUES), LATER))
-    first = _groups(rng, np.arange(EARLY), truth)
-    later = [first, first] if again else [_grown(rng, first, truth), _shown(rng, truth)]
+    first = _draw_groups(rng, np.arange(EARLY), truth)
+    later = [first, first] if again else [_grow_groups(rng, first, truth), _released_with_shown_cells(rng, truth)]
     if turned:
         person, value = rng.permutation(LATER), rng.permutation(VALUES)
         renamed = np.empty(LATER, dtype=np.int64)
         renamed[person] = value[truth]
         truth, (first, *later) = renamed, [[person[group] for group in each] for each in (first, *later)]
     groups = [first, *later]
-    releases = tuple(_released(each, truth) for each in groups)
+    releases = tuple(_release_groups(each, truth) for each in groups)
     rows = tuple(_rows(each, truth) for each in groups)
-    one = SeriesOfOne(History(NAME, LATER, releases), truth, rows)
+    one = AttributeSeries(History(NAME, LATER, releases), truth, rows)
     return SeriesSetting({NAME: one}, targets=targets, seed=seed)
 
 
-def _groups(rng: np.random.Generator, persons: Ints, truth: Ints) -> list[Ints]:
+def _draw_groups(rng: np.random.Generator, persons: Ints, truth: Ints) -> list[Ints]:
     """Put persons into pairs with different values; one who is left over is in none."""
     mixed, rank = rng.permutation(persons), rng.permutation(VALUES)
     order = mixed[np.argsort(rank[truth[mixed]], kind="stable")]
@@ -152,7 +152,7 @@ def _groups(rng: np.random.Generator, persons: Ints, truth: Ints) -> list[Ints]:
     return [np.array(pair) for pair in zip(order[:half], order[half : SIZE * half], strict=True)]
 
 
-def _grown(rng: np.random.Generator, first: list[Ints], truth: Ints) -> list[Ints]:
+def _grow_groups(rng: np.random.Generator, first: list[Ints], truth: Ints) -> list[Ints]:
     """Add a newcomer to some groups of the first release, and make the others anew with the rest of the newcomers."""
     newcomers, kept = np.arange(EARLY, LATER), 8
     grown = [np.append(group, newcomers[at]) for at, group in enumerate(first[:kept])]
@@ -161,27 +161,27 @@ def _grown(rng: np.random.Generator, first: list[Ints], truth: Ints) -> list[Int
     for one, other in (swapped[:2], swapped[2:]):  # exchange persons with the same value, so that it shows
         one[0], other[0] = other[0], one[0]
     rest = np.concatenate([*alike[4:], newcomers[kept:]])
-    return [*grown, *swapped, *_groups(rng, rest, truth)]
+    return [*grown, *swapped, *_draw_groups(rng, rest, truth)]
 
 
-def _shown(rng: np.random.Generator, truth: Ints) -> list[Ints]:
+def _released_with_shown_cells(rng: np.random.Generator, truth: Ints) -> list[Ints]:
     """Leave out the holders of a value, and show the cells of some persons."""
     present = np.flatnonzero(truth != 0)
     shown, hidden = present[:10], present[10:]
-    return [*(np.array([person]) for person in shown), *_groups(rng, hidden, truth)]
+    return [*(np.array([person]) for person in shown), *_draw_groups(rng, hidden, truth)]
 
 
-def _released(groups: list[Ints], truth: Ints) -> GroupedRelease:
+def _release_groups(groups: list[Ints], truth: Ints) -> GroupedRelease:
     members = np.full(LATER, -1, dtype=np.int64)
     number = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     person = np.concatenate(groups)
     members[person] = number
     once = np.ones(len(person), dtype=np.int64)
-    histogram = Histogram.of_entries(number, truth[person], once, groups=len(groups), width=VALUES)
+    histogram = Histogram.from_entries(number, truth[person], once, groups=len(groups), width=VALUES)
     return GroupedRelease(members, histogram, np.zeros(len(groups), dtype=np.int64))
 
 
-def _rows(groups: list[Ints], truth: Ints) -> ShownRows:
+def _rows(groups: list[Ints], truth: Ints) -> VisibleRows:
     person = np.concatenate(groups)
     number = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    return ShownRows(number, truth[person], person)
+    return VisibleRows(number, truth[person], person)

@@ -6,69 +6,69 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any, TypeAlias, TypeVar
 
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from sfumato.attacks.base import Attack
 from sfumato.attacks.series.setting import SeriesAttack
 from sfumato.checks.algorithms import ALGORITHM_CHECKS
 from sfumato.checks.attacks import ATTACK_CHECKS
 from sfumato.checks.formats import FORMAT_CHECKS
 from sfumato.checks.masking import MASKING_CHECKS
-from sfumato.checks.measures import MEASURE_CHECKS
+from sfumato.checks.measures import METRIC_CHECKS
 from sfumato.checks.models import MODEL_CHECKS
 from sfumato.checks.series_attacks import SERIES_ATTACK_CHECKS
-from sfumato.checks.trials import Trial
+from sfumato.checks.trials import AlgorithmTrial
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.measures.base import Measure
+from sfumato.judging.measures.base import Metric
 from sfumato.masking.base import MaskingStep
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.table.formats.base import Format
 
-Law = Callable[[Any], None]
+Check = Callable[[Any], None]
 
 
-def _on_trials(check: Callable[[Trial], None]) -> Law:
+def _run_on_trial(check: Callable[[AlgorithmTrial], None]) -> Check:
     """Let a check take an algorithm; what that finds is kept for the other checks."""
 
     @wraps(check)
-    def law(algorithm: Algorithm) -> None:
+    def law(algorithm: TableAlgorithm) -> None:
         check(_trial(algorithm))
 
     return law
 
 
-_trial = lru_cache(maxsize=4)(Trial)
+_trial = lru_cache(maxsize=4)(AlgorithmTrial)
 
-LAWS: dict[type, tuple[Law, ...]] = {
-    PrivacyModel: MODEL_CHECKS,
-    Algorithm: tuple(_on_trials(check) for check in ALGORITHM_CHECKS),
-    Measure: MEASURE_CHECKS,
+CHECKS: dict[type, tuple[Check, ...]] = {
+    GroupModel: MODEL_CHECKS,
+    TableAlgorithm: tuple(_run_on_trial(check) for check in ALGORITHM_CHECKS),
+    Metric: METRIC_CHECKS,
     Attack: ATTACK_CHECKS,
     SeriesAttack: SERIES_ATTACK_CHECKS,
     Format: FORMAT_CHECKS,
     MaskingStep: MASKING_CHECKS,
 }
-Subject: TypeAlias = PrivacyModel | Algorithm | Measure | Attack | SeriesAttack | Format | MaskingStep
+Subject: TypeAlias = GroupModel | TableAlgorithm | Metric | Attack | SeriesAttack | Format | MaskingStep
 Test = TypeVar("Test", bound=Callable[..., None])
 
 
-def laws_of(subject: Subject) -> tuple[Law, ...]:
+def checks_for(subject: Subject) -> tuple[Check, ...]:
     """Return the checks for a model, algorithm, measure, attack, format or masking step; each asserts one law of it.
 
     Examples
     --------
     >>> from sfumato.models import KAnonymity
-    >>> laws_of(KAnonymity(k=2))[0].__name__
+    >>> checks_for(KAnonymity(k=2))[0].__name__
     'check_facts_are_stated'
     """
-    for kind, laws in LAWS.items():
+    for kind, laws in CHECKS.items():
         if isinstance(subject, kind):
             return laws
-    known = ", ".join(kind.__name__ for kind in LAWS)
+    known = ", ".join(kind.__name__ for kind in CHECKS)
     got = f"the class {subject.__name__} itself" if isinstance(subject, type) else type(subject).__name__
     raise InvalidParameterError(f"There are laws for objects of {known}; got {got}.")
 
 
-def every_law(*subjects: Subject) -> Callable[[Test], Test]:
+def parametrize_with_checks(*subjects: Subject) -> Callable[[Test], Test]:
     """Let pytest run a test with every subject and every law for it, as arguments `subject` and `law`.
 
     The test is written in two lines below this decorator, `def test_law(subject, law):` and `law(subject)`.
@@ -78,7 +78,7 @@ def every_law(*subjects: Subject) -> Callable[[Test], Test]:
     cases = [
         pytest.param(subject, law, id=f"{subject.name if isinstance(subject, Format) else subject}-{law.__name__}")
         for subject in subjects
-        for law in laws_of(subject)
+        for law in checks_for(subject)
     ]
     marked: Callable[[Test], Test] = pytest.mark.parametrize(("subject", "law"), cases)
     return marked

@@ -11,37 +11,37 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
 from sfumato.algorithms.in_blocks import search_in_blocks
-from sfumato.checks.cases import copied
-from sfumato.checks.requests import Request, odd_requests, requests
-from sfumato.coding.codes import code
-from sfumato.core.progress import Progress, silent
-from sfumato.core.publication import Publication
+from sfumato.checks.cases import copy_table
+from sfumato.checks.requests import ConformanceRequest, edge_case_requests, requests
+from sfumato.coding.codes import encode_table
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.core.publication import TableSolution
 from sfumato.exceptions import UnsupportedModelError
-from sfumato.judging.audit.audit import Audit, audit_evidence
-from sfumato.judging.evidence import Evidence
-from sfumato.randomness import Stream, generator, repeatable_secret
+from sfumato.judging.audit.audit import Audit, audit_context
+from sfumato.judging.evidence import AuditContext
+from sfumato.randomness import KeyedRandom, secret_from_seed, seeded_generator
 from sfumato.release.anonymizing import anonymize
-from sfumato.release.applying import apply
-from sfumato.schema.missing import Missing
-from sfumato.table.columns import undecorated
+from sfumato.release.applying import apply_solution
+from sfumato.schema.missing import MissingPolicy
+from sfumato.table.columns import strip_metadata
 from sfumato.table.frames import Frame, to_arrow
 
-SEED = 7
-SECRET = repeatable_secret(SEED)
+TRIAL_SEED = 7
+SECRET = secret_from_seed(TRIAL_SEED)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class SearchOutcome:
     """What an algorithm made of a request: the publication, the published table and whose row each row is.
 
     `suppressed` counts the records that are left out, `told` is the progress that the search reported, and `untouched`
     says whether it left its coded table as it was.
     """
 
-    request: Request
-    publication: Publication
+    request: ConformanceRequest
+    publication: TableSolution
     suppressed: int
     published: pa.Table
     correspondence: npt.NDArray[np.int64]
@@ -52,11 +52,11 @@ class Outcome:
     def audit(self, **original: Any) -> Audit:
         """Judge the published table."""
         schema, models = self.request.schema, self.request.models
-        return audit_evidence(Evidence(self.published, schema, centers=self.centers, **original), models)
+        return audit_context(AuditContext(self.published, schema, centers=self.centers, **original), models)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrameRelease:
+class FrameOutcome:
     """What a release of a dataframe gave: its cells, or None where it was refused, and whether the frame stayed."""
 
     cells: bytes | None
@@ -64,7 +64,7 @@ class FrameRelease:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class AlgorithmTrial:
     """An algorithm before the checks, with all that it has already answered.
 
     Each answer is sought when the first check asks for it and kept for the others, which can read it but not change it.
@@ -72,36 +72,36 @@ class Trial:
     tables with more records are searched in blocks.
     """
 
-    algorithm: Algorithm
-    requests: tuple[Request, ...] = field(default_factory=lambda: tuple(requests()))
-    odd_requests: tuple[Request, ...] = field(default_factory=lambda: tuple(odd_requests()))
+    algorithm: TableAlgorithm
+    requests: tuple[ConformanceRequest, ...] = field(default_factory=lambda: tuple(requests()))
+    odd_requests: tuple[ConformanceRequest, ...] = field(default_factory=lambda: tuple(edge_case_requests()))
     block_rows: int | None = None
-    _outcomes: dict[Request, Outcome | None] = field(default_factory=dict, init=False, repr=False)
-    _releases: dict[Request, bytes | None] = field(default_factory=dict, init=False, repr=False)
-    _handovers: dict[Request, tuple[FrameRelease, ...]] = field(default_factory=dict, init=False, repr=False)
+    _outcomes: dict[ConformanceRequest, SearchOutcome | None] = field(default_factory=dict, init=False, repr=False)
+    _releases: dict[ConformanceRequest, bytes | None] = field(default_factory=dict, init=False, repr=False)
+    _handovers: dict[ConformanceRequest, tuple[FrameOutcome, ...]] = field(default_factory=dict, init=False, repr=False)
 
-    def outcomes(self) -> Iterator[Outcome]:
+    def outcomes(self) -> Iterator[SearchOutcome]:
         """Go through what was made of every request that the algorithm serves."""
-        return self._served(self.requests)
+        return self._supported_outcome(self.requests)
 
-    def odd_outcomes(self) -> Iterator[Outcome]:
+    def odd_outcomes(self) -> Iterator[SearchOutcome]:
         """Go through what was made of every table at the edge of what tables can be."""
-        return self._served(self.odd_requests)
+        return self._supported_outcome(self.odd_requests)
 
-    def release(self, request: Request) -> bytes | None:
+    def release(self, request: ConformanceRequest) -> bytes | None:
         """Return the cells of the release of a request as bytes, or None where the algorithm refuses it."""
         if request not in self._releases:
             self._releases[request] = self.release_again(request, request.table)
         return self._releases[request]
 
-    def handovers(self, request: Request) -> tuple[FrameRelease, ...]:
+    def release_bundles(self, request: ConformanceRequest) -> tuple[FrameOutcome, ...]:
         """Return what the releases of a request from every other kind of dataframe gave."""
         if request not in self._handovers:
-            handed = (self._handed(request, frame) for frame in _frames(request.table))
+            handed = (self._bundle(request, frame) for frame in _as_all_backends(request.table))
             self._handovers[request] = tuple(handed)
         return self._handovers[request]
 
-    def release_again(self, request: Request, frame: Frame) -> bytes | None:
+    def release_again(self, request: ConformanceRequest, frame: Frame) -> bytes | None:
         """Release a request anew, from the same table in another form."""
         try:
             release = anonymize(
@@ -111,7 +111,7 @@ class Trial:
                 self.algorithm,
                 max_suppressed=request.max_suppressed,
                 block_rows=self.block_rows,
-                seed=SEED,
+                seed=TRIAL_SEED,
                 secret=SECRET,
             )
         except UnsupportedModelError:
@@ -119,12 +119,12 @@ class Trial:
         table, _ = to_arrow(release.frame)
         return repr((table.schema, table.to_pydict())).encode()
 
-    def _handed(self, request: Request, frame: Frame) -> FrameRelease:
+    def _bundle(self, request: ConformanceRequest, frame: Frame) -> FrameOutcome:
         before = to_arrow(frame)[0]
         cells = self.release_again(request, frame)
-        return FrameRelease(cells=cells, untouched=to_arrow(frame)[0].equals(before))
+        return FrameOutcome(cells=cells, untouched=to_arrow(frame)[0].equals(before))
 
-    def _served(self, asked: tuple[Request, ...]) -> Iterator[Outcome]:
+    def _supported_outcome(self, asked: tuple[ConformanceRequest, ...]) -> Iterator[SearchOutcome]:
         """Publish every request that the algorithm serves."""
         served: set[bool] = set()
         for request in asked:
@@ -132,52 +132,52 @@ class Trial:
                 self._outcomes[request] = self._outcome(request)
             outcome = self._outcomes[request]
             if outcome is not None:
-                served.add(any(model.attributes for model in request.models))
+                served.add(any(model.sensitive_attributes for model in request.models))
                 yield outcome
         assert False in served, "no request without sensitive attributes was served"
         assert True in served, "no request with sensitive attributes was served"
 
-    def task(self, request: Request, progress: Progress = silent) -> Task:
+    def task(self, request: ConformanceRequest, progress: Progress = ignore_progress) -> TableRequest:
         """Return a request as the task of a search."""
-        return Task(
-            table=code(request.table, request.schema, self.algorithm.guides),
+        return TableRequest(
+            table=encode_table(request.table, request.schema, self.algorithm.target_columns),
             models=request.models,
-            most_suppressed=request.most_suppressed,
-            missing=Missing(request.schema.missing),
-            rng=generator(SEED),
-            stream=Stream(SECRET),
+            max_suppressed=request.max_suppressed_records,
+            missing=MissingPolicy(request.schema.missing),
+            rng=seeded_generator(TRIAL_SEED),
+            stream=KeyedRandom(SECRET),
             progress=progress,
         )
 
-    def _outcome(self, request: Request) -> Outcome | None:
+    def _outcome(self, request: ConformanceRequest) -> SearchOutcome | None:
         """Search once; the release's own guard is left out, so that a wrong algorithm is seen."""
         told: list[tuple[float, str]] = []
         task = self.task(request, lambda done, note="": told.append((done, note)))
-        before = copied(task.table)
-        if self.algorithm.refusal(task) is not None:
+        before = copy_table(task.table)
+        if self.algorithm.check(task) is not None:
             return None
-        publication = _locked(self._found(task))
-        applied = apply(publication, request.table, request.schema, Stream(SECRET))
+        publication = _freeze_arrays(self._search(task))
+        applied = apply_solution(publication, request.table, request.schema, KeyedRandom(SECRET))
         published, correspondence = applied.shown, applied.rows
         correspondence.flags.writeable = False
-        return Outcome(
+        return SearchOutcome(
             request=request,
             publication=publication,
             suppressed=publication.suppressed(task.table),
-            published=undecorated(published),
+            published=strip_metadata(published),
             correspondence=correspondence,
             centers=self.algorithm.publishes == "centers",
             told=tuple(told),
-            untouched=all(map(np.array_equal, before, copied(task.table))),
+            untouched=all(map(np.array_equal, before, copy_table(task.table))),
         )
 
-    def _found(self, task: Task) -> Publication:
+    def _search(self, task: TableRequest) -> TableSolution:
         if self.block_rows is None:
             return self.algorithm.search(task)
         return search_in_blocks(self.algorithm, task, self.block_rows)
 
 
-def _locked(publication: Publication) -> Publication:
+def _freeze_arrays(publication: TableSolution) -> TableSolution:
     """Let no check change what the next one looks at."""
     recoded = (*publication.recoded.values(), *publication.by_value.values())
     for array in (publication.group, *publication.buckets.values(), *(each.by_group for each in recoded)):
@@ -185,7 +185,7 @@ def _locked(publication: Publication) -> Publication:
     return publication
 
 
-def _frames(table: pa.Table) -> Iterator[Frame]:
+def _as_all_backends(table: pa.Table) -> Iterator[Frame]:
     """Return the table as every other kind of dataframe that is installed."""
     if find_spec("pandas"):
         yield table.to_pandas(date_as_object=False)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sfumato.cli.choices import describe_class, print_choices
-from sfumato.cli.options import Json, examples
+from sfumato.cli.options import Json, format_examples
 
-EXAMPLES = examples("sfumato algorithms", "sfumato algorithms --json")
+ALGORITHM_EXAMPLES = format_examples("sfumato algorithms", "sfumato algorithms --json")
 
 
-def algorithms(*, json: Json = False) -> None:
+def list_algorithms(*, json: Json = False) -> None:
     """List the anonymization algorithms."""
     from sfumato.catalogue import ALGORITHMS
 

@@ -13,42 +13,42 @@ from sfumato.cli.options import (
     Json,
     Language,
     PublishText,
-    Reading,
+    ReadingOptions,
     RecipeOptions,
-    ReleaseEngineOptions,
+    ReleaseEngineArguments,
     SeriesOptions,
     Source,
     Steps,
     WritingOptions,
-    examples,
-    spread,
+    expand_option_groups,
+    format_examples,
 )
-from sfumato.cli.printing import print_json, printable, progress, remark, warning
+from sfumato.cli.printing import color_warning, print_json, print_remark, printable, show_progress_bar
 from sfumato.cli.summary import (
     audit_lines,
+    folder_lines,
     masking_lines,
-    measure_lines,
-    place_lines,
-    report_in,
-    series_facts,
+    metric_lines,
+    report_path,
     series_lines,
+    series_summary,
 )
 from sfumato.exceptions import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.ledger.ledger import Ledger
+    from sfumato.ledger.ledger import Series
     from sfumato.recipe import Recipe
-    from sfumato.release.large.large_release import LargeRelease
+    from sfumato.release.large.large_release import StoredRelease
     from sfumato.release.release import Release
-    from sfumato.sources.engines import Resources
+    from sfumato.sources.engines import EngineSelector
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
 SHARE_HELP = "The share of records that may be suppressed."
 SEED_HELP = "Seed of the search; buckets are repeated only by a recipe's secret."
 BLOCK_HELP = "Cut a table with more rows into blocks of at most this many, and search each of them alone."
-EXAMPLES = examples(
+ANONYMIZE_EXAMPLES = format_examples(
     "sfumato anonymize patients.csv --recipe recipe.toml --out release",
     "sfumato anonymize patients.csv --recipe recipe.toml --k 10 --out release --replace",
     "sfumato anonymize patients.csv --identifier name --quasi age,zip,job --sensitive disease \\",
@@ -63,12 +63,12 @@ EXAMPLES = examples(
 )
 
 
-@spread
+@expand_option_groups
 def anonymize(
     *,
     file: Source,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
-    reading: Reading,
+    reading: ReadingOptions,
     asked: RecipeOptions,
     algorithm: Annotated[str | None, typer.Option(metavar="NAME[:KEY=VALUE,...]", help=SEARCH_HELP)] = None,
     step: Steps = [],  # noqa: B006 - Typer copies it
@@ -86,7 +86,7 @@ def anonymize(
     ] = None,
     language: Language = None,
     writing: WritingOptions,
-    engines: ReleaseEngineOptions,
+    engines: ReleaseEngineArguments,
     series: SeriesOptions,
     to: Annotated[str | None, typer.Option(metavar="URL", help="Also write the table into this database.")] = None,
     to_table: Annotated[str | None, typer.Option(metavar="NAME", help="Its name in the database.")] = None,
@@ -97,12 +97,12 @@ def anonymize(
     The promise and the role of every column come from a recipe (see sfumato inspect), from options, or from both:
     options override the recipe, column by column and model by model. A release that fails its own audit is withheld.
     """
-    from sfumato.cli.asking import ask_recipe
+    from sfumato.cli.asking import build_recipe
 
-    _refuse_database(to, to_table)
-    writing.refuse_early(out)
+    _check_database_options(to, to_table)
+    writing.check_target(out)
     resources, ledger = engines.resources(), series.opened()
-    recipe = ask_recipe(
+    recipe = build_recipe(
         asked,
         algorithm=algorithm,
         max_suppressed=max_suppressed,
@@ -113,56 +113,58 @@ def anonymize(
         steps=step,
     )
     recipe = replace(recipe, language=language or recipe.language)
-    release: Release | LargeRelease
-    if resources.chosen(file, recipe.schema.attributes) == "memory":
+    release: Release | StoredRelease
+    if resources.choose_engine(file, recipe.schema.attributes) == "memory":
         recipe, table = read_for(recipe, file, reading)
-        recipe = titled(recipe, file, date, recorded=seed is None and recipe.seed is not None)
-        release = _make(recipe, table, out, writing, (to, to_table), ledger=ledger)
+        recipe = with_title(recipe, file, date, recorded=seed is None and recipe.seed is not None)
+        release = _make_in_memory(recipe, table, out, writing, (to, to_table), ledger=ledger)
     else:
-        recipe = titled(replace(recipe, reading={**recipe.reading, **reading.options()}), file, date, recorded=False)
-        release = _make_large(resources, recipe, file, out, writing=writing, to=to, ledger=ledger)
-    tell_release(release, out, to, to_table, json=json, quiet=reading.quiet)
+        recipe = with_title(
+            replace(recipe, reading={**recipe.reading, **reading.options()}), file, date, recorded=False
+        )
+        release = _make_out_of_core(resources, recipe, file, out, writing=writing, to=to, ledger=ledger)
+    print_release_summary(release, out, to, to_table, json=json, quiet=reading.quiet)
 
 
-def _make(
+def _make_in_memory(
     recipe: Recipe,
     table: pa.Table,
     out: Path,
     writing: WritingOptions,
     to: tuple[str | None, str | None],
     *,
-    ledger: Ledger | None,
+    ledger: Series | None,
 ) -> Release:
     """Make a release in memory, and write it; `to` is a database and the name of a table there, if given."""
-    from sfumato.release.anonymizing import carry_out
+    from sfumato.release.anonymizing import run_recipe
 
-    with progress("Searching") as tell:
-        release: Release = carry_out(recipe, table, progress=tell, ledger=ledger)
-    with progress("Writing") as tell:
+    with show_progress_bar("Searching") as tell:
+        release: Release = run_recipe(recipe, table, progress=tell, ledger=ledger)
+    with show_progress_bar("Writing") as tell:
         writing.write(release, out, tell)
         if to[0] is not None and to[1] is not None:
             _write_database(release, out, to[0], to[1], replace=writing.replace)
     return release
 
 
-def _make_large(
-    resources: Resources,
+def _make_out_of_core(
+    resources: EngineSelector,
     recipe: Recipe,
     file: str,
     out: Path,
     *,
     writing: WritingOptions,
     to: str | None,
-    ledger: Ledger | None,
-) -> Release | LargeRelease:
+    ledger: Series | None,
+) -> Release | StoredRelease:
     """Make a release of a table that does not fit into memory; it is written as Parquet parts."""
-    from sfumato.release.anonymizing import carry_out_in
+    from sfumato.release.anonymizing import run_recipe_in
 
     if to is not None:
         raise InvalidParameterError("--to needs a table that fits into memory; load the Parquet parts yourself.")
-    writing.refuse_other_than_parts()
-    with progress("Releasing") as tell:
-        return carry_out_in(
+    writing.check_parts_format()
+    with show_progress_bar("Releasing") as tell:
+        return run_recipe_in(
             resources,
             recipe,
             file,
@@ -174,21 +176,21 @@ def _make_large(
         )
 
 
-def read_for(recipe: Recipe, file: str, reading: Reading) -> tuple[Recipe, pa.Table]:
+def read_for(recipe: Recipe, file: str, reading: ReadingOptions) -> tuple[Recipe, pa.Table]:
     """Read a table as its recipe says, say if it is another one, and remember how it was read."""
-    from sfumato.release.proposing import to_remember
+    from sfumato.release.proposing import non_default_options
 
     loaded = reading.load(file, recipe.reading)
-    unlike = recipe.differs_from(loaded.table)
+    unlike = recipe.explain_input_mismatch(loaded.table)
     if unlike is not None:
         if recipe.ledger is None:  # the next release of a series is of another table
-            remark(unlike)
+            print_remark(unlike)
         recipe = replace(recipe, input_rows=None, input_sha256=None, input_file=None, input_date=None)
-    return replace(recipe, reading=to_remember(loaded.reading)), loaded.table
+    return replace(recipe, reading=non_default_options(loaded.reading)), loaded.table
 
 
-def tell_release(
-    release: Release | LargeRelease,
+def print_release_summary(
+    release: Release | StoredRelease,
     out: Path,
     to: str | None = None,
     to_table: str | None = None,
@@ -198,21 +200,21 @@ def tell_release(
 ) -> None:
     """Print what was made, and where it is."""
     if json:
-        print_json(_facts(release, out))
+        print_json(_release_facts(release, out))
     elif not quiet:
-        typer.echo("\n".join(_lines(release, out, to, to_table)))
+        typer.echo("\n".join(_release_lines(release, out, to, to_table)))
 
 
-def titled(recipe: Recipe, file: str, date: str | None, *, recorded: bool) -> Recipe:
+def with_title(recipe: Recipe, file: str, date: str | None, *, recorded: bool) -> Recipe:
     """Record what the title of the report tells: the name of the file, and the date, by default today's."""
-    from sfumato.release.changing import titled as recorded_title
-    from sfumato.table.formats.database import masked
+    from sfumato.release.changing import with_title as recorded_title
+    from sfumato.table.formats.database import mask_url
     from sfumato.table.formats.known import is_url
 
-    return recorded_title(recipe, masked(file) if is_url(file) else Path(file).name, date, recorded=recorded)
+    return recorded_title(recipe, mask_url(file) if is_url(file) else Path(file).name, date, recorded=recorded)
 
 
-def _refuse_database(to: str | None, to_table: str | None) -> None:
+def _check_database_options(to: str | None, to_table: str | None) -> None:
     """Refuse before the search what names no table of a database."""
     from sfumato.table.formats.known import is_url
 
@@ -223,20 +225,20 @@ def _refuse_database(to: str | None, to_table: str | None) -> None:
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
-    from sfumato.table.columns import undecorated
-    from sfumato.table.frames import with_zones, zones_of
+    from sfumato.table.columns import strip_metadata
+    from sfumato.table.frames import get_time_zones, restore_time_zones
     from sfumato.table.write import write
 
     try:
-        published = with_zones(undecorated(release.published), zones_of(release.original))
+        published = restore_time_zones(strip_metadata(release.published), get_time_zones(release.original))
         write(published, url, table_name=name, if_exists="replace" if replace else "fail")
     except WriteError as error:
         raise WriteError(f"{str(error).rstrip('.')}; the release in {out} is complete.") from None
 
 
-def _facts(release: Release | LargeRelease, out: Path) -> dict[str, object]:
-    from sfumato.judging.audit.unpromised import unpromised
-    from sfumato.release.large.large_release import LargeRelease
+def _release_facts(release: Release | StoredRelease, out: Path) -> dict[str, object]:
+    from sfumato.judging.audit.unpromised import unprotected_attributes
+    from sfumato.release.large.large_release import StoredRelease
 
     return {
         "holds": release.audit.holds,
@@ -245,33 +247,33 @@ def _facts(release: Release | LargeRelease, out: Path) -> dict[str, object]:
         "suppressed": release.suppressed,
         "left_out": list(release.left_out),
         "audit": release.audit.to_dict(),
-        "unpromised": [each.to_dict() for each in unpromised(release.audit)],
-        "measures": dict(release.measures),
-        **series_facts(release),
+        "unpromised": [each.to_dict() for each in unprotected_attributes(release.audit)],
+        "measures": dict(release.metrics),
+        **series_summary(release),
         "masking": [record.to_dict() for record in release.masking],
         "search": None if release.proof is None else {**asdict(release.proof), "optimal": release.proof.optimal},
-        **({"engine": release.passage.to_dict()} if isinstance(release, LargeRelease) else {}),
+        **({"engine": release.passage.to_dict()} if isinstance(release, StoredRelease) else {}),
         "public": str(out / "public"),
         "internal": str(out / "internal"),
-        "report": report_in(out),
+        "report": report_path(out),
     }
 
 
-def _lines(release: Release | LargeRelease, out: Path, to: str | None, to_table: str | None) -> list[str]:
-    from sfumato.release.large.large_release import LargeRelease
-    from sfumato.table.formats.database import masked
+def _release_lines(release: Release | StoredRelease, out: Path, to: str | None, to_table: str | None) -> list[str]:
+    from sfumato.release.large.large_release import StoredRelease
+    from sfumato.table.formats.database import mask_url
 
-    unpromised = f"{warning('No promise:')} no privacy model is promised; attack the table before you publish it."
+    unpromised = f"{color_warning('No promise:')} no privacy model is promised; attack the table before you publish it."
     lines = [] if release.recipe.models else [unpromised]
-    lines += [*audit_lines(release.audit), "", *measure_lines(release.measures), "", *masking_lines(release)]
+    lines += [*audit_lines(release.audit), "", *metric_lines(release.metrics), "", *masking_lines(release)]
     if release.proof is not None:
         lines += [str(release.proof), ""]
     if release.left_out:
         names = printable(", ".join(release.left_out))
         lines += [f"Columns without a role, not published: {names}", ""]
-    if isinstance(release, LargeRelease):
+    if isinstance(release, StoredRelease):
         lines += [str(release.passage), ""]
     lines += series_lines(release)
     if to is not None:
-        lines.append(f"Also written to table {to_table!r} of {masked(to)}")
-    return [*lines, *place_lines(out)]
+        lines.append(f"Also written to table {to_table!r} of {mask_url(to)}")
+    return [*lines, *folder_lines(out)]

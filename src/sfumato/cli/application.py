@@ -49,19 +49,19 @@ from sfumato.cli import (
     ways,
     workbench,
 )
-from sfumato.cli.options import examples
-from sfumato.cli.printing import be_quiet
-from sfumato.cli.refusals import RefusingGroup
+from sfumato.cli.options import format_examples
+from sfumato.cli.printing import set_quiet
+from sfumato.cli.refusals import ErrorHandlingGroup
 
 STOPPED = {"SIGTERM": 143, "SIGHUP": 129}  # signals that end a process, tidily; Windows knows no SIGHUP
 
 app = typer.Typer(
-    cls=RefusingGroup,
+    cls=ErrorHandlingGroup,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=examples(
+    epilog=format_examples(
         "sfumato demo",
         "sfumato inspect patients.csv --out recipe.toml",
         "sfumato anonymize patients.csv --recipe recipe.toml --out release",
@@ -77,7 +77,7 @@ def _version(asked: bool) -> None:
 
 
 @app.callback(invoke_without_command=True)
-def start(
+def main_callback(
     context: typer.Context,
     *,
     _: Annotated[
@@ -89,47 +89,47 @@ def start(
     Exit codes of all commands: 0 it was done, and what was judged holds; 1 it was done, and what was judged does not
     hold, or the budget does not allow it; 2 bad request, nothing was done; 70 a flaw of Sfumato; 130 interrupted.
     """
-    be_quiet(quiet=False)
+    set_quiet(quiet=False)
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("workbench", epilog=workbench.EXAMPLES)(workbench.workbench)
-app.command("inspect", epilog=inspect.EXAMPLES)(inspect.inspect)
-app.command("anonymize", epilog=anonymize.EXAMPLES)(anonymize.anonymize)
-app.command("mask", epilog=mask.EXAMPLES)(mask.mask)
-app.command("try", epilog=trying.EXAMPLES)(trying.try_)
-app.command("compare", epilog=compare.EXAMPLES)(compare.compare)
+app.command("inspect", epilog=inspect.INSPECT_EXAMPLES)(inspect.inspect)
+app.command("anonymize", epilog=anonymize.ANONYMIZE_EXAMPLES)(anonymize.anonymize)
+app.command("mask", epilog=mask.MASK_EXAMPLES)(mask.mask_table)
+app.command("try", epilog=trying.ALGORITHM_EXAMPLES)(trying.compare_algorithms)
+app.command("compare", epilog=compare.COMPARE_EXAMPLES)(compare.compare)
 app.command("explore", epilog=explore.EXAMPLES)(explore.explore)
-app.command("recode", epilog=recode.EXAMPLES)(recode.recode)
+app.command("recode", epilog=recode.EXAMPLES)(recode.transform)
 app.add_typer(ledger.app, name="ledger", epilog=ledger.EXAMPLES)
-app.command("relate", epilog=relate.EXAMPLES)(relate.relate)
-app.command("condense", epilog=condense.EXAMPLES)(condense.condense)
+app.command("relate", epilog=relate.RELATE_EXAMPLES)(relate.anonymize_related_tables)
+app.command("condense", epilog=condense.CONDENSE_EXAMPLES)(condense.condense)
 app.add_typer(baskets.app, name="baskets", epilog=baskets.EXAMPLES)
 app.add_typer(network.app, name="network", epilog=network.EXAMPLES)
-app.add_typer(stream.app, name="stream", epilog=stream.EXAMPLES)
+app.add_typer(stream.app, name="stream", epilog=stream.STREAM_EXAMPLES)
 app.add_typer(ways.app, name="ways", epilog=ways.EXAMPLES)
-app.add_typer(places.app, name="places", epilog=places.EXAMPLES)
+app.add_typer(places.locations_app, name="places", epilog=places.LOCATION_EXAMPLES)
 app.command("audit", epilog=audit.EXAMPLES)(audit.audit)
 app.command("risk", epilog=risk.EXAMPLES)(risk.risk)
-app.command("utility", epilog=utility.EXAMPLES)(utility.utility)
+app.command("utility", epilog=utility.UTILITY_EXAMPLES)(utility.compare_findings)
 app.command("attack", epilog=attack.EXAMPLES)(attack.attack)
-app.command("estimate", epilog=estimate.EXAMPLES)(estimate.estimate)
-app.add_typer(buckets.app, name="buckets", epilog=buckets.EXAMPLES)
+app.command("estimate", epilog=estimate.ESTIMATE_EXAMPLES)(estimate.query_release)
+app.add_typer(buckets.app, name="buckets", epilog=buckets.BUCKET_EXAMPLES)
 app.add_typer(collect.app, name="collect", epilog=collect.EXAMPLES)
 app.add_typer(query.app, name="query", epilog=query.EXAMPLES)
 app.command("fuse", epilog=fuse.EXAMPLES)(fuse.fuse)
 app.add_typer(party.app, name="party", epilog=party.EXAMPLES)
 app.add_typer(rules.app, name="rules", epilog=rules.EXAMPLES)
-app.command("report", epilog=report.EXAMPLES)(report.report)
-app.command("script", epilog=script.EXAMPLES)(script.script)
+app.command("report", epilog=report.EXAMPLES)(report.render_report_again)
+app.command("script", epilog=script.SCRIPT_EXAMPLES)(script.recipe_as_script)
 app.add_typer(hierarchy.app, name="hierarchy", epilog=hierarchy.EXAMPLES)
 app.add_typer(reproduce.app, name="reproduce", epilog=reproduce.EXAMPLES)
-app.command("models", epilog=models.EXAMPLES)(models.models)
-app.command("algorithms", epilog=algorithms.EXAMPLES)(algorithms.algorithms)
-app.command("steps", epilog=steps.EXAMPLES)(steps.steps)
-app.command("formats", epilog=formats.EXAMPLES)(formats.formats)
+app.command("models", epilog=models.MODEL_EXAMPLES)(models.list_models)
+app.command("algorithms", epilog=algorithms.ALGORITHM_EXAMPLES)(algorithms.list_algorithms)
+app.command("steps", epilog=steps.STEP_EXAMPLES)(steps.list_masking_steps)
+app.command("formats", epilog=formats.FORMAT_EXAMPLES)(formats.list_formats)
 app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 
 
@@ -138,11 +138,11 @@ def main() -> None:
     for output in (sys.stdout, sys.stderr):
         if isinstance(output, io.TextIOWrapper):
             output.reconfigure(encoding=None if output.isatty() else "utf-8", errors="replace")
-    _stop_tidily()
+    _install_signal_handlers()
     app()
 
 
-def _stop_tidily() -> None:
+def _install_signal_handlers() -> None:
     """Let signals end a process as an error does, so that nothing half-written remains; nohup still holds."""
     for name, code in STOPPED.items():
         number = getattr(signal, name, None)

@@ -9,23 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
-from sfumato.hierarchies.settings import read_builder
-from sfumato.table.values import number_or_text
-from sfumato.validation import did_you_mean
+from sfumato.hierarchies.settings import parse_builder
+from sfumato.table.values import parse_number
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import Algorithm, Shows
+    from sfumato.algorithms.base import Shows, TableAlgorithm
     from sfumato.cli.options import RecipeOptions
-    from sfumato.models.base import PrivacyModel
+    from sfumato.models.base import GroupModel
     from sfumato.recipe import Recipe
     from sfumato.schema.schema import Schema
 
 ROLES = ("identifier", "quasi", "sensitive", "insensitive")
 PAIR = 2
-NOTHING_PROMISED = {"name": "k-anonymity", "k": 1}
+NO_MODEL = {"name": "k-anonymity", "k": 1}
 
 
-def ask_recipe(
+def build_recipe(
     asked: RecipeOptions,
     *,
     algorithm: str | None,
@@ -59,46 +59,46 @@ def ask_recipe(
     return Recipe.from_dict(content)
 
 
-def ask_algorithm(text: str) -> Algorithm:
+def parse_algorithm(text: str) -> TableAlgorithm:
     """Return an algorithm with its parameters, as in `optimal:loss=precision`."""
-    from sfumato.recipe import algorithm_of
+    from sfumato.recipe import algorithm_from_dict
 
-    return algorithm_of(_choice("algorithm", text))
+    return algorithm_from_dict(_choice("algorithm", text))
 
 
 @dataclass(frozen=True)
-class Promise:
+class AuditRequest:
     """What is asked of a table: roles, models to judge (perhaps none), what cells show, and how tables are read."""
 
     schema: Schema
-    models: tuple[PrivacyModel, ...]
+    models: tuple[GroupModel, ...]
     publishes: Shows
     reading: Mapping[str, Any]
     conventions: Mapping[str, Any]
     perturbed: tuple[str, ...] = ()
 
 
-def ask_promise(asked: RecipeOptions) -> Promise:
+def build_audit_request(asked: RecipeOptions) -> AuditRequest:
     """Return what a published table is audited against."""
-    from sfumato.masking.masking import perturbed_by
+    from sfumato.masking.masking import perturbed_columns
     from sfumato.recipe import Recipe
 
     content = _content(asked)
-    recipe = Recipe.from_dict({**content, "models": content["models"] or [NOTHING_PROMISED]})
-    return Promise(
+    recipe = Recipe.from_dict({**content, "models": content["models"] or [NO_MODEL]})
+    return AuditRequest(
         schema=recipe.schema,
         models=recipe.models if content["models"] else (),
         publishes=recipe.algorithm.publishes,
         reading=recipe.reading,
         conventions=recipe.conventions,
-        perturbed=perturbed_by(recipe.masking, recipe.schema.quasi),
+        perturbed=perturbed_columns(recipe.masking, recipe.schema.quasi_identifiers),
     )
 
 
-def listed(text: str) -> list[str]:
+def split_names(text: str) -> list[str]:
     """Split a text at its commas; names that contain a comma are quoted.
 
-    >>> listed('age, "last, first"')
+    >>> split_names('age, "last, first"')
     ['age', 'last, first']
     """
     try:
@@ -108,23 +108,23 @@ def listed(text: str) -> list[str]:
     return [name.strip() for name in cells if name.strip()]
 
 
-def mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
+def read_mapping(file: str, *, numbers: bool) -> dict[str, str | float]:
     """Read a mapping from a file with two columns: the values, and the level, category or bound of each."""
-    from sfumato.table.formats.database import masked
+    from sfumato.table.formats.database import mask_url
     from sfumato.table.read import read
-    from sfumato.table.values import texts
+    from sfumato.table.values import format_values
 
-    table, file = read(file), masked(file)
+    table, file = read(file), mask_url(file)
     if table.num_columns != PAIR or table.num_rows == 0:
         raise ReadError(
             f"{file} must have a header, two columns and at least one row: the values, and what each maps to."
         )
-    values, entries = (texts(column).to_pylist() for column in table.columns)
+    values, entries = (format_values(column).to_pylist() for column in table.columns)
     if None in values or None in entries:
         raise ReadError(f"{file} has empty cells in its {table.num_rows:,} rows; fill them or drop these rows.")
     if len(set(values)) < len(values):
         raise ReadError(f"{file} must have one row per value; rows too many: {len(values) - len(set(values)):,}.")
-    read_entries = [number_or_text(entry) for entry in entries] if numbers else entries
+    read_entries = [parse_number(entry) for entry in entries] if numbers else entries
     if numbers and not all(isinstance(entry, int | float) for entry in read_entries):
         raise ReadError(f"{file} must have numbers in its second column.")
     return dict(zip(values, read_entries, strict=True))
@@ -146,11 +146,13 @@ def _content(asked: RecipeOptions) -> dict[str, Any]:
         content["release"]["missing"] = asked.missing
     promised = [] if asked.k is None else [{"name": "k-anonymity", "k": asked.k}]
     promised += [_choice("model", text) for text in asked.model]
-    content["models"] = _replaced(content["models"], promised)
+    content["models"] = _merge_models(content["models"], promised)
     return content
 
 
-def _replaced(models: Sequence[Mapping[str, Any]], promised: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _merge_models(
+    models: Sequence[Mapping[str, Any]], promised: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
     """Replace models by newly promised ones of the same name and attributes, and append the others."""
 
     def subject(model: Mapping[str, Any]) -> tuple[str, object, object]:
@@ -166,17 +168,17 @@ def _replaced(models: Sequence[Mapping[str, Any]], promised: Sequence[Mapping[st
 def set_roles(attributes: dict[str, dict[str, Any]], given: Mapping[str, Sequence[str]]) -> None:
     """Give columns the roles that options name."""
     seen: dict[str, str] = {}
-    for role, name in _named(given):
+    for role, name in _parse_assignments(given):
         if name in seen:
             raise SchemaError(f"Attribute {name!r} is listed twice, as {seen[name]} and as {role}; keep one.")
         seen[name] = role
         attributes[name] = {**attributes.get(name, {}), "role": role}
 
 
-def _named(given: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+def _parse_assignments(given: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     for role, texts in given.items():
         for text in texts:
-            for name in listed(text):
+            for name in split_names(text):
                 yield role, name
 
 
@@ -187,58 +189,58 @@ def set_hierarchies(attributes: dict[str, dict[str, Any]], given: Sequence[str])
         if not sign or not how:
             raise InvalidParameterError(f"--hierarchy must be COLUMN=HOW, as in job=job.csv; got {text!r}.")
         if name not in attributes:
-            hint = did_you_mean(name, attributes)
+            hint = suggest_closest(name, attributes)
             if hint:
                 raise SchemaError(f"--hierarchy names the unknown column {name!r}{hint}")
             raise SchemaError(f"--hierarchy names {name!r}, which has no role; give it one, as with --quasi.")
         kept = {key: value for key, value in attributes[name].items() if key not in {"scale", "order"}}
-        attributes[name] = {**kept, "hierarchy": read_builder(how).to_dict()}
+        attributes[name] = {**kept, "hierarchy": parse_builder(how).to_dict()}
 
 
 def _choice(what: str, text: str) -> dict[str, Any]:
     """Read `name:key=value,...` as a recipe entry of a table."""
-    from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
+    from sfumato.catalogue import ALGORITHMS, MASKING_STEPS, MODELS
 
-    choices: dict[str, Mapping[str, type]] = {"model": MODELS, "algorithm": ALGORITHMS, "step": STEPS}
-    return choice_entry(what, text, choices[what])
+    choices: dict[str, Mapping[str, type]] = {"model": MODELS, "algorithm": ALGORITHMS, "step": MASKING_STEPS}
+    return parse_choice(what, text, choices[what])
 
 
-def choice_entry(what: str, text: str, choices: Mapping[str, Any]) -> dict[str, Any]:
+def parse_choice(what: str, text: str, choices: Mapping[str, Any]) -> dict[str, Any]:
     """Read `name:key=value,...` as a recipe entry; + joins items, / joins lists, a CSV file maps."""
-    from sfumato.catalogue import declared_type
+    from sfumato.catalogue import format_field_type
 
     name, _, settings = text.partition(":")
     known = choices.get(name)
-    types = {} if known is None else {field.name: declared_type(field) for field in fields(known)}
+    types = {} if known is None else {field.name: format_field_type(field) for field in fields(known)}
     entry: dict[str, Any] = {"name": name}
-    for setting in listed(settings):
+    for setting in split_names(settings):
         key, sign, value = setting.partition("=")
         if not sign:
             raise InvalidParameterError(f"--{what} must be NAME:KEY=VALUE,...; {setting!r} has no value.")
-        entry[key] = _typed(value, types.get(key, ""))
+        entry[key] = _parse_value(value, types.get(key, ""))
     return entry
 
 
-def _typed(text: str, declared: str) -> object:
+def _parse_value(text: str, declared: str) -> object:
     if "Mapping" in declared:
         numbers = "str" not in declared.partition(",")[2]
-        given = number_or_text(text) if numbers else text
+        given = parse_number(text) if numbers else text
         if not isinstance(given, str):
             return given
-        return _pairs(text, numbers=numbers) or mapping(text, numbers=numbers)
+        return _parse_mapping(text, numbers=numbers) or read_mapping(text, numbers=numbers)
     if declared == "Sequence[Sequence[str]]":
         return [each.split("+") for each in text.split("/")]
     if declared.startswith(("Sequence", "list", "tuple")):
-        return [number_or_text(each) for each in text.split("+")] if "int" in declared else text.split("+")
+        return [parse_number(each) for each in text.split("+")] if "int" in declared else text.split("+")
     if declared.startswith(("str", "Literal")):
         return text
-    return {"true": True, "false": False}.get(text.lower(), number_or_text(text))
+    return {"true": True, "false": False}.get(text.lower(), parse_number(text))
 
 
-def _pairs(text: str, *, numbers: bool) -> dict[str, str | float]:
+def _parse_mapping(text: str, *, numbers: bool) -> dict[str, str | float]:
     """Read `name=value+name=value`; return an empty mapping for any other text.
 
-    >>> _pairs("age=1+zip=2", numbers=True)
+    >>> _parse_mapping("age=1+zip=2", numbers=True)
     {'age': 1, 'zip': 2}
     """
     pairs = [part.rpartition("=") for part in text.split("+")]
@@ -248,5 +250,5 @@ def _pairs(text: str, *, numbers: bool) -> dict[str, str | float]:
     for name, _, value in pairs:
         if name in entries:
             raise InvalidParameterError(f"{name!r} has two values in {text!r}; keep one.")
-        entries[name] = number_or_text(value) if numbers else value
+        entries[name] = parse_number(value) if numbers else value
     return entries

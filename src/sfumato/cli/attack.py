@@ -9,23 +9,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.attack_search import SearchAttacked, show_search
-from sfumato.cli.attack_series import SeriesAttacked, attacked_in_series
-from sfumato.cli.audit import Comparing
-from sfumato.cli.options import Json, PromisedOptions, Reading, RoleOptions, Threshold, examples, spread
-from sfumato.cli.printing import aligned, print_json, printable, progress, verdict
+from sfumato.cli.attack_search import MinimalityOutput, show_minimality_attack
+from sfumato.cli.attack_series import SeriesAttackOptions, attack_series_files
+from sfumato.cli.audit import ReferenceOptions
+from sfumato.cli.options import (
+    Json,
+    PromisedOptions,
+    ReadingOptions,
+    RoleOptions,
+    Threshold,
+    expand_option_groups,
+    format_examples,
+)
+from sfumato.cli.printing import align_columns, color_verdict, print_json, printable, show_progress_bar
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.attacks.results import Attacks
-    from sfumato.cli.asking import Promise
+    from sfumato.attacks.results import AttackResults
+    from sfumato.cli.asking import AuditRequest
 
 WORRY = (
     "Worry about a rate above the guarantee, which is then broken, and about a gain that is not limited if it\n"
     "matters: promise more, and attack again."
 )
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato attack release/public/table.csv --with voters.csv --recipe recipe.toml",
     "sfumato attack release/public/table.csv --with patients.csv --recipe recipe.toml \\",
     "    --correspondence release/internal/correspondence.parquet --threshold 0.1",
@@ -39,7 +47,7 @@ EXAMPLES = examples(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Knowing:
+class KnowledgeOptions:
     """What the adversary knows, and where to find out whether she is right."""
 
     known: Annotated[
@@ -82,7 +90,7 @@ class Knowing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attacking:
+class AttackOptions:
     """Which attacks to run, on how many people."""
 
     attack: Annotated[
@@ -92,7 +100,7 @@ class Attacking:
     seed: Annotated[int | None, typer.Option(metavar="N", help="Seed of the random draws.")] = None
 
 
-@spread
+@expand_option_groups
 def attack(
     *,
     files: Annotated[
@@ -103,12 +111,12 @@ def attack(
             show_default=False,
         ),
     ],
-    reading: Reading,
+    reading: ReadingOptions,
     described: PromisedOptions,
-    knowing: Knowing,
-    attacking: Attacking,
-    series: SeriesAttacked,
-    searching: SearchAttacked,
+    knowing: KnowledgeOptions,
+    attacking: AttackOptions,
+    series: SeriesAttackOptions,
+    searching: MinimalityOutput,
     threshold: Threshold = None,
     json: Json = False,
 ) -> None:
@@ -129,9 +137,11 @@ def attack(
     file = series.only_file(files)
     if searching.search:
         _refuse_beside(knowing, "--search")
-        show_search(file, described.recipe, reading, searching, seed=attacking.seed, threshold=threshold, json=json)
+        show_minimality_attack(
+            file, described.recipe, reading, searching, seed=attacking.seed, threshold=threshold, json=json
+        )
         return
-    promise = described.promise()
+    promise = described.audit_request()
     if knowing.known is None:
         raise InvalidParameterError("Give --with, a table of the people the adversary knows.")
     if knowing.control is not None:
@@ -143,16 +153,18 @@ def attack(
             "The recipe publishes centers of groups, which contain nobody's values, so attacks would find nobody; "
             "give --control, measure them by sfumato audit --exposure, or publish ranges."
         )
-    _show(_attacked(reading.read(file, promise.conventions), promise, knowing, attacking), threshold, json=json)
+    _print_results(
+        _run_attacks(reading.read(file, promise.conventions), promise, knowing, attacking), threshold, json=json
+    )
 
 
 def _attack_series(  # noqa: PLR0917 - the groups of options, as the command has them
     files: list[str],
-    series: SeriesAttacked,
+    series: SeriesAttackOptions,
     described: RoleOptions,
-    reading: Reading,
-    knowing: Knowing,
-    attacking: Attacking,
+    reading: ReadingOptions,
+    knowing: KnowledgeOptions,
+    attacking: AttackOptions,
     *,
     threshold: float | None,
     json: bool,
@@ -160,13 +172,13 @@ def _attack_series(  # noqa: PLR0917 - the groups of options, as the command has
     """Attack several releases together, and print what was found."""
     _refuse_beside(knowing, "--series")
     chosen, drawn = attacking.attack, (attacking.targets, attacking.seed)
-    found = attacked_in_series(
+    found = attack_series_files(
         files, series.originals, described, reading, attacks=chosen, targets=drawn[0], seed=drawn[1]
     )
-    _show(found, threshold, json=json)
+    _print_results(found, threshold, json=json)
 
 
-def _refuse_beside(knowing: Knowing, asked: str) -> None:
+def _refuse_beside(knowing: KnowledgeOptions, asked: str) -> None:
     """Refuse options about one published table, which another kind of attack would ignore."""
     for each in fields(knowing):
         if getattr(knowing, each.name) is not None:
@@ -174,19 +186,25 @@ def _refuse_beside(knowing: Knowing, asked: str) -> None:
             raise InvalidParameterError(f"--{option} is about one table; leave it out with {asked}.")
 
 
-def _show(found: Attacks, threshold: float | None, *, json: bool) -> None:
+def _print_results(found: AttackResults, threshold: float | None, *, json: bool) -> None:
     """Print what was found, and fail if an attack is surely above the threshold, or above the guarantee."""
     worse = [each for each in found if each.broken or (threshold is not None and each.interval[0] > threshold)]
     if json:
         print_json({"holds": not worse, **found.to_dict()})
     else:
-        typer.echo("\n".join(_lines(found, threshold)))
+        typer.echo("\n".join(_result_lines(found, threshold)))
     if worse:
         raise typer.Exit(DOES_NOT_HOLD)
 
 
 def _attack_records(
-    published: Any, promise: Promise, knowing: Knowing, attacking: Attacking, *, threshold: float | None, json: bool
+    published: Any,
+    promise: AuditRequest,
+    knowing: KnowledgeOptions,
+    attacking: AttackOptions,
+    *,
+    threshold: float | None,
+    json: bool,
 ) -> None:
     """Attack perturbed, synthetic or averaged records, and print what was found."""
     from sfumato.attacks.attacking_records import attack_records
@@ -197,12 +215,12 @@ def _attack_records(
     for option, value in given.items():
         if value is not None:
             raise InvalidParameterError(f"{option} is not used with --control; leave one of them out.")
-    with progress("Attacking"):
+    with show_progress_bar("Attacking"):
         found = attack_records(
             published,
-            Reading().read(str(knowing.known), promise.reading),
+            ReadingOptions().read(str(knowing.known), promise.reading),
             attacking.attack,
-            control=Reading().read(knowing.control, promise.reading),
+            control=ReadingOptions().read(knowing.control, promise.reading),
             schema=promise.schema,
             targets=attacking.targets,
             seed=attacking.seed,
@@ -214,17 +232,19 @@ def _attack_records(
     else:
         typer.echo("\n".join(map(printable, repr(found).splitlines())))
         if threshold is not None:
-            said = verdict("DOES NOT HOLD" if fails else "holds", good=not fails)
+            said = color_verdict("DOES NOT HOLD" if fails else "holds", good=not fails)
             typer.echo(f"\nThreshold {threshold:g}: {said}")
     if fails:
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _attacked(published: Any, promise: Promise, knowing: Knowing, attacking: Attacking) -> Attacks:
+def _run_attacks(
+    published: Any, promise: AuditRequest, knowing: KnowledgeOptions, attacking: AttackOptions
+) -> AttackResults:
     from sfumato.attacks.attack import attack as run
 
     tables: dict[str, Any] = {
-        name: None if source is None else Reading().read(source, promise.reading)
+        name: None if source is None else ReadingOptions().read(source, promise.reading)
         for name, source in (
             ("known", knowing.known),
             ("original", knowing.original),
@@ -232,8 +252,8 @@ def _attacked(published: Any, promise: Promise, knowing: Knowing, attacking: Att
             ("other", knowing.other),
         )
     }
-    rows = Comparing(original=str(knowing.known), correspondence=knowing.correspondence).rows()
-    with progress("Attacking"):
+    rows = ReferenceOptions(original=str(knowing.known), correspondence=knowing.correspondence).rows()
+    with show_progress_bar("Attacking"):
         return run(
             published,
             promise.schema,
@@ -250,7 +270,7 @@ def _attacked(published: Any, promise: Promise, knowing: Knowing, attacking: Att
         )
 
 
-def _lines(found: Attacks, threshold: float | None) -> Iterator[str]:
+def _result_lines(found: AttackResults, threshold: float | None) -> Iterator[str]:
     from sfumato.attacks.results import AttackVerdict
 
     yield from map(printable, repr(found).splitlines())
@@ -259,7 +279,7 @@ def _lines(found: Attacks, threshold: float | None) -> Iterator[str]:
         return
     yield ""
     yield "The three questions of WP216, each with the attack that beats guessing by most:"
-    yield aligned(
+    yield align_columns(
         [[question, result.title, f"{result.excess:.3g}"] for question, result in found.questions().items()], indent=2
     )
     yield ""
@@ -267,8 +287,8 @@ def _lines(found: Attacks, threshold: float | None) -> Iterator[str]:
     if any(each.verdict is not AttackVerdict.NO_GAIN for each in found):
         yield WORRY
     if found.broken:
-        yield f"\nGuarantee: {verdict('DOES NOT HOLD', good=False)}"
+        yield f"\nGuarantee: {color_verdict('DOES NOT HOLD', good=False)}"
     if threshold is not None:
         worse = any(each.interval[0] > threshold for each in found)
-        said = verdict("DOES NOT HOLD" if worse else "holds", good=not worse)
+        said = color_verdict("DOES NOT HOLD" if worse else "holds", good=not worse)
         yield f"\nThreshold {threshold:g}: {said}"

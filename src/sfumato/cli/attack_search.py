@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Reading
-from sfumato.cli.printing import print_json, printable, progress, verdict
+from sfumato.cli.options import ReadingOptions
+from sfumato.cli.printing import color_verdict, print_json, printable, show_progress_bar
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchAttacked:
+class MinimalityOutput:
     """Whether the search is attacked, and how often it is run."""
 
     search: Annotated[
@@ -38,11 +38,11 @@ class SearchAttacked:
     ] = 1.0
 
 
-def show_search(
+def show_minimality_attack(
     file: str,
     recipe: Path | None,
-    reading: Reading,
-    asked: SearchAttacked,
+    reading: ReadingOptions,
+    asked: MinimalityOutput,
     *,
     seed: int | None,
     threshold: float | None,
@@ -50,20 +50,24 @@ def show_search(
 ) -> None:
     """Attack the search of a recipe, and print what was found; fail if more individuals than the threshold exceed."""
     from sfumato.recipe import Recipe
-    from sfumato.release.attacking_search import RUNS, attack_search
+    from sfumato.release.attacking_search import N_RUNS, minimality_attack
 
     if recipe is None:
         raise InvalidParameterError("Give --recipe, the recipe of the release, with --search.")
     known = Recipe.read(recipe)
     table = reading.read(file, known.conventions)
-    with progress("Searching again") as tell:
-        found = attack_search(table, known, runs=asked.runs or RUNS, unknown=asked.unknown, seed=seed, progress=tell)
+    with show_progress_bar("Searching again") as tell:
+        found = minimality_attack(
+            table, known, runs=asked.runs or N_RUNS, unknown=asked.unknown, seed=seed, progress=tell
+        )
     fails = threshold is not None and any(each.exceeding > threshold * each.targets for each in found)
     if json:
         print_json({"holds": not fails, "attributes": [each.to_dict() for each in found]})
     else:
         typer.echo("\n".join(printable(repr(each).strip("<>")) for each in found))
         if threshold is not None:
-            typer.echo(f"\nThreshold {threshold:g}: {verdict('DOES NOT HOLD' if fails else 'holds', good=not fails)}")
+            typer.echo(
+                f"\nThreshold {threshold:g}: {color_verdict('DOES NOT HOLD' if fails else 'holds', good=not fails)}"
+            )
     if fails:
         raise typer.Exit(DOES_NOT_HOLD)

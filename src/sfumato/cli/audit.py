@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.audit_series import InSeries, audit_in_series
+from sfumato.cli.audit_series import SeriesAuditOptions, audit_series_files
 from sfumato.cli.counterfeits import stated_counterfeits
-from sfumato.cli.options import EngineOptions, Json, Reading, RecipeOptions, examples, spread
-from sfumato.cli.printing import print_json, progress
+from sfumato.cli.options import (
+    EngineArguments,
+    Json,
+    ReadingOptions,
+    RecipeOptions,
+    expand_option_groups,
+    format_examples,
+)
+from sfumato.cli.printing import print_json, show_progress_bar
 from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.cli.summary import audit_lines, exposure_lines, level_lines
+from sfumato.cli.summary import audit_lines, disclosure_risk_lines, level_lines
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 
 if TYPE_CHECKING:
@@ -22,15 +29,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from sfumato.cli.asking import Promise
+    from sfumato.cli.asking import AuditRequest
     from sfumato.judging.audit.audit import Audit
-    from sfumato.judging.evidence import Evidence
-    from sfumato.judging.exposure import Exposure
-    from sfumato.models.base import PrivacyModel
-    from sfumato.sources.engines import Resources
+    from sfumato.judging.evidence import AuditContext
+    from sfumato.judging.exposure import DisclosureRisk
+    from sfumato.models.base import GroupModel
+    from sfumato.sources.engines import EngineSelector
     from sfumato.table.formats.base import Option
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato audit release/public/table.csv --recipe recipe.toml",
     "sfumato audit release/public/table.csv --recipe recipe.toml --original patients.csv \\",
     "    --correspondence release/internal/correspondence.parquet",
@@ -57,7 +64,7 @@ Sources = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparing:
+class ReferenceOptions:
     """The tables that the published one is compared with."""
 
     original: Annotated[
@@ -83,15 +90,15 @@ class Comparing:
     def table(self, remembered: Mapping[str, Option]) -> pa.Table | None:
         """Read the original, if there is one, as a recipe remembers it."""
         if self.original is not None:
-            return Reading(table=self.original_table).read(self.original, remembered)
+            return ReadingOptions(table=self.original_table).read(self.original, remembered)
         if self.correspondence is not None or self.original_table is not None:
             raise InvalidParameterError("--correspondence and --original-table also need --original.")
         return None
 
-    def everybody(self) -> pa.Table | None:
+    def read_population(self) -> pa.Table | None:
         """Read the population, if there is one."""
         if self.population is not None:
-            return Reading(table=self.population_table).read(self.population)
+            return ReadingOptions(table=self.population_table).read(self.population)
         if self.population_table is not None:
             raise InvalidParameterError("--population-table also needs --population.")
         return None
@@ -112,7 +119,7 @@ class Comparing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Taken:
+class InterpretationOptions:
     """How to read the published cells."""
 
     ignore_suppressed: Annotated[
@@ -142,25 +149,25 @@ class Taken:
         ),
     ] = None
 
-    def masked(self, promise: Promise) -> tuple[str, ...]:
+    def masked(self, promise: AuditRequest) -> tuple[str, ...]:
         """Name the columns that were masked."""
-        from sfumato.cli.asking import listed
+        from sfumato.cli.asking import split_names
 
-        named = [name for text in self.perturbed for name in listed(text)]
+        named = [name for text in self.perturbed for name in split_names(text)]
         for name in named:
             promise.schema.role(name)
         return tuple(dict.fromkeys([*promise.perturbed, *named]))
 
 
-@spread
+@expand_option_groups
 def audit(
     *,
     files: Sources = None,
-    reading: Reading,
+    reading: ReadingOptions,
     asked: RecipeOptions,
-    comparing: Comparing,
-    taken: Taken,
-    series: InSeries,
+    comparing: ReferenceOptions,
+    taken: InterpretationOptions,
+    series: SeriesAuditOptions,
     exposure: Annotated[
         bool,
         typer.Option(
@@ -169,7 +176,7 @@ def audit(
             "(with --original) or of everybody (without).",
         ),
     ] = False,
-    engines: EngineOptions,
+    engines: EngineArguments,
     json: Json = False,
 ) -> None:
     """Audit a published table, whichever tool made it.
@@ -179,23 +186,25 @@ def audit(
     table reaches, such as the largest k. With --series several releases are audited together. Exit codes: 0 every
     promise holds, 1 a promise does not hold or a cell is not true, 2 bad request.
     """
-    from sfumato.cli.asking import ask_promise
-    from sfumato.table.parts_list import refuse_other_parts
+    from sfumato.cli.asking import build_audit_request
+    from sfumato.table.parts_list import check_parts_manifest
 
     if series.series:
-        _refuse_beside_series(comparing, taken, exposure=exposure)
-        audit_in_series(files or [], series, asked, reading, json=json)
+        _check_no_single_table_options(comparing, taken, exposure=exposure)
+        audit_series_files(files or [], series, asked, reading, json=json)
         return
     file = series.only_file(files or [])
-    promise, resources = ask_promise(asked), engines.resources()
-    refuse_other_parts(file)
-    if resources.chosen(file, (*promise.schema.quasi, *promise.schema.sensitive)) == "memory":
+    promise, resources = build_audit_request(asked), engines.resources()
+    check_parts_manifest(file)
+    if resources.choose_engine(file, (*promise.schema.quasi_identifiers, *promise.schema.sensitive)) == "memory":
         _audit_in_memory(file, promise, reading, comparing, taken, exposure=exposure, json=json)
     else:
         _audit_files(file, promise, reading, comparing, taken, resources=resources, exposure=exposure, json=json)
 
 
-def _refuse_beside_series(comparing: Comparing, taken: Taken, *, exposure: bool) -> None:
+def _check_no_single_table_options(
+    comparing: ReferenceOptions, taken: InterpretationOptions, *, exposure: bool
+) -> None:
     """Refuse options about single tables, which an audit of a series would ignore."""
     given = [
         f"--{each.name.replace('_', '-')}"
@@ -210,19 +219,19 @@ def _refuse_beside_series(comparing: Comparing, taken: Taken, *, exposure: bool)
 
 def _audit_files(
     file: str,
-    promise: Promise,
-    reading: Reading,
-    comparing: Comparing,
-    taken: Taken,
+    promise: AuditRequest,
+    reading: ReadingOptions,
+    comparing: ReferenceOptions,
+    taken: InterpretationOptions,
     *,
-    resources: Resources,
+    resources: EngineSelector,
     exposure: bool,
     json: bool,
 ) -> None:
     """Audit a table that does not fit into memory."""
-    from sfumato.judging.audit.auditing import audit_files, refuse_compared
+    from sfumato.judging.audit.auditing import audit_files, reject_comparison_options
 
-    refuse_compared(
+    reject_comparison_options(
         **{
             "--original": comparing.original,
             "--correspondence": comparing.correspondence,
@@ -232,79 +241,85 @@ def _audit_files(
             "--exposure": exposure,
         }
     )
-    with progress("Judging") as tell:
+    with show_progress_bar("Judging") as tell:
         found = audit_files(
             resources,
             file,
             promise.schema,
             promise.models,
             reading=reading.options_for(file, promise.conventions),
-            population=comparing.everybody(),
+            population=comparing.read_population(),
             ignore_suppressed=taken.ignore_suppressed,
             progress=tell,
         )
-    _tell(found, None, json=json)
+    _print_audit(found, None, json=json)
     if not found.holds:
         raise typer.Exit(DOES_NOT_HOLD)
 
 
 def _audit_in_memory(
     file: str,
-    promise: Promise,
-    reading: Reading,
-    comparing: Comparing,
-    taken: Taken,
+    promise: AuditRequest,
+    reading: ReadingOptions,
+    comparing: ReferenceOptions,
+    taken: InterpretationOptions,
     *,
     exposure: bool,
     json: bool,
 ) -> None:
     """Audit a table that fits into memory."""
-    from sfumato.judging.audit.audit import audit_evidence, without_starred
-    from sfumato.judging.counterfeits import refuse_unstated
-    from sfumato.judging.evidence import Evidence
-    from sfumato.masking.masking import Masking
+    from sfumato.judging.audit.audit import audit_context, without_suppressed_rows
+    from sfumato.judging.counterfeits import check_counterfeits
+    from sfumato.judging.evidence import AuditContext
+    from sfumato.masking.masking import MaskingRecord
     from sfumato.table.read import as_written
 
     schema, models = promise.schema, promise.models
-    original, rows, population = comparing.table(promise.reading), comparing.rows(), comparing.everybody()
-    shown = as_written(reading.load(file, promise.conventions), file, schema.quasi)
+    original, rows, population = comparing.table(promise.reading), comparing.rows(), comparing.read_population()
+    shown = as_written(reading.load(file, promise.conventions), file, schema.quasi_identifiers)
     centers = taken.centers or promise.publishes == "centers"
-    with progress("Judging"):
-        masking, nobody = Masking(perturbed=taken.masked(promise)), stated_counterfeits(file, taken.counterfeits)
-        refuse_unstated(shown, rows, nobody)
-        evidence = Evidence(shown, schema, original, rows, centers, masking, stated=nobody)
-        found = audit_evidence(evidence, models, population=population, ignore_suppressed=taken.ignore_suppressed)
-        exposed = _exposed(without_starred(evidence) if taken.ignore_suppressed else evidence) if exposure else None
-    _tell(found, exposed, json=json)
+    with show_progress_bar("Judging"):
+        masking, nobody = MaskingRecord(perturbed=taken.masked(promise)), stated_counterfeits(file, taken.counterfeits)
+        check_counterfeits(shown, rows, nobody)
+        evidence = AuditContext(shown, schema, original, rows, centers, masking, stated=nobody)
+        found = audit_context(evidence, models, population=population, ignore_suppressed=taken.ignore_suppressed)
+        exposed = (
+            _disclosure_risk(without_suppressed_rows(evidence) if taken.ignore_suppressed else evidence)
+            if exposure
+            else None
+        )
+    _print_audit(found, exposed, json=json)
     if not found.holds:
         if not taken.ignore_suppressed:
-            _hint(found, Evidence(shown, schema, stated=nobody), models, population)
+            _suppression_hint(found, AuditContext(shown, schema, stated=nobody), models, population)
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _tell(found: Audit, exposed: Exposure | None, *, json: bool) -> None:
+def _print_audit(found: Audit, exposed: DisclosureRisk | None, *, json: bool) -> None:
     if json:
         print_json({**found.to_dict(), **({} if exposed is None else {"exposure": exposed.to_dict()})})
         return
     lines = [*audit_lines(found), *([] if found.verdicts else level_lines(found))]
-    typer.echo("\n".join([*lines, *([] if exposed is None else exposure_lines(exposed))]))
+    typer.echo("\n".join([*lines, *([] if exposed is None else disclosure_risk_lines(exposed))]))
 
 
-def _exposed(evidence: Evidence) -> Exposure:
+def _disclosure_risk(evidence: AuditContext) -> DisclosureRisk:
     """Measure the exposure of what was judged; where centers or masked cells cover nobody, everybody is known."""
-    from sfumato.judging.exposure import exposure_of
+    from sfumato.judging.exposure import disclosure_risk_of
 
-    masked = set(evidence.masking.perturbed) & set(evidence.schema.quasi)
+    masked = set(evidence.masking.perturbed) & set(evidence.schema.quasi_identifiers)
     original = None if evidence.centers or masked else evidence.original
-    return exposure_of(replace(evidence, original=original, correspondence=None))
+    return disclosure_risk_of(replace(evidence, original=original, correspondence=None))
 
 
-def _hint(found: Audit, evidence: Evidence, models: tuple[PrivacyModel, ...], population: pa.Table | None) -> None:
+def _suppression_hint(
+    found: Audit, evidence: AuditContext, models: tuple[GroupModel, ...], population: pa.Table | None
+) -> None:
     """Print a hint if only records that are suppressed in every quasi-identifier break the promise."""
-    from sfumato.judging.audit.audit import audit_evidence
+    from sfumato.judging.audit.audit import audit_context
 
     try:
-        apart = audit_evidence(evidence, models, population=population, ignore_suppressed=True)
+        apart = audit_context(evidence, models, population=population, ignore_suppressed=True)
     except SchemaError:  # nothing is left without the suppressed records
         return
     if sum(verdict.holds for verdict in apart.verdicts) > sum(verdict.holds for verdict in found.verdicts):

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.counterfeits import PROMISE, stated_counterfeits
-from sfumato.cli.options import Reading, RecipeOptions
-from sfumato.cli.printing import print_json, progress, remark
+from sfumato.cli.counterfeits import GUARANTEE_FILE, stated_counterfeits
+from sfumato.cli.options import ReadingOptions, RecipeOptions
+from sfumato.cli.printing import print_json, print_remark, show_progress_bar
 from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.cli.several_releases import SeveralReleases
+from sfumato.cli.several_releases import SeriesFiles
 from sfumato.exceptions import InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from sfumato.cli.asking import Promise
+    from sfumato.cli.asking import AuditRequest
     from sfumato.judging.series.auditing import SeriesAudit
 
 PUBLIC, INTERNAL = "public", "internal"
 
 
 @dataclass(frozen=True, kw_only=True)
-class InSeries(SeveralReleases):
+class SeriesAuditOptions(SeriesFiles):
     """Whether several releases are audited together, and what they were made from."""
 
     verb = "audit"
@@ -74,21 +74,21 @@ class InSeries(SeveralReleases):
         return super().only_file(files)
 
 
-def audit_in_series(
-    files: Sequence[str], series: InSeries, asked: RecipeOptions, reading: Reading, *, json: bool
+def audit_series_files(
+    files: Sequence[str], series: SeriesAuditOptions, asked: RecipeOptions, reading: ReadingOptions, *, json: bool
 ) -> None:
     """Audit releases with their originals, or as their ledger recorded them."""
-    from sfumato.cli.asking import ask_promise
+    from sfumato.cli.asking import build_audit_request
     from sfumato.judging.series.auditing import audit_series
 
     if series.ledger is not None or series.ledger_key is not None:
-        found = _audit_ledger(files, series, asked, reading)
+        found = _audit_recorded_series(files, series, asked, reading)
     else:
-        releases, sources = paired(files, series.originals)
-        promise = ask_promise(_with_recipe(asked, releases))
-        with progress("Judging"):
+        releases, sources = pair_originals(files, series.originals)
+        promise = build_audit_request(_with_recipe(asked, releases))
+        with show_progress_bar("Judging"):
             pairs = zip(releases, sources, strict=True)
-            tables = [read_version(release, source, promise, reading) for release, source in pairs]
+            tables = [read_release_version(release, source, promise, reading) for release, source in pairs]
             found = audit_series(tables, promise.schema, models=promise.models, stays=series.changes())
     if json:
         print_json(found.to_dict())
@@ -98,52 +98,56 @@ def audit_in_series(
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _audit_ledger(files: Sequence[str], series: InSeries, asked: RecipeOptions, reading: Reading) -> SeriesAudit:
+def _audit_recorded_series(
+    files: Sequence[str], series: SeriesAuditOptions, asked: RecipeOptions, reading: ReadingOptions
+) -> SeriesAudit:
     """Audit what a ledger recorded; the tables themselves must be what was written, as far as they are still there."""
-    from sfumato.cli.asking import ask_promise
+    from sfumato.cli.asking import build_audit_request
     from sfumato.judging.series.auditing import audit_histories
-    from sfumato.ledger.ledger import Ledger
+    from sfumato.ledger.ledger import Series
     from sfumato.models.series_model import SeriesModel
 
     if series.ledger is None:
         raise InvalidParameterError("--ledger-key is the key of a ledger; give --ledger, too.")
     if series.originals:
         raise InvalidParameterError("The --ledger knows who is who; leave --originals out.")
-    ledger = Ledger(series.ledger, key=series.ledger_key)
+    ledger = Series(series.ledger, key=series.ledger_key)
     gone = ledger.verify([_folder(Path(file)) for file in files])
     folders = [each.folder for each in ledger.releases()]
     if not folders:
         raise InvalidParameterError(f"The ledger {series.ledger} has no releases yet; write one first.")
     if not gone or asked.recipe is not None or asked.quasi:
-        promise = ask_promise(_with_recipe(asked, folders))
+        promise = build_audit_request(_with_recipe(asked, folders))
     else:
         raise ReadError(f"{gone[0]} Say what is promised by --recipe, or bring the releases back.")
-    with progress("Judging"):
-        linked = {} if gone else linked_in(folders, promise, reading)
+    with show_progress_bar("Judging"):
+        linked = {} if gone else count_linked_groups(folders, promise, reading)
         models = [model for model in promise.models if isinstance(model, SeriesModel)]
         found = audit_histories(ledger.histories(), models, linked=linked, stays=series.changes())
     for sentence in gone:
-        remark(sentence)
+        print_remark(sentence)
     for model in (each for each in promise.models if each not in models):
-        remark(f"{model!r} is about single releases, and is not judged by a ledger; audit them with their originals.")
+        print_remark(
+            f"{model!r} is about single releases, and is not judged by a ledger; audit them with their originals."
+        )
     return found
 
 
-def linked_in(folders: Sequence[Path], promise: Promise, reading: Reading) -> dict[str, int]:
+def count_linked_groups(folders: Sequence[Path], promise: AuditRequest, reading: ReadingOptions) -> dict[str, int]:
     """Count, by attribute, the groups of published tables whose rows show something else beside a value."""
-    from sfumato.judging.evidence import Evidence
+    from sfumato.judging.evidence import AuditContext
     from sfumato.judging.series.versions import Version, linked_groups
 
     found = dict.fromkeys([*promise.schema.sensitive, *promise.schema.flags], 0)
     for folder in folders:
         shown = reading.read(str(_table(folder)), promise.conventions)
-        version = Version(Evidence(shown, promise.schema), str(folder))
+        version = Version(AuditContext(shown, promise.schema), str(folder))
         for name in found:
             found[name] += linked_groups(version, name)
     return found
 
 
-def paired(files: Sequence[str], originals: Sequence[str]) -> tuple[list[Path], list[str]]:
+def pair_originals(files: Sequence[str], originals: Sequence[str]) -> tuple[list[Path], list[str]]:
     """Tell releases and originals apart; the tables after the first of `--originals` are originals, too."""
     many, odd = divmod(len(files) + len(originals), 2)
     if not originals or odd or len(files) < many:
@@ -160,11 +164,11 @@ def _with_recipe(asked: RecipeOptions, releases: Sequence[Path]) -> RecipeOption
     return replace(asked, recipe=recipe) if asked.recipe is None and not asked.quasi and recipe.exists() else asked
 
 
-def read_version(
-    release: Path, source: str, promise: Promise, reading: Reading
+def read_release_version(
+    release: Path, source: str, promise: AuditRequest, reading: ReadingOptions
 ) -> tuple[pa.Table, pa.Table] | tuple[pa.Table, pa.Table, npt.NDArray[np.int64]]:
     """Read a release, its original and, where it was written with the release, who is who."""
-    from sfumato.judging.counterfeits import refuse_unstated
+    from sfumato.judging.counterfeits import check_counterfeits
     from sfumato.table.read import read
 
     shown = reading.read(str(_table(release)), promise.conventions)
@@ -173,8 +177,8 @@ def read_version(
     if not rows.exists():
         return shown, original
     known = read(rows).column(0).to_numpy()
-    if (_table(release).parent / PROMISE).is_file():
-        refuse_unstated(shown, known, stated_counterfeits(str(_table(release)), None))
+    if (_table(release).parent / GUARANTEE_FILE).is_file():
+        check_counterfeits(shown, known, stated_counterfeits(str(_table(release)), None))
     return shown, original, known
 
 

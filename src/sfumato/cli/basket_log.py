@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Source, examples, spread
-from sfumato.cli.paying import Payment, tell_spent
-from sfumato.cli.printing import print_json, progress
+from sfumato.cli.options import Json, Source, expand_option_groups, format_examples
+from sfumato.cli.paying import BudgetOptions, print_spent
+from sfumato.cli.printing import print_json, show_progress_bar
 from sfumato.cli.reading_ways import read_told
-from sfumato.cli.writing import refuse_existing
+from sfumato.cli.writing import check_overwrite
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.baskets.logs import LogCounts
+    from sfumato.baskets.logs import PrivateItemCounts
     from sfumato.queries.private.accountant import Accountant
 
-EXAMPLES = examples(
+LOG_EXAMPLES = format_examples(
     "sfumato baskets log searches.csv --person user --item query --max-items 5 --epsilon 1 --delta 1e-6 \\",
     "    --budget searches.sqlite --total 2 --total-delta 1e-5 --analyst ann --out queries.csv",
     "sfumato baskets log searches.csv --person user --item query --item clicked --max-items 5 --epsilon 0.5 \\",
@@ -29,7 +29,7 @@ EXAMPLES = examples(
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogColumns:
+class LogColumnOptions:
     """What is counted."""
 
     person: Annotated[str, typer.Option(metavar="COLUMN", help="Whose rows these are.", show_default=False)]
@@ -52,19 +52,19 @@ class LogColumns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogPayment(Payment):
+class LogBudgetOptions(BudgetOptions):
     """What it costs, also of delta, and who pays from which budget."""
 
     delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta to spend.", show_default=False)]
     total_delta: Annotated[str | None, typer.Option(metavar="DELTA", help="A new budget: the delta of all.")] = None
 
 
-@spread
-def log(
+@expand_option_groups
+def log_counts(
     *,
     file: Source,
-    counted: LogColumns,
-    paid: LogPayment,
+    counted: LogColumnOptions,
+    paid: LogBudgetOptions,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the counts go.", show_default=False)],
     json: Json = False,
 ) -> None:
@@ -75,14 +75,14 @@ def log(
 
     Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
     """
-    from sfumato.baskets.logs import private_counts
+    from sfumato.baskets.logs import private_item_counts
     from sfumato.table.write import write
 
-    refuse_existing(out, force=None)
-    with progress("Reading"):
+    check_overwrite(out, force=None)
+    with show_progress_bar("Reading"):
         table = counted.read(file)
     with paid.open(total_delta=paid.total_delta) as payment:
-        found = private_counts(
+        found = private_item_counts(
             table,
             person=counted.person,
             item=counted.item,
@@ -92,10 +92,10 @@ def log(
             **payment,
         )
     write(found.to_frame(), out)
-    _print(found, payment["accountant"], out, json=json)
+    _print_log_counts(found, payment["accountant"], out, json=json)
 
 
-def _print(found: LogCounts, accountant: Accountant, out: Path, *, json: bool) -> None:
+def _print_log_counts(found: PrivateItemCounts, accountant: Accountant, out: Path, *, json: bool) -> None:
     balance = accountant.balance()
     if json:
         facts = {"items": len(found.items), "threshold": found.threshold, "scale": found.scale}
@@ -105,5 +105,5 @@ def _print(found: LogCounts, accountant: Accountant, out: Path, *, json: bool) -
         return
     typer.echo(out)
     typer.echo(f"{len(found.items):,} items, each with at least {found.threshold:,} persons after the noise")
-    tell_spent(accountant, found.epsilon)
+    print_spent(accountant, found.epsilon)
     typer.echo(f"delta {found.delta} was spent, {balance.delta.left} of {balance.delta.budget} is left")

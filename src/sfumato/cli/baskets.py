@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.basket_log import EXAMPLES as LOG_EXAMPLES
-from sfumato.cli.basket_log import log
+from sfumato.cli.basket_log import LOG_EXAMPLES as LOG_EXAMPLES
+from sfumato.cli.basket_log import log_counts
 from sfumato.cli.kinds import (
     KindAlgorithm,
     KindModels,
@@ -18,25 +18,25 @@ from sfumato.cli.kinds import (
     KindRecipeFile,
     NoReport,
     Replace,
-    asked,
-    asked_models,
-    end_attacks,
-    end_audit,
-    judged_models,
-    known_recipe,
-    write_release,
+    choose_by_name,
+    choose_models,
+    models_to_audit,
+    print_attacks_and_exit,
+    print_audit_and_exit,
+    recipe_from_option,
+    write_and_print_release,
 )
-from sfumato.cli.options import Json, Threshold, examples, family, spread
-from sfumato.cli.printing import progress, remark
+from sfumato.cli.options import Json, Threshold, command_group, expand_option_groups, format_examples
+from sfumato.cli.printing import print_remark, show_progress_bar
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.baskets.baskets import Baskets
-    from sfumato.baskets.published import PublishedSets
+    from sfumato.baskets.baskets import Transactions
+    from sfumato.baskets.published import PublishedTransactions
     from sfumato.hierarchies.taxonomy import Taxonomy
-    from sfumato.kinds.promise import KindPromise
+    from sfumato.kinds.promise import Model
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato baskets anonymize retail.dat --model km-anonymity:k=5,m=2 --out release",
     "sfumato baskets audit release/public --recipe release/internal/recipe.toml",
     "sfumato baskets attack release/public --with retail.dat --recipe release/internal/recipe.toml",
@@ -49,12 +49,12 @@ TaxonomyFile = Annotated[
     typer.Option(metavar="FILE", help="The taxonomy of the items: a CSV file, one line per item (item;level1;...;*)."),
 ]
 
-app = family("Publish sets of items: baskets, diagnoses, search queries.")
-app.command(epilog=LOG_EXAMPLES)(log)
+app = command_group("Publish sets of items: baskets, diagnoses, search queries.")
+app.command(epilog=LOG_EXAMPLES)(log_counts)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadingBaskets:
+class TransactionReadingOptions:
     """How baskets are read."""
 
     person: Annotated[str | None, typer.Option(metavar="COLUMN", help="Of a table: whose items these are.")] = None
@@ -74,31 +74,32 @@ class ReadingBaskets:
         listed = {} if self.sensitive is None else {"sensitive": [each.strip() for each in self.sensitive.split(",")]}
         return {**named, **listed}
 
-    def read(self, file: Path, remembered: dict[str, Any]) -> tuple[Baskets, dict[str, Any]]:
+    def read(self, file: Path, remembered: dict[str, Any]) -> tuple[Transactions, dict[str, Any]]:
         """Read baskets as the options or a recipe say, and return how they were read."""
         from sfumato.baskets.reading import read
 
         known = {each.name: remembered[each.name] for each in fields(self) if each.name in remembered}
         how = {**known, **self.options()}
-        with progress("Reading"):
+        with show_progress_bar("Reading"):
             baskets = read(file, **how)
         if baskets.empty:
-            remark(f"{baskets.empty:,} persons have no items; they are not published.")
+            print_remark(f"{baskets.empty:,} persons have no items; they are not published.")
         if baskets.united:
-            remark(f"{baskets.united:,} baskets were united with another one of the same person.")
+            print_remark(f"{baskets.united:,} baskets were united with another one of the same person.")
         return baskets, how
 
 
 @app.command(
-    epilog=examples(
+    "anonymize",
+    epilog=format_examples(
         "sfumato baskets anonymize retail.dat --model km-anonymity:k=5,m=2 --out release",
         "sfumato baskets anonymize visits.csv --person patient --item diagnosis --taxonomy icd.csv \\",
         "    --model km-anonymity:k=5,m=2 --algorithm local-recoding:part_size=2000 --out release",
         "sfumato baskets anonymize retail.dat --recipe release/internal/recipe.toml --out again",
-    )
+    ),
 )
-@spread
-def anonymize(
+@expand_option_groups
+def anonymize_transactions(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The baskets.", show_default=False)],
     out: KindOut,
@@ -110,7 +111,7 @@ def anonymize(
         int | None,
         typer.Option(metavar="N", help="Without a taxonomy, generalize by a balanced one whose groups join N."),
     ] = None,
-    reading: ReadingBaskets,
+    reading: TransactionReadingOptions,
     table_format: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="The form of the files: csv, parquet or fimi.")
     ] = "csv",
@@ -126,39 +127,42 @@ def anonymize(
     and its groups are named by them.
     """
     from sfumato.baskets.anonymizing import anonymize as make
-    from sfumato.baskets.anonymizing import carry_out
+    from sfumato.baskets.anonymizing import run_recipe
     from sfumato.baskets.catalogue import MODELS
-    from sfumato.baskets.item_tree import balanced
+    from sfumato.baskets.item_tree import balanced_taxonomy
     from sfumato.baskets.recipes import read_recipe
-    from sfumato.table.atomic import refuse_occupied
+    from sfumato.table.atomic import check_target_free
 
-    refuse_occupied(out, replace=replace)
-    known = known_recipe(recipe, read_recipe, model, algorithm)
-    baskets, how = reading.read(file, dict(known.source) if known else {})
-    with progress("Searching") as tell:
+    check_target_free(out, replace=replace)
+    known = recipe_from_option(recipe, read_recipe, model, algorithm)
+    baskets, how = reading.read(file, dict(known.input) if known else {})
+    with show_progress_bar("Searching") as tell:
         if known is not None:
-            release = carry_out(known, baskets, progress=tell)
+            release = run_recipe(known, baskets, progress=tell)
         else:
-            models = asked_models(model, MODELS)
-            tree = _taxonomy(taxonomy) or (None if fan_out is None else balanced(baskets.items, fan_out=fan_out))
+            models = choose_models(model, MODELS)
+            tree = _taxonomy(taxonomy) or (
+                None if fan_out is None else balanced_taxonomy(baskets.items, fan_out=fan_out)
+            )
             search = _search(algorithm, models, baskets, tree)
             release = make(baskets, models=models, algorithm=search, source=how, progress=tell)
-    write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
+    write_and_print_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 
 
 @app.command(
-    epilog=examples(
+    "audit",
+    epilog=format_examples(
         "sfumato baskets audit release/public --model km-anonymity:k=5,m=2",
         "sfumato baskets audit retail.dat --model km-anonymity:k=5,m=3 --json",
-    )
+    ),
 )
-@spread
-def audit(
+@expand_option_groups
+def audit_transactions(
     *,
     published: Published,
     model: KindModels = [],  # noqa: B006 - Typer copies it
     recipe: KindRecipeFile = None,
-    reading: ReadingBaskets,
+    reading: TransactionReadingOptions,
     json: Json = False,
 ) -> None:
     """Judge published baskets from their files alone; the exit code is 1 if a promise does not hold."""
@@ -166,20 +170,21 @@ def audit(
     from sfumato.baskets.catalogue import MODELS
     from sfumato.baskets.recipes import read_recipe
 
-    models = judged_models(model, recipe, read_recipe, MODELS)
-    with progress("Judging"):
-        found = judge(_published(published, reading), models=models)
-    end_audit(found, json=json)
+    models = models_to_audit(model, recipe, read_recipe, MODELS)
+    with show_progress_bar("Judging"):
+        found = judge(_read_published_transactions(published, reading), models=models)
+    print_audit_and_exit(found, json=json)
 
 
 @app.command(
-    epilog=examples(
+    "attack",
+    epilog=format_examples(
         "sfumato baskets attack release/public --with retail.dat --recipe release/internal/recipe.toml",
         "sfumato baskets attack release/public --with retail.dat --taxonomy tree.csv --m 3 --targets 5000",
-    )
+    ),
 )
-@spread
-def attack(
+@expand_option_groups
+def attack_transactions(
     *,
     published: Published,
     original: Annotated[
@@ -190,7 +195,7 @@ def attack(
     targets: Annotated[int, typer.Option(metavar="N", help="How many persons to attack.")] = 1000,
     recipe: KindRecipeFile = None,
     taxonomy: TaxonomyFile = None,
-    reading: ReadingBaskets,
+    reading: TransactionReadingOptions,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Repeat the same draws.")] = None,
     threshold: Threshold = None,
     json: Json = False,
@@ -204,18 +209,24 @@ def attack(
     from sfumato.baskets.recipes import read_recipe
     from sfumato.randomness import draw_seed
 
-    known = known_recipe(recipe, read_recipe, (), None)
+    known = recipe_from_option(recipe, read_recipe, (), None)
     tree = _taxonomy(taxonomy) or getattr(known.algorithm if known else None, "taxonomy", None)
-    baskets, _ = reading.read(original, dict(known.source) if known else {})
+    baskets, _ = reading.read(original, dict(known.input) if known else {})
     drawn = draw_seed() if seed is None else seed
-    with progress("Attacking"):
+    with show_progress_bar("Attacking"):
         sides = {
             "original": run(baskets, baskets, m=m, k=k, targets=targets, seed=drawn),
             "published": run(
-                _published(published, ReadingBaskets()), baskets, m=m, k=k, targets=targets, taxonomy=tree, seed=drawn
+                _read_published_transactions(published, TransactionReadingOptions()),
+                baskets,
+                m=m,
+                k=k,
+                targets=targets,
+                taxonomy=tree,
+                seed=drawn,
             ),
         }
-    end_attacks(sides["original"], sides["published"], threshold=threshold, json=json)
+    print_attacks_and_exit(sides["original"], sides["published"], threshold=threshold, json=json)
 
 
 def _taxonomy(path: Path | None) -> Taxonomy | None:
@@ -224,28 +235,30 @@ def _taxonomy(path: Path | None) -> Taxonomy | None:
     return None if path is None else Taxonomy.read_csv(path)
 
 
-def _search(algorithm: str | None, models: Sequence[KindPromise[Any]], baskets: Baskets, tree: Taxonomy | None) -> Any:
+def _search(algorithm: str | None, models: Sequence[Model[Any]], baskets: Transactions, tree: Taxonomy | None) -> Any:
     """Return the search that is named, or the usual one that generalizes if there is a taxonomy; None for the usual."""
     from sfumato.baskets.catalogue import ALGORITHMS
-    from sfumato.baskets.item_tree import balanced
-    from sfumato.baskets.tree_search import TreeSearch
+    from sfumato.baskets.item_tree import balanced_taxonomy
+    from sfumato.baskets.tree_search import TaxonomyGeneralization
     from sfumato.kinds.search import usual_search
 
     if algorithm is None and tree is None:
         return None
     if algorithm is None:
-        generalizing = [each for each in ALGORITHMS.values() if issubclass(each, TreeSearch)]
+        generalizing = [each for each in ALGORITHMS.values() if issubclass(each, TaxonomyGeneralization)]
         usual: Any = usual_search(models, baskets, generalizing)
         return replace(usual, taxonomy=tree)
     search = ALGORITHMS.get(algorithm.partition(":")[0])
-    if search is not None and issubclass(search, TreeSearch):
-        return asked("algorithm", algorithm, ALGORITHMS, taxonomy=(tree or balanced(baskets.items)).to_dict())
+    if search is not None and issubclass(search, TaxonomyGeneralization):
+        return choose_by_name(
+            "algorithm", algorithm, ALGORITHMS, taxonomy=(tree or balanced_taxonomy(baskets.items)).to_dict()
+        )
     if search is not None and tree is not None:
         raise InvalidParameterError(f"{algorithm} uses no taxonomy; leave out --taxonomy and --fan-out.")
-    return asked("algorithm", algorithm, ALGORITHMS)
+    return choose_by_name("algorithm", algorithm, ALGORITHMS)
 
 
-def _published(path: Path, reading: ReadingBaskets) -> PublishedSets:
+def _read_published_transactions(path: Path, reading: TransactionReadingOptions) -> PublishedTransactions:
     """Read published sets from their folder, or baskets from a file."""
     from sfumato.baskets.reading import read
     from sfumato.baskets.release import read_published

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from sfumato.cli.printing import print_json, printable
-from sfumato.plugins import OURS, Choices, Listed
+from sfumato.plugins import BUILT_IN, Registry, RegistryEntry
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import Algorithm
+    from sfumato.algorithms.base import TableAlgorithm
     from sfumato.masking.base import MaskingStep
-    from sfumato.models.base import PrivacyModel
+    from sfumato.models.base import GroupModel
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DescribedChoice:
+class ListEntry:
     """One choice: its facts for machines, a first line and sentences for people."""
 
     facts: dict[str, Any]
@@ -30,33 +30,35 @@ class DescribedChoice:
     sentences: tuple[str, ...]
 
 
-def print_choices(choices: Choices[T], describe: Callable[[T], DescribedChoice], *, json: bool) -> None:
+def print_choices(choices: Registry[T], describe: Callable[[T], ListEntry], *, json: bool) -> None:
     """Print every choice, and of one that cannot be used, why not."""
-    listed = [(each, _broken(each) if each.choice is None else describe(each.choice)) for each in choices.listed()]
+    listed = [
+        (each, _broken_plugin(each) if each.choice is None else describe(each.choice)) for each in choices.entries()
+    ]
     if json:
         print_json([{**told.facts, "package": each.package} for each, told in listed])
     else:
         typer.echo("\n\n".join(_paragraph(told, each.package) for each, told in listed))
 
 
-def describe_class(choice: type[PrivacyModel | Algorithm | MaskingStep]) -> DescribedChoice:
+def describe_class(choice: type[GroupModel | TableAlgorithm | MaskingStep]) -> ListEntry:
     """Tell name, parameters, first sentence and reference of a model, algorithm or masking step."""
     from sfumato.catalogue import describe_choice
 
     facts: dict[str, Any] = describe_choice(choice)
-    facts["summary"] = _plain(facts["summary"])
+    facts["summary"] = _strip_markup(facts["summary"])
     parameters = ", ".join(_parameter(*item) for item in facts["parameters"].items())
-    return DescribedChoice(
+    return ListEntry(
         facts=facts,
         first=f"{facts['name']}  ({parameters})",
-        sentences=(facts["summary"], *_said(facts["facts"]), facts["reference"]),
+        sentences=(facts["summary"], *_purpose_of(facts["facts"]), facts["reference"]),
     )
 
 
-def _said(facts: dict[str, Any]) -> tuple[str, ...]:
+def _purpose_of(facts: dict[str, Any]) -> tuple[str, ...]:
     """Say which attack a model stops, or what an algorithm gives.
 
-    >>> _said({"stops": "Linkage: finding a record."})
+    >>> _purpose_of({"stops": "Linkage: finding a record."})
     ('Stops linkage: finding a record.',)
     """
     stops = facts.get("stops", "")
@@ -64,13 +66,13 @@ def _said(facts: dict[str, Any]) -> tuple[str, ...]:
     return (*stopped, *([facts["gives"]] if "gives" in facts else []))
 
 
-def _broken(each: Listed[Any]) -> DescribedChoice:
+def _broken_plugin(each: RegistryEntry[Any]) -> ListEntry:
     facts = {"name": each.name, "problem": each.problem}
-    return DescribedChoice(facts=facts, first=f"{each.name}  (cannot be used)", sentences=(each.problem or "",))
+    return ListEntry(facts=facts, first=f"{each.name}  (cannot be used)", sentences=(each.problem or "",))
 
 
-def _paragraph(told: DescribedChoice, package: str) -> str:
-    sentences = told.sentences if package == OURS else (*told.sentences, f"From the package {package}.")
+def _paragraph(told: ListEntry, package: str) -> str:
+    sentences = told.sentences if package == BUILT_IN else (*told.sentences, f"From the package {package}.")
     wrapped = textwrap.TextWrapper(width=96, initial_indent="    ", subsequent_indent="    ")
     lines = [line for sentence in sentences for line in wrapped.wrap(printable(sentence))]
     return "\n".join([printable(told.first), *lines])
@@ -81,10 +83,10 @@ def _parameter(name: str, facts: dict[str, Any]) -> str:
     return f"{name}: {kind} = {facts['default']!r}" if "default" in facts else f"{name}: {kind}"
 
 
-def _plain(summary: str) -> str:
+def _strip_markup(summary: str) -> str:
     """Drop the markup of formulas and references.
 
-    >>> _plain("Require at least $k$ records [1]_.")
+    >>> _strip_markup("Require at least $k$ records [1]_.")
     'Require at least k records.'
     """
     return re.sub(r"\\ell\b", "l", re.sub(r"(,?\s*\[\d+\]_)+|\$", "", summary))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Json, examples
+from sfumato.cli.options import Force, Json, format_examples
 from sfumato.cli.printing import print_json, printable
-from sfumato.cli.writing import refuse_existing
+from sfumato.cli.writing import check_overwrite
 
 if TYPE_CHECKING:
     from sfumato.reporting.comparison import ReleaseComparison
 
-EXAMPLES = examples(
+COMPARE_EXAMPLES = format_examples(
     "sfumato compare mondrian optimal anatomy",
     "sfumato compare candidates/*/ --out comparison.html",
     "sfumato compare mondrian optimal --json",
@@ -43,14 +43,14 @@ def compare(
     from sfumato.words import check_language
 
     check_language(language)
-    refuse_existing(out, force=force)
+    check_overwrite(out, force=force)
     found = put_together(folders)
     if out is not None:
         found.page(language).save(out)
-    show_comparison(found, json=json, page=out)
+    print_comparison(found, json=json, page=out)
 
 
-def show_comparison(found: ReleaseComparison, *, json: bool, page: Path | None) -> None:
+def print_comparison(found: ReleaseComparison, *, json: bool, page: Path | None) -> None:
     """Print a comparison and where its page is."""
     if json:
         print_json({**found.to_dict(), "page": None if page is None else str(page)})

@@ -14,25 +14,25 @@ from sfumato.cli.options import (
     Identifiers,
     Json,
     Known,
-    Reading,
+    ReadingOptions,
     RecipeFile,
     RecipeOptions,
     Secret,
     Source,
-    examples,
-    spread,
+    expand_option_groups,
+    format_examples,
 )
-from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import place_lines, rows_counted_lines
-from sfumato.cli.writing import refuse_existing
+from sfumato.cli.printing import print_json, printable, show_progress_bar
+from sfumato.cli.summary import folder_lines, rows_counted_lines
+from sfumato.cli.writing import check_overwrite
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.condensing.synthetic import SyntheticRecords
-    from sfumato.models.base import PrivacyModel
+    from sfumato.models.base import GroupModel
     from sfumato.schema.schema import Schema
 
-EXAMPLES = examples(
+CONDENSE_EXAMPLES = format_examples(
     "sfumato condense patients.csv --quasi age,sex,height_cm --sensitive cost,disease --k 20 --out synthetic.csv",
     "sfumato condense patients.csv --recipe recipe.toml --out synthetic",
     "sfumato condense patients.csv --recipe recipe.toml --by disease --rows 100000 --out synthetic.parquet",
@@ -40,7 +40,7 @@ EXAMPLES = examples(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Condensable:
+class CondensationOptions:
     """The roles of the columns, and how large groups must be."""
 
     recipe: RecipeFile = None
@@ -55,15 +55,15 @@ class Condensable:
         typer.Option("--k", metavar="N", help="The smallest group size; by default the k of the recipe's k-anonymity."),
     ] = None
 
-    def asked(self) -> tuple[Schema, int]:
+    def schema_and_k(self) -> tuple[Schema, int]:
         """Return the schema and the smallest group size given by the recipe and the options."""
-        from sfumato.cli.asking import ask_promise
+        from sfumato.cli.asking import build_audit_request
 
-        promise = ask_promise(RecipeOptions.of(self))
-        return promise.schema, _least(promise.models)
+        promise = build_audit_request(RecipeOptions.from_options(self))
+        return promise.schema, _largest_k(promise.models)
 
 
-@spread
+@expand_option_groups
 def condense(
     *,
     file: Source,
@@ -75,8 +75,8 @@ def condense(
             show_default=False,
         ),
     ],
-    reading: Reading,
-    condensable: Condensable,
+    reading: ReadingOptions,
+    condensable: CondensationOptions,
     by: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="A column of classes; no group mixes two classes.")
     ] = None,
@@ -97,31 +97,31 @@ def condense(
     """
     from sfumato.condensing.condensation import Condensation
 
-    _refuse_early(out, force=force)
-    schema, k = condensable.asked()
+    _check_target(out, force=force)
+    schema, k = condensable.schema_and_k()
     condensation = Condensation(k=k, by=by)
     data = reading.read(file)
-    with progress("Condensing"):
+    with show_progress_bar("Condensing"):
         made = condensation.release(data, schema, rows)
-    with progress("Writing"):
-        _write(made, out, force=force)
+    with show_progress_bar("Writing"):
+        _write_records(made, out, force=force)
     if json:
-        print_json(_facts(made, out))
+        print_json(_release_facts(made, out))
     elif not reading.quiet:
-        typer.echo("\n".join(_lines(made, out)))
+        typer.echo("\n".join(_release_lines(made, out)))
 
 
-def _refuse_early(out: Path, *, force: bool) -> None:
+def _check_target(out: Path, *, force: bool) -> None:
     """Refuse before the work what would be refused after it."""
-    from sfumato.table.atomic import refuse_occupied
+    from sfumato.table.atomic import check_target_free
 
     if out.suffix:
-        refuse_existing(out, force=force)
+        check_overwrite(out, force=force)
     else:
-        refuse_occupied(out, replace=force)
+        check_target_free(out, replace=force)
 
 
-def _write(made: SyntheticRecords, out: Path, *, force: bool) -> None:
+def _write_records(made: SyntheticRecords, out: Path, *, force: bool) -> None:
     """Write the table alone into a file, or both folders of a release."""
     from sfumato.table.write import write
 
@@ -131,7 +131,7 @@ def _write(made: SyntheticRecords, out: Path, *, force: bool) -> None:
         made.write(out, replace=force)
 
 
-def _least(models: Sequence[PrivacyModel]) -> int:
+def _largest_k(models: Sequence[GroupModel]) -> int:
     """Return the largest k that is promised for all quasi-identifiers together."""
     from sfumato.models.k_anonymity import KAnonymity
 
@@ -141,7 +141,7 @@ def _least(models: Sequence[PrivacyModel]) -> int:
     return max(promised)
 
 
-def _lines(made: SyntheticRecords, out: Path) -> Iterator[str]:
+def _release_lines(made: SyntheticRecords, out: Path) -> Iterator[str]:
     found = made.audit
     yield f"{found.records:,} records in {found.groups:,} groups of {found.smallest:,} to {found.largest:,}"
     yield from rows_counted_lines([found.rows_counted] if found.rows_counted is not None else [])
@@ -152,10 +152,10 @@ def _lines(made: SyntheticRecords, out: Path) -> Iterator[str]:
     yield ""
     yield printable(f"{found.drawn:,} synthetic records are in {out}")
     if not out.suffix:
-        yield from place_lines(out)
+        yield from folder_lines(out)
 
 
-def _facts(made: SyntheticRecords, out: Path) -> dict[str, object]:
+def _release_facts(made: SyntheticRecords, out: Path) -> dict[str, object]:
     found = made.audit
     folders = {"public": str(out / "public"), "internal": str(out / "internal")}
     return {

@@ -11,14 +11,14 @@ from sfumato.exceptions import ReadError, SfumatoError
 if TYPE_CHECKING:
     from sfumato.judging.counterfeits import Stated
 
-PROMISE = "promise.json"
+GUARANTEE_FILE = "promise.json"
 
 
 def stated_counterfeits(table: str, given: int | None) -> Stated:
     """Return how many rows of a table are stated to belong to nobody: as given, or by the promise beside it."""
     from sfumato.judging.counterfeits import check_stated
 
-    promise = Path(table).parent / PROMISE
+    promise = Path(table).parent / GUARANTEE_FILE
     if given is not None:
         return given
     if not promise.is_file():

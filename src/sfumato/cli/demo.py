@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import examples
-from sfumato.cli.printing import aligned, progress
-from sfumato.cli.summary import audit_lines, measure_lines, place_lines
+from sfumato.cli.options import format_examples
+from sfumato.cli.printing import align_columns, show_progress_bar
+from sfumato.cli.summary import audit_lines, folder_lines, metric_lines
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.release.release import Release
-    from sfumato.samples.series_demo import ShownSeries
+    from sfumato.samples.series_demo import SeriesDemo
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato demo",
     "sfumato demo --rows 100000 --seed 7 --out big-demo",
     "sfumato demo --series",
@@ -64,43 +64,43 @@ def demo(
 
 def _show_release(rows: int, seed: int, out: Path) -> None:
     """Publish a table once."""
-    from sfumato.samples.demo import refuse_foreign, run_demo
+    from sfumato.samples.demo import check_demo_folder, run_demo
 
-    refuse_foreign(out)
-    with progress("Publishing"):
+    check_demo_folder(out)
+    with show_progress_bar("Publishing"):
         release = run_demo(rows, seed)
         release.write(out, replace=True)
     typer.echo(f"Made up {release.original.num_rows:,} hospital patients; none of them exists.")
     typer.echo("Published them with Mondrian: every group has at least 5 patients")
     typer.echo("and at least 3 different diseases.")
-    typer.echo(f"\nMembers of one group, before\n\n{_members(release)}\n")
-    typer.echo("\n".join([*audit_lines(release.audit), "", *measure_lines(release.measures), ""]))
-    typer.echo("\n".join(place_lines(out)))
+    typer.echo(f"\nMembers of one group, before\n\n{_group_members(release)}\n")
+    typer.echo("\n".join([*audit_lines(release.audit), "", *metric_lines(release.metrics), ""]))
+    typer.echo("\n".join(folder_lines(out)))
 
 
 def _show_series(rows: int, seed: int, out: Path) -> None:
     """Publish a table that changes, quarter by quarter, in two ways."""
-    from sfumato.samples.series_demo import APART, LEDGER, QUARTERS, TOGETHER, refuse_foreign_series, run_series_demo
+    from sfumato.samples.series_demo import APART, LEDGER, QUARTERS, TOGETHER, check_series_demo_folder, run_series_demo
 
-    refuse_foreign_series(out)
-    with progress("Publishing"):
+    check_series_demo_folder(out)
+    with show_progress_bar("Publishing"):
         found = run_series_demo(rows, seed, out)
     apart, together = found[APART], found[TOGETHER]
     typer.echo(f"Made up {QUARTERS} quarters of a hospital with {rows:,} patients; none of them exists.")
     typer.echo("From quarter to quarter a tenth leaves, as many come or come back, and some move.")
     typer.echo("Every release shows at least 3 conditions, equally often or nearly so, in every group.")
-    typer.echo(f"\nEach quarter published on its own, by Anatomy\n{_told_series(apart)}")
-    typer.echo(f"\nWith a ledger, by m-invariant buckets\n{_told_series(together)}")
+    typer.echo(f"\nEach quarter published on its own, by Anatomy\n{_series_lines(apart)}")
+    typer.echo(f"\nWith a ledger, by m-invariant buckets\n{_series_lines(together)}")
     counterfeits = sum(each.counterfeits for each in together.releases)
-    typer.echo(f"  It took {counterfeits:,} counterfeit rows in {QUARTERS} releases, and {_waiting(together)}.")
+    typer.echo(f"  It took {counterfeits:,} counterfeit rows in {QUARTERS} releases, and {_delayed_records(together)}.")
     typer.echo(f"\nFiles: {out}, explained in {out / 'about.txt'}")
     typer.echo(f"Report of the last release: {out / TOGETHER / f'q{QUARTERS}' / 'internal' / 'report.html'}")
     typer.echo(f"Look on: sfumato ledger exposure {out / LEDGER}")
 
 
-def _told_series(series: ShownSeries) -> str:
+def _series_lines(series: SeriesDemo) -> str:
     """Say what the releases of a series tell together, and what an attack makes of it."""
-    exposed, (attack,) = series.audit.exposure(), series.attacks.results
+    exposed, (attack,) = series.audit.disclosure_risk(), series.attacks.results
     each = "kept" if all(release.audit.holds for release in series.releases) else "BROKEN"
     least = "" if exposed.exact else "at least "
     sure = f"names the condition of {attack.claims:,} of {attack.targets:,} patients, {attack.successes:,} rightly"
@@ -109,7 +109,7 @@ def _told_series(series: ShownSeries) -> str:
             f"  promise of each release alone     {each}",
             f"  exposure of at most 1/3 together  {_ANSWERS[series.audit.verdicts[-1].answer]}",
             f"  highest exposure of a patient     {least}{exposed.max():.3g}",
-            f"  patients whose condition is sure  {exposed.decided:,} of {exposed.persons:,}",
+            f"  patients whose condition is sure  {exposed.decided:,} of {exposed.individuals:,}",
             f"  intersection attack               {sure}",
         ]
     )
@@ -118,32 +118,34 @@ def _told_series(series: ShownSeries) -> str:
 _ANSWERS = {"holds": "holds", "broken": "BROKEN", "not shown": "not shown to hold"}
 
 
-def _waiting(series: ShownSeries) -> str:
+def _delayed_records(series: SeriesDemo) -> str:
     many = series.releases[-1].waiting
     return f"{many:,} patients wait for a later release" if many else "nobody waits for a later release"
 
 
-def _members(release: Release) -> str:
+def _group_members(release: Release) -> str:
     """Show some members of a group that is suppressed in few columns, as they were and as they are published."""
     import numpy as np
 
     from sfumato.core.published.table import PublishedTable
 
     table = PublishedTable.read(release.published, release.recipe.schema)
-    stars = np.sum([column.starred() for column in table.columns if column.name in SHOWN_COLUMNS], axis=0)
+    stars = np.sum([column.mask_suppressed() for column in table.columns if column.name in SHOWN_COLUMNS], axis=0)
     groups = table.grouped.labels
     members = np.flatnonzero(groups == groups[np.argmin(stars)])[:SHOWN_ROWS]
-    before = _rows(release.original, release.correspondence[members])
-    return f"{before}\n\nand after\n\n{_rows(release.published, members)}"
+    before = _table_lines(release.original, release.correspondence[members])
+    return f"{before}\n\nand after\n\n{_table_lines(release.published, members)}"
 
 
-def _rows(table: pa.Table, rows: npt.NDArray[np.integer]) -> str:
-    from sfumato.table.values import texts
+def _table_lines(table: pa.Table, rows: npt.NDArray[np.integer]) -> str:
+    from sfumato.table.values import format_values
 
     chosen = table.select([name for name in SHOWN_COLUMNS if name in table.column_names]).take(rows)
     shown = {
-        name: texts(column).fill_null("").to_pylist()
+        name: format_values(column).fill_null("").to_pylist()
         for name, column in zip(chosen.column_names, chosen.columns, strict=True)
     }
     dropped = ["(dropped)"] * len(rows)
-    return aligned(list(zip(*([name, *shown.get(name, dropped)] for name in SHOWN_COLUMNS), strict=True)), indent=2)
+    return align_columns(
+        list(zip(*([name, *shown.get(name, dropped)] for name in SHOWN_COLUMNS), strict=True)), indent=2
+    )

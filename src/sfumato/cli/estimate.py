@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sfumato.cli.options import Json, Reading, RoleOptions, Source, examples, spread
-from sfumato.cli.printing import print_json, printable, progress
+from sfumato.cli.options import Json, ReadingOptions, RoleOptions, Source, expand_option_groups, format_examples
+from sfumato.cli.printing import print_json, printable, show_progress_bar
 from sfumato.exceptions import InvalidParameterError, SchemaError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sfumato.queries.query import Query
     from sfumato.schema.schema import Schema
 
-EXAMPLES = examples(
+ESTIMATE_EXAMPLES = format_examples(
     'sfumato estimate release/public/table.csv --recipe recipe.toml --where "age >= 60" --where "sex = F"',
     'sfumato estimate release/public/table.csv --recipe recipe.toml --sum cost --where "job in clerk,lawyer"',
     "sfumato estimate release/public/table.csv --recipe recipe.toml --sum cost --errors 1000 --original patients.csv",
@@ -29,7 +29,7 @@ CONDITION = re.compile(r"\s*(?P<name>.*?)\s*(?P<sign>!=|>=|<=|=|<|>|\sin\s)\s*(?
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateOptions:
+class QueryOptions:
     """What is asked of the table."""
 
     total: Annotated[str | None, typer.Option("--sum", metavar="NAME", help="Sum this column.")] = None
@@ -48,7 +48,7 @@ class EstimateOptions:
     ] = ""
 
     @property
-    def kind(self) -> tuple[Literal["count", "sum", "avg"], str | None]:
+    def aggregate(self) -> tuple[Literal["count", "sum", "avg"], str | None]:
         """What to compute, and over which column."""
         if self.total is not None and self.average is not None:
             raise InvalidParameterError("Give --sum or --avg, not both.")
@@ -60,17 +60,17 @@ class EstimateOptions:
         """Make the query."""
         from sfumato.queries.query import Query
 
-        kind, over = self.kind
+        kind, over = self.aggregate
         return Query(kind=kind, over=over, where=_conditions(self.where))
 
 
-@spread
-def estimate(
+@expand_option_groups
+def query_release(
     *,
     file: Source,
-    reading: Reading,
+    reading: ReadingOptions,
     described: RoleOptions,
-    question: EstimateOptions,
+    question: QueryOptions,
     errors: Annotated[
         int | None,
         typer.Option(metavar="N", help="Instead, ask N random questions and report how far off the answers are."),
@@ -84,17 +84,17 @@ def estimate(
     Counts records unless --sum or --avg is given. Values are assumed to be spread evenly over generalized cells, and
     dealt at random within buckets. Suppressed records are not guessed.
     """
-    from sfumato.cli.asking import listed
+    from sfumato.cli.asking import split_names
     from sfumato.queries.estimates.estimation import estimate as answer
 
-    promise = described.promise()
+    promise = described.audit_request()
     schema = promise.schema
     if (errors is None) != (original is None):
         raise InvalidParameterError("Give --errors and --original together.")
     table = reading.read(file, promise.conventions)
     if errors is None or original is None:
-        with progress("Estimating"):
-            found = answer(table, schema, question.query(), whole=listed(question.whole))
+        with show_progress_bar("Estimating"):
+            found = answer(table, schema, question.query(), whole=split_names(question.whole))
         _suggest_whole(table, schema, question, found)
         said = {"expected": found.expected, "lower": found.lower, "upper": found.upper}
         lines = [f"{found.expected:.6g} expected", f"between {found.lower:.6g} and {found.upper:.6g}"]
@@ -103,11 +103,11 @@ def estimate(
 
         if question.where or question.whole:
             raise InvalidParameterError("--errors draws its own questions; drop --where and --whole.")
-        kind, over = question.kind
-        most = min(Workload.attributes, len(schema.quasi))
+        kind, over = question.aggregate
+        most = min(Workload.attributes, len(schema.quasi_identifiers))
         workload = Workload(queries=errors, attributes=most, kind=kind, over=over, seed=seed)
-        with progress("Estimating"):
-            off = relative_errors(table, Reading().read(original, promise.reading), schema, workload)
+        with show_progress_bar("Estimating"):
+            off = relative_errors(table, ReadingOptions().read(original, promise.reading), schema, workload)
         said, lines = off.summary(), [repr(off)]
     if json:
         print_json(said)
@@ -115,16 +115,16 @@ def estimate(
         typer.echo("\n".join(lines))
 
 
-def _suggest_whole(table: pa.Table, schema: Schema, question: EstimateOptions, found: Estimate) -> None:
+def _suggest_whole(table: pa.Table, schema: Schema, question: QueryOptions, found: Estimate) -> None:
     """Suggest --whole if it would narrow the bounds: whole ends of intervals do not exclude fractions in between."""
-    from sfumato.cli.asking import listed
+    from sfumato.cli.asking import split_names
     from sfumato.queries.estimates.estimation import estimate as answer
 
-    _, over = question.kind
+    _, over = question.aggregate
     if over is None:
         return
     try:
-        narrower = answer(table, schema, question.query(), whole=[*listed(question.whole), over])
+        narrower = answer(table, schema, question.query(), whole=[*split_names(question.whole), over])
     except SchemaError:  # the column shows fractions, or no numbers
         return
     if narrower.lower > found.lower or narrower.upper < found.upper:
@@ -137,7 +137,7 @@ def _conditions(texts: Sequence[str]) -> dict[str, object]:
     >>> _conditions(["age >= 60", "job in clerk, lawyer", "sex=F"])
     {'age': ('>=', '60'), 'job': ['clerk', 'lawyer'], 'sex': ('=', 'F')}
     """
-    from sfumato.cli.asking import listed
+    from sfumato.cli.asking import split_names
 
     found: dict[str, object] = {}
     for number, text in enumerate(texts, 1):
@@ -149,5 +149,5 @@ def _conditions(texts: Sequence[str]) -> dict[str, object]:
         if read["name"] in found:
             raise InvalidParameterError(f"Two conditions name {read['name']!r}; give one per column.")
         sign = read["sign"].strip()
-        found[read["name"]] = listed(read["value"]) if sign == "in" else (sign, read["value"])
+        found[read["name"]] = split_names(read["value"]) if sign == "in" else (sign, read["value"])
     return found

@@ -10,31 +10,39 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Json, Reading, RecipeOptions, Source, examples, spread
-from sfumato.cli.printing import aligned, print_json, printable, progress
+from sfumato.cli.options import (
+    Force,
+    Json,
+    ReadingOptions,
+    RecipeOptions,
+    Source,
+    expand_option_groups,
+    format_examples,
+)
+from sfumato.cli.printing import align_columns, print_json, printable, show_progress_bar
 from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.cli.writing import refuse_existing
+from sfumato.cli.writing import check_overwrite
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.recipe import Recipe
-    from sfumato.release.solutions import LatticeNode, Solutions
+    from sfumato.release.solutions import LatticeExploration, LatticeNode
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato explore patients.csv --recipe recipe.toml --picture lattice.svg",
     "sfumato explore patients.csv --quasi age,zip --hierarchy age=intervals:5,10,20 --hierarchy zip=prefixes \\",
     "    --k 5 --max-suppressed 0.02 --out nodes.csv",
     "sfumato explore patients.csv --recipe recipe.toml --algorithm optimal:loss=entropy --json",
 )
-MOST_MINIMAL = 10
+MAX_MINIMAL = 10
 NOT_IN_LEVELS = set(',+="\n\r')
 
 
-@spread
+@expand_option_groups
 def explore(
     *,
     file: Source,
-    reading: Reading,
+    reading: ReadingOptions,
     asked: RecipeOptions,
     algorithm: Annotated[
         str | None,
@@ -57,15 +65,15 @@ def explore(
     recoding. Keep tables and pictures of nodes private. Exit codes: 0 there is a solution, 1 there is none, 2 bad
     request.
     """
-    from sfumato.cli.asking import ask_recipe
+    from sfumato.cli.asking import build_recipe
     from sfumato.release.exploring import explore as find
 
-    refuse_existing(out, force=force)
-    refuse_existing(picture, force=force)
-    recipe = _unmasked(ask_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=None))
+    check_overwrite(out, force=force)
+    check_overwrite(picture, force=force)
+    recipe = _check_not_masked(build_recipe(asked, algorithm=algorithm, max_suppressed=max_suppressed, seed=None))
     recipe = recipe if algorithm is not None else _with_search(recipe)
     data = reading.read(file, recipe.reading)
-    with progress("Exploring") as tell:
+    with show_progress_bar("Exploring") as tell:
         found = find(
             data,
             recipe.schema,
@@ -76,14 +84,14 @@ def explore(
         )
     _write(found, out, picture)
     if json:
-        print_json({**found.to_dict(), "algorithm": None if found.best is None else _applied(found.best)})
+        print_json({**found.to_dict(), "algorithm": None if found.best is None else _algorithm_of_node(found.best)})
     else:
-        typer.echo("\n".join(_lines(found, out, picture)))
+        typer.echo("\n".join(_summary_lines(found, out, picture)))
     if found.best is None:
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _unmasked(recipe: Recipe) -> Recipe:
+def _check_not_masked(recipe: Recipe) -> Recipe:
     """Refuse to look at a table as it is where it will be masked."""
     if recipe.masking:
         raise InvalidParameterError("The recipe masks, but explore looks at tables as they are; drop [[masking]].")
@@ -98,7 +106,7 @@ def _with_search(recipe: Recipe) -> Recipe:
     return recipe if isinstance(recipe.algorithm, FullDomainSearch) else replace(recipe, algorithm=Optimal())
 
 
-def _write(found: Solutions, out: Path | None, picture: Path | None) -> None:
+def _write(found: LatticeExploration, out: Path | None, picture: Path | None) -> None:
     from sfumato.table.write import write
 
     if out is not None:
@@ -107,9 +115,9 @@ def _write(found: Solutions, out: Path | None, picture: Path | None) -> None:
         found.draw(picture)
 
 
-def _lines(found: Solutions, out: Path | None, picture: Path | None) -> Iterator[str]:
+def _summary_lines(found: LatticeExploration, out: Path | None, picture: Path | None) -> Iterator[str]:
     proof, counts, best = found.explored.proof, found.counts(), found.best
-    yield aligned(
+    yield align_columns(
         [
             ("nodes", f"{proof.candidates:,}"),
             ("checked", f"{proof.checked:,}"),
@@ -127,8 +135,8 @@ def _lines(found: Solutions, out: Path | None, picture: Path | None) -> Iterator
         yield f"Picture: {picture}"
 
 
-def _solution_lines(found: Solutions, best: LatticeNode) -> Iterator[str]:
-    yield aligned(
+def _solution_lines(found: LatticeExploration, best: LatticeNode) -> Iterator[str]:
+    yield align_columns(
         [
             ("best", _levels(best)),
             (found.explored.proof.objective, f"{best.loss:.6g}"),
@@ -138,10 +146,10 @@ def _solution_lines(found: Solutions, best: LatticeNode) -> Iterator[str]:
     yield str(found.explored.proof)
     minimal = found.minimal
     yield f"Minimal solutions: {len(minimal):,}"
-    yield aligned([(_levels(node), _loss(node)) for node in minimal[:MOST_MINIMAL]], indent=2)
-    if len(minimal) > MOST_MINIMAL:
-        yield f"  and {len(minimal) - MOST_MINIMAL:,} more"
-    applied = _applied(best)
+    yield align_columns([(_levels(node), _loss(node)) for node in minimal[:MAX_MINIMAL]], indent=2)
+    if len(minimal) > MAX_MINIMAL:
+        yield f"  and {len(minimal) - MAX_MINIMAL:,} more"
+    applied = _algorithm_of_node(best)
     if applied is not None:
         yield f"To release the best one: sfumato anonymize ... --algorithm {applied}"
 
@@ -154,7 +162,7 @@ def _loss(node: LatticeNode) -> str:
     return f"loses at least {node.bound:.6g}" if node.loss is None else f"loses {node.loss:.6g}"
 
 
-def _applied(node: LatticeNode) -> str | None:
+def _algorithm_of_node(node: LatticeNode) -> str | None:
     """Return the algorithm that publishes a node, unless a name contains a separator."""
     if any(set(name) & NOT_IN_LEVELS for name in node.levels):
         return None

@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, WritingOptions, examples, spread
-from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines, place_lines, report_in
+from sfumato.cli.options import Json, WritingOptions, expand_option_groups, format_examples
+from sfumato.cli.printing import print_json, printable, show_progress_bar
+from sfumato.cli.summary import audit_lines, folder_lines, report_path
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.fusing.agreement import Agreement
-    from sfumato.fusing.fused import Fused
+    from sfumato.fusing.agreement import SessionParameters
+    from sfumato.fusing.fused import FusionResult
     from sfumato.fusing.party_file import PartyFile
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato fuse hospital/party.toml agency/party.toml --out fused",
     "sfumato fuse hospital/party.toml agency/party.toml insurer/party.toml --out fused --json",
 )
 SELDOM = 1.0  # seconds between two lines about the same stage
 
 
-@spread
+@expand_option_groups
 def fuse(
     *,
     files: Annotated[
@@ -48,7 +48,7 @@ def fuse(
     """
     from sfumato.fusing.party_file import PartyFile
 
-    writing.refuse_early(out)
+    writing.check_target(out)
     read = [PartyFile.read(file) for file in files]
     agreement = read[0].agreement
     given = [each.party.name for each in read]
@@ -57,33 +57,35 @@ def fuse(
             f"The agreement names {', '.join(agreement.parties)}, but the files are from {', '.join(given)}; give the "
             "file of every party once."
         )
-    with watching("Fusing") as (tell, note):
-        fused = _run({each.party.name: each for each in read}, agreement, tell, note)
-    with progress("Writing") as tell:
+    with show_progress("Fusing") as (tell, note):
+        fused = _run_parties({each.party.name: each for each in read}, agreement, tell, note)
+    with show_progress_bar("Writing") as tell:
         writing.write(fused, out, tell)
-    tell_fused(fused, agreement, out, json=json)
+    print_fusion_result(fused, agreement, out, json=json)
 
 
-def _run(files: dict[str, PartyFile], agreement: Agreement, tell: Progress, note: Callable[[str], None]) -> Fused:
+def _run_parties(
+    files: dict[str, PartyFile], agreement: SessionParameters, tell: Progress, note: Callable[[str], None]
+) -> FusionResult:
     """Run every party with the agreement in its own file."""
     from functools import partial
 
-    from sfumato.core.progress import silent
-    from sfumato.fusing.protocol import take_part, untold
+    from sfumato.core.progress import ignore_progress
+    from sfumato.fusing.protocol import ignore_notes, run_party
     from sfumato.fusing.secure.channel import Parties, run_parties
 
     first = agreement.parties[0]
     if len(files) == 1:
-        return take_part(files[first].party, agreement, None, tell, note)
+        return run_party(files[first].party, agreement, None, tell, note)
 
-    def run(name: str, parties: Parties) -> Fused:
-        watched = (tell, note) if name == first else (silent, untold)
-        return take_part(files[name].party, files[name].agreement, parties, *watched)
+    def run(name: str, parties: Parties) -> FusionResult:
+        watched = (tell, note) if name == first else (ignore_progress, ignore_notes)
+        return run_party(files[name].party, files[name].agreement, parties, *watched)
 
     return run_parties({name: partial(run, name) for name in agreement.parties})[first]
 
 
-class Lines:
+class ProgressLines:
     """Progress as lines on the error stream, for logs: every stage, and now and then how far it has come."""
 
     def __init__(self) -> None:
@@ -95,21 +97,21 @@ class Lines:
         stage, now = note.partition(" ")[0], time.monotonic()
         if stage != self._stage or now - self._told >= SELDOM:
             self._stage, self._told = stage, now
-            _note(f"{done:4.0%} {note}")
+            _print_note(f"{done:4.0%} {note}")
 
 
 @contextmanager
-def watching(title: str) -> Iterator[tuple[Progress, Callable[[str], None]]]:
+def show_progress(title: str) -> Iterator[tuple[Progress, Callable[[str], None]]]:
     """Show the progress of a fusion, as a bar or as lines; yield the functions that report progress and notes."""
-    with progress(title) as bar:
-        yield (bar if sys.stderr.isatty() else Lines()), _note
+    with show_progress_bar(title) as bar:
+        yield (bar if sys.stderr.isatty() else ProgressLines()), _print_note
 
 
-def _note(said: str) -> None:
+def _print_note(said: str) -> None:
     typer.echo(f"sfumato: {printable(said)}", err=True)
 
 
-def tell_fused(fused: Fused, agreement: Agreement, out: Path, *, json: bool) -> None:
+def print_fusion_result(fused: FusionResult, agreement: SessionParameters, out: Path, *, json: bool) -> None:
     """Print the audit, what was learned, and where the release is."""
     brought = dict(zip(agreement.parties, fused.lengths, strict=True))
     common = fused.published.num_rows
@@ -117,13 +119,13 @@ def tell_fused(fused: Fused, agreement: Agreement, out: Path, *, json: bool) -> 
         print_json(
             {
                 "audit": fused.audit.to_dict(),
-                "measures": dict(fused.measures),
+                "measures": dict(fused.metrics),
                 "rounds": fused.rounds,
                 "persons": common,
                 "brought": brought,
                 "public": str(out / "public"),
                 "internal": str(out / "internal"),
-                "report": report_in(out),
+                "report": report_path(out),
             }
         )
         return
@@ -132,4 +134,4 @@ def tell_fused(fused: Fused, agreement: Agreement, out: Path, *, json: bool) -> 
     typer.echo("")
     typer.echo(printable(f"{common:,} people are in the tables of all parties; rows per party: {each}."))
     typer.echo(f"The fusion took {fused.rounds:,} rounds; internal/transcript.json lists who won each.")
-    typer.echo("\n".join(place_lines(out)))
+    typer.echo("\n".join(folder_lines(out)))

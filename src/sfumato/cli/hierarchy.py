@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Reading, Source, examples, family, spread
+from sfumato.cli.options import Force, ReadingOptions, Source, command_group, expand_option_groups, format_examples
 from sfumato.cli.printing import printable
-from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
-from sfumato.cli.writing import refuse_existing, write_text
+from sfumato.cli.refusals import DOES_NOT_HOLD, exit_with_error
+from sfumato.cli.writing import check_overwrite, write_text_atomically
 from sfumato.exceptions import HierarchyError, InvalidParameterError, SchemaError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sfumato.hierarchies import Hierarchy
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato hierarchy make patients.csv --column zip --out zip.csv",
     "sfumato hierarchy check zip.csv patients.csv --column zip",
     "sfumato hierarchy draw zip.csv",
@@ -35,22 +35,23 @@ Kind = Annotated[
     ),
 ]
 
-app = family("Draw, check and make hierarchies of values.")
+app = command_group("Draw, check and make hierarchies of values.")
 
 
 @app.command(
-    epilog=examples(
+    "draw",
+    epilog=format_examples(
         "sfumato hierarchy draw job.csv",
         "sfumato hierarchy draw patients.csv --column age --kind intervals:5,10,20",
-    )
+    ),
 )
-@spread
-def draw(
+@expand_option_groups
+def draw_hierarchy(
     *,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A hierarchy file, or a table with --column.", show_default=False)
     ],
-    reading: Reading,
+    reading: ReadingOptions,
     column: Annotated[str | None, typer.Option(metavar="NAME", help="A column of the table.")] = None,
     kind: Kind = None,
     most: Annotated[int, typer.Option(metavar="N", help="How many children of a node to show.")] = 6,
@@ -60,29 +61,30 @@ def draw(
     The number after every node counts the leaves below it.
     """
     from sfumato.hierarchies import Taxonomy
-    from sfumato.hierarchies.drawing import draw as drawn
+    from sfumato.hierarchies.drawing import draw_hierarchy as drawn
 
     if column is None and kind is not None:
         raise InvalidParameterError("--kind also needs --column.")
-    tree = Taxonomy.read_csv(file).hierarchy if column is None else _built(reading, file, column, kind)
+    tree = Taxonomy.read_csv(file).hierarchy if column is None else _build_hierarchy(reading, file, column, kind)
     typer.echo(drawn(tree, max_children=most))
 
 
 @app.command(
-    epilog=examples(
+    "check",
+    epilog=format_examples(
         "sfumato hierarchy check job.csv patients.csv --column job",
         "sfumato hierarchy check job.csv patients.csv --column job --list > missing.txt",
-    )
+    ),
 )
-@spread
-def check(
+@expand_option_groups
+def check_hierarchy(
     *,
     hierarchy: Annotated[
         Path, typer.Argument(metavar="HIERARCHY", help="A CSV file: leaf;level1;...;*", show_default=False)
     ],
     file: Source,
     column: Column,
-    reading: Reading,
+    reading: ReadingOptions,
     uncovered: Annotated[
         bool, typer.Option("--list", help="Print the values that it misses, one per line, and nothing else.")
     ] = False,
@@ -93,33 +95,34 @@ def check(
     """
     from sfumato.hierarchies import Taxonomy
 
-    values, _ = _values(reading, file, column)
+    values, _ = _distinct_values(reading, file, column)
     try:
         taxonomy = Taxonomy.read_csv(hierarchy)
         if uncovered:
-            missed = taxonomy.uncovered(values).to_pylist()
+            missed = taxonomy.find_uncovered(values).to_pylist()
             typer.echo("".join(f"{printable(value)}\n" for value in missed), nl=False)
             raise typer.Exit(DOES_NOT_HOLD if missed else 0)
         tree = taxonomy.build(values)
     except HierarchyError as error:
-        raise refuse(str(error), DOES_NOT_HOLD) from None
+        raise exit_with_error(str(error), DOES_NOT_HOLD) from None
     spare = len(tree.leaves) - len(values)
     typer.echo(f"{hierarchy} covers all {len(values):,} values of column {column!r}.")
     typer.echo(f"Height {tree.height}; leaves that do not occur in the column: {spare:,}.")
 
 
 @app.command(
-    epilog=examples(
+    "make",
+    epilog=format_examples(
         "sfumato hierarchy make patients.csv --column zip --out zip.csv",
         "sfumato hierarchy make patients.csv --column admission --kind intervals:month,year",
-    )
+    ),
 )
-@spread
-def make(
+@expand_option_groups
+def make_hierarchy(
     *,
     file: Source,
     column: Column,
-    reading: Reading,
+    reading: ReadingOptions,
     kind: Kind = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the hierarchy to this file; by default it is printed.")
@@ -130,31 +133,31 @@ def make(
 
     The file has one line per value: leaf;level1;...;*
     """
-    refuse_existing(out, force=force)
-    text = _built(reading, file, column, kind).to_csv()
+    check_overwrite(out, force=force)
+    text = _build_hierarchy(reading, file, column, kind).to_csv()
     if out is None:
         typer.echo(text, nl=False)
     else:
-        write_text(out, text)
+        write_text_atomically(out, text)
         typer.echo(out)
 
 
-def _values(reading: Reading, file: str, column: str) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+def _distinct_values(reading: ReadingOptions, file: str, column: str) -> tuple[pa.Array, npt.NDArray[np.int64]]:
     """Return the distinct values of a column, without missing ones, and how many records have each."""
-    from sfumato.hierarchies.outlines import counted
-    from sfumato.validation import did_you_mean
+    from sfumato.hierarchies.outlines import count_values
+    from sfumato.validation import suggest_closest
 
     table = reading.read(file)
     if column not in table.column_names:
-        hint = did_you_mean(column, table.column_names) or "."
+        hint = suggest_closest(column, table.column_names) or "."
         raise SchemaError(f"The table has no column {column!r}{hint}")
-    return counted(table[column])
+    return count_values(table[column])
 
 
-def _built(reading: Reading, file: str, column: str, kind: str | None) -> Hierarchy:
-    from sfumato.hierarchies.proposing import automatic
-    from sfumato.hierarchies.settings import read_builder
+def _build_hierarchy(reading: ReadingOptions, file: str, column: str, kind: str | None) -> Hierarchy:
+    from sfumato.hierarchies.proposing import propose_hierarchy
+    from sfumato.hierarchies.settings import parse_builder
 
-    values, counts = _values(reading, file, column)
-    chosen = automatic(values, counts) if kind is None else read_builder(kind)
+    values, counts = _distinct_values(reading, file, column)
+    chosen = propose_hierarchy(values, counts) if kind is None else parse_builder(kind)
     return chosen.build(values)

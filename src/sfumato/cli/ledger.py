@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Json, LedgerKey, examples, family
-from sfumato.cli.printing import aligned, print_json, printable
-from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
+from sfumato.cli.options import Json, LedgerKey, command_group, format_examples
+from sfumato.cli.printing import align_columns, print_json, printable
+from sfumato.cli.refusals import DOES_NOT_HOLD, exit_with_error
 from sfumato.exceptions import ReadError
 
 if TYPE_CHECKING:
-    from sfumato.judging.series.exposed import ExposureOverSeries
-    from sfumato.ledger.ledger import Ledger, RecordedRelease
+    from sfumato.judging.series.exposed import SeriesDisclosureRisk
+    from sfumato.ledger.ledger import RecordedRelease, Series
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato ledger init hospital.ledger",
     "sfumato ledger show hospital.ledger",
     "sfumato ledger verify hospital.ledger",
@@ -32,41 +32,51 @@ EXPOSURE_HEAD = ("releases", "persons", "maximum", "mean", "certain", "pairs kno
 
 LedgerFile = Annotated[Path, typer.Argument(metavar="FILE", help="The ledger.", show_default=False)]
 
-app = family("Keep the ledger of a series of releases, which makes them safe together.")
+app = command_group("Keep the ledger of a series of releases, which makes them safe together.")
 
 
-@app.command(epilog=examples("sfumato ledger init hospital.ledger", "sfumato ledger init a.ledger --key keys/a.key"))
-def init(*, file: LedgerFile, key: LedgerKey = None) -> None:
+@app.command(
+    "init",
+    epilog=format_examples("sfumato ledger init hospital.ledger", "sfumato ledger init a.ledger --key keys/a.key"),
+)
+def init_series(*, file: LedgerFile, key: LedgerKey = None) -> None:
     """Make a ledger without releases, and its key.
 
     Keep the ledger, its key and the head beside the key as private as internal/, and back them up after every release.
     Without the key the ledger is useless, and the series cannot go on.
     """
-    from sfumato.ledger.ledger import Ledger
+    from sfumato.ledger.ledger import Series
 
-    made = Ledger.create(file, key=key)
+    made = Series.create(file, key=key)
     typer.echo(made.path)
 
 
-@app.command(epilog=examples("sfumato ledger show hospital.ledger", "sfumato ledger show hospital.ledger --json"))
-def show(*, file: LedgerFile, key: LedgerKey = None, json: Json = False) -> None:
+@app.command(
+    "show", epilog=format_examples("sfumato ledger show hospital.ledger", "sfumato ledger show hospital.ledger --json")
+)
+def show_series(*, file: LedgerFile, key: LedgerKey = None, json: Json = False) -> None:
     """List the releases of a series: who was published, and who waits."""
-    ledger = _opened(file, key)
+    ledger = _open_ledger(file, key)
     releases = ledger.releases()
     if json:
-        print_json({"name": ledger.name, "head": ledger.head, "releases": [_facts(each) for each in releases]})
+        print_json(
+            {"name": ledger.name, "head": ledger.head, "releases": [_recorded_release_facts(each) for each in releases]}
+        )
         return
     typer.echo(f"{len(releases):,} releases of the series {ledger.name}")
     if releases:
         rows = [["release", "time", "persons", "new", "waiting", "groups", "counterfeits", "folder"]]
-        rows += [[str(each.number), each.time, *_counts(each), str(each.folder)] for each in releases]
-        typer.echo(aligned(rows))
+        rows += [[str(each.number), each.time, *_record_counts(each), str(each.folder)] for each in releases]
+        typer.echo(align_columns(rows))
 
 
 @app.command(
-    epilog=examples("sfumato ledger verify hospital.ledger", "sfumato ledger verify hospital.ledger 2026-q1 2026-q2")
+    "verify",
+    epilog=format_examples(
+        "sfumato ledger verify hospital.ledger", "sfumato ledger verify hospital.ledger 2026-q1 2026-q2"
+    ),
 )
-def verify(
+def verify_series(
     *,
     file: LedgerFile,
     folders: Annotated[
@@ -78,22 +88,25 @@ def verify(
 
     Exit codes: 0 all is as it was recorded, 1 it is not, 2 bad request.
     """
-    from sfumato.ledger.ledger import Ledger
+    from sfumato.ledger.ledger import Series
 
     try:
-        ledger = Ledger(file, key=key)
+        ledger = Series(file, key=key)
         remarks = ledger.verify(folders or [])
     except ReadError as error:
-        raise refuse(str(error), DOES_NOT_HOLD) from None
+        raise exit_with_error(str(error), DOES_NOT_HOLD) from None
     for sentence in remarks:
         typer.echo(sentence)
     typer.echo(f"All {len(ledger.releases()):,} releases are as they were recorded.")
 
 
 @app.command(
-    epilog=examples("sfumato ledger exposure hospital.ledger", "sfumato ledger exposure hospital.ledger --limit 0.34")
+    "exposure",
+    epilog=format_examples(
+        "sfumato ledger exposure hospital.ledger", "sfumato ledger exposure hospital.ledger --limit 0.34"
+    ),
 )
-def exposure(
+def show_disclosure(
     *,
     file: LedgerFile,
     sensitive: Annotated[
@@ -113,9 +126,9 @@ def exposure(
 
     if limit is not None and not 0 < limit <= 1:
         raise InvalidParameterError("--limit must be a share in (0, 1].")
-    ledger = _opened(file, key)
+    ledger = _open_ledger(file, key)
     asked = ledger.attributes if sensitive is None else (sensitive,)
-    found = {name: _exposed(ledger, name) for name in asked}
+    found = {name: _disclosure_by_release(ledger, name) for name in asked}
     if not found:
         raise InvalidParameterError(f"The ledger {file} has no releases yet; write one first.")
     if json:
@@ -123,26 +136,31 @@ def exposure(
     for name, over in found.items():
         if not json:
             typer.echo(f"Exposure of {printable(name)} to somebody who holds all releases up to each")
-            typer.echo(aligned([EXPOSURE_HEAD, *(_exposure_row(each) for each in over)], indent=2))
+            typer.echo(align_columns([EXPOSURE_HEAD, *(_disclosure_row(each) for each in over)], indent=2))
     if limit is not None and not all(over[-1].exact and over[-1].max() <= limit for over in found.values()):
-        raise refuse(f"The series does not show that everybody's exposure is at most {limit:g}.", DOES_NOT_HOLD)
+        raise exit_with_error(
+            f"The series does not show that everybody's exposure is at most {limit:g}.", DOES_NOT_HOLD
+        )
 
 
-@app.command(epilog=examples("sfumato ledger repair hospital.ledger"))
-def repair(*, file: LedgerFile, key: LedgerKey = None) -> None:
+@app.command("repair", epilog=format_examples("sfumato ledger repair hospital.ledger"))
+def repair_series(*, file: LedgerFile, key: LedgerKey = None) -> None:
     """Finish or undo what a killed run left; whoever opens the ledger next does so, too.
 
     If the head beside the key is lost it is written anew: be sure that the ledger is the newest copy.
     """
-    from sfumato.ledger.ledger import Ledger
+    from sfumato.ledger.ledger import Series
 
-    typer.echo(Ledger.repair(file, key=key))
+    typer.echo(Series.repair(file, key=key))
 
 
 @app.command(
-    epilog=examples("sfumato ledger forget hospital.ledger 4711", "sfumato ledger forget a.ledger Ann 1984-02-29 --yes")
+    "forget",
+    epilog=format_examples(
+        "sfumato ledger forget hospital.ledger 4711", "sfumato ledger forget a.ledger Ann 1984-02-29 --yes"
+    ),
 )
-def forget(
+def forget_individual(
     *,
     file: LedgerFile,
     person: Annotated[
@@ -153,40 +171,46 @@ def forget(
     key: LedgerKey = None,
 ) -> None:
     """Forget a person: nobody recognizes her in the ledger any more, and the groups keep their sizes."""
-    ledger = _opened(file, key)
+    ledger = _open_ledger(file, key)
     typer.echo(FORGETTING)
     if not yes:
         typer.confirm("Forget her?", abort=True)
     if not ledger.forget(*person):
-        raise refuse("The ledger does not know this person; nothing was changed.", DOES_NOT_HOLD)
+        raise exit_with_error("The ledger does not know this person; nothing was changed.", DOES_NOT_HOLD)
     typer.echo("Forgotten.")
 
 
-def _opened(file: Path, key: Path | None) -> Ledger:
-    from sfumato.ledger.ledger import Ledger
+def _open_ledger(file: Path, key: Path | None) -> Series:
+    from sfumato.ledger.ledger import Series
 
-    return Ledger(file, key=key)
+    return Series(file, key=key)
 
 
-def _exposed(ledger: Ledger, name: str) -> list[ExposureOverSeries]:
+def _disclosure_by_release(ledger: Series, name: str) -> list[SeriesDisclosureRisk]:
     """Return the exposure over the first release, the first two, and so on."""
-    from sfumato.judging.series.exposed import expose_history
+    from sfumato.judging.series.exposed import disclosure_risk_of_history
 
     history = ledger.history(name)
-    return [expose_history(history.until(count)) for count in range(1, len(history.releases) + 1)]
+    return [disclosure_risk_of_history(history.truncate(count)) for count in range(1, len(history.releases) + 1)]
 
 
-def _exposure_row(exposed: ExposureOverSeries) -> tuple[str, ...]:
+def _disclosure_row(exposed: SeriesDisclosureRisk) -> tuple[str, ...]:
     least = "" if exposed.exact else "at least "
     shares = (f"{least}{share:.4g}" for share in (exposed.max(), exposed.mean()))
-    return (str(exposed.releases), f"{exposed.persons:,}", *shares, f"{exposed.decided:,}", f"{exposed.equal_pairs:,}")
+    return (
+        str(exposed.releases),
+        f"{exposed.individuals:,}",
+        *shares,
+        f"{exposed.decided:,}",
+        f"{exposed.equal_pairs:,}",
+    )
 
 
-def _facts(release: RecordedRelease) -> dict[str, Any]:
+def _recorded_release_facts(release: RecordedRelease) -> dict[str, Any]:
     return {**asdict(release), "folder": str(release.folder)}
 
 
-def _counts(release: RecordedRelease) -> list[str]:
+def _record_counts(release: RecordedRelease) -> list[str]:
     groups, counterfeits = sum(release.groups.values()), sum(release.counterfeits.values())
-    numbers = (release.persons, release.newcomers, release.waiting, groups, counterfeits)
+    numbers = (release.individuals, release.newcomers, release.waiting, groups, counterfeits)
     return [f"{number:,}" for number in numbers]

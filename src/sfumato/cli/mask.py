@@ -7,24 +7,24 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.anonymize import read_for, tell_release
+from sfumato.cli.anonymize import print_release_summary, read_for
 from sfumato.cli.options import (
     CountRows,
     Json,
     PublishText,
-    Reading,
+    ReadingOptions,
     RecipeOptions,
     Source,
     Steps,
     WritingOptions,
-    examples,
-    spread,
+    expand_option_groups,
+    format_examples,
 )
-from sfumato.cli.printing import progress
+from sfumato.cli.printing import show_progress_bar
 from sfumato.exceptions import InvalidParameterError
 
 NOTHING_MASKED = "Nothing is masked; give --step (see sfumato steps) or a recipe with [[masking]]."
-EXAMPLES = examples(
+MASK_EXAMPLES = format_examples(
     "sfumato mask patients.csv --identifier name --quasi age,zip --sensitive disease --insensitive cost \\",
     "    --step top-code:column=age,at=85 --step add-noise:columns=age+cost,share=0.1 --out masked",
     "sfumato mask patients.csv --quasi age,sex,job --k 3 \\",
@@ -32,12 +32,12 @@ EXAMPLES = examples(
 )
 
 
-@spread
-def mask(
+@expand_option_groups
+def mask_table(
     *,
     file: Source,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
-    reading: Reading,
+    reading: ReadingOptions,
     asked: RecipeOptions,
     step: Steps = [],  # noqa: B006 - Typer copies it
     max_suppressed: Annotated[
@@ -53,13 +53,13 @@ def mask(
     A privacy model is promised only if you ask for one, and then audited. Without one, nothing is said about how many
     persons look alike: read the attacks in the report before you publish.
     """
-    from sfumato.cli.asking import ask_recipe
-    from sfumato.release.anonymizing import carry_out
+    from sfumato.cli.asking import build_recipe
+    from sfumato.release.anonymizing import run_recipe
 
-    writing.refuse_early(out)
+    writing.check_target(out)
     if not step and asked.recipe is None:
         raise InvalidParameterError(NOTHING_MASKED)
-    recipe = ask_recipe(
+    recipe = build_recipe(
         asked,
         algorithm="as-is",
         max_suppressed=max_suppressed,
@@ -71,8 +71,8 @@ def mask(
     if not recipe.masking:
         raise InvalidParameterError(NOTHING_MASKED)
     recipe, table = read_for(recipe, file, reading)
-    with progress("Masking") as tell:
-        release = carry_out(recipe, table, progress=tell)
-    with progress("Writing") as tell:
+    with show_progress_bar("Masking") as tell:
+        release = run_recipe(recipe, table, progress=tell)
+    with show_progress_bar("Writing") as tell:
         writing.write(release, out, tell)
-    tell_release(release, out, json=json, quiet=reading.quiet)
+    print_release_summary(release, out, json=json, quiet=reading.quiet)

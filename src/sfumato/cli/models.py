@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sfumato.cli.choices import describe_class, print_choices
-from sfumato.cli.options import Json, examples
+from sfumato.cli.options import Json, format_examples
 
-EXAMPLES = examples("sfumato models", "sfumato models --json")
+MODEL_EXAMPLES = format_examples("sfumato models", "sfumato models --json")
 
 
-def models(*, json: Json = False) -> None:
+def list_models(*, json: Json = False) -> None:
     """List the privacy models that can be promised."""
     from sfumato.catalogue import MODELS
 

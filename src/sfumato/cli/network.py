@@ -17,34 +17,34 @@ from sfumato.cli.kinds import (
     KindRecipeFile,
     NoReport,
     Replace,
-    asked,
-    asked_models,
-    end_attacks,
-    end_audit,
-    judged_models,
-    known_recipe,
-    write_release,
+    choose_by_name,
+    choose_models,
+    models_to_audit,
+    print_attacks_and_exit,
+    print_audit_and_exit,
+    recipe_from_option,
+    write_and_print_release,
 )
-from sfumato.cli.options import Hierarchies, Json, Threshold, examples, family, spread
-from sfumato.cli.printing import progress, remark
+from sfumato.cli.options import Hierarchies, Json, Threshold, command_group, expand_option_groups, format_examples
+from sfumato.cli.printing import print_remark, show_progress_bar
 from sfumato.exceptions import InvalidParameterError, ReadError
 
 if TYPE_CHECKING:
-    from sfumato.networks.network import Network
-    from sfumato.networks.promise import Published
+    from sfumato.networks.network import Graph
+    from sfumato.networks.promise import PublishedGraph
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato network anonymize friends.txt --model k-degree:k=5 --out release",
     "sfumato network audit release/public --recipe release/internal/recipe.toml",
     "sfumato network attack release/public --with friends.txt --recipe release/internal/recipe.toml",
 )
 
-app = family("Publish networks of persons: who knows whom.")
-app.add_typer(network_count.app, name="count", epilog=network_count.EXAMPLES)
+app = command_group("Publish networks of persons: who knows whom.")
+app.add_typer(network_count.graph_counts_app, name="count", epilog=network_count.GRAPH_COUNT_EXAMPLES)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadingNetwork:
+class GraphReadingOptions:
     """How a network is read."""
 
     persons: Annotated[
@@ -74,38 +74,39 @@ class ReadingNetwork:
     def options(self, remembered: Mapping[str, Any]) -> dict[str, Any]:
         """Return how to read, as the options or a recipe say, in plain values."""
         from sfumato.cli.asking import set_hierarchies, set_roles
-        from sfumato.networks.roles import ROLES, roles_in, written_roles
+        from sfumato.networks.roles import ROLES, schema_from_options, schema_to_options
 
         named = ("key", "edge_columns", "kind", "directed", "as_undirected", "simplify")
         given = {name: getattr(self, name) for name in named if getattr(self, name)}
-        attributes = dict(written_roles(roles_in(remembered)).get("attributes", {}))
+        attributes = dict(schema_to_options(schema_from_options(remembered)).get("attributes", {}))
         set_roles(attributes, {role: getattr(self, role) for role in ("quasi", "sensitive", "insensitive")})
         set_hierarchies(attributes, self.hierarchy)
         kept = {name: remembered[name] for name in (*named, *ROLES) if name in remembered}
         return {**kept, **given, **({"attributes": attributes} if attributes else {})}
 
-    def read(self, file: Path, how: Mapping[str, Any]) -> Network:
+    def read(self, file: Path, how: Mapping[str, Any]) -> Graph:
         """Read a network, and say what was left out."""
-        from sfumato.cli.asking import listed
+        from sfumato.cli.asking import split_names
         from sfumato.networks.reading import GRAPHS, read
-        from sfumato.networks.roles import ROLES, roles_in
+        from sfumato.networks.roles import ROLES, schema_from_options
 
         rest = {name: value for name, value in how.items() if name not in ROLES}
         if "edge_columns" in rest:
-            rest["edge_columns"] = tuple(listed(str(rest["edge_columns"])))
+            rest["edge_columns"] = tuple(split_names(str(rest["edge_columns"])))
         if "attributes" in how and self.persons is None and file.suffix.lower() not in GRAPHS:
             raise InvalidParameterError(
                 "Columns of persons have roles, and there is no table of persons; give it by --persons."
             )
-        with progress("Reading"):
-            network = read(file, persons=self.persons, schema=roles_in(how), **rest)
+        with show_progress_bar("Reading"):
+            network = read(file, persons=self.persons, schema=schema_from_options(how), **rest)
         for what, count in network.dropped.items():
-            remark(f"{count:,} {what} were left out.")
+            print_remark(f"{count:,} {what} were left out.")
         return network
 
 
 @app.command(
-    epilog=examples(
+    "anonymize",
+    epilog=format_examples(
         "sfumato network anonymize dolphins.gml --model k-degree:k=3 --out release",
         "sfumato network anonymize friends.txt --model k-degree:k=5 \\",
         "    --algorithm degree-sequence:edges=add --out release",
@@ -113,17 +114,17 @@ class ReadingNetwork:
         "    --hierarchy age=intervals:5,10,20 --hierarchy zip=prefixes \\",
         "    --model p-sensitive-k-anonymity:p=2,k=5,sensitive=disease --algorithm sangreea --out release",
         "sfumato network anonymize friends.txt --recipe release/internal/recipe.toml --out again",
-    )
+    ),
 )
-@spread
-def anonymize(
+@expand_option_groups
+def anonymize_graph(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The edges.", show_default=False)],
     out: KindOut,
     model: KindModels = [],  # noqa: B006 - Typer copies it
     algorithm: KindAlgorithm = None,
     recipe: KindRecipeFile = None,
-    reading: ReadingNetwork,
+    reading: GraphReadingOptions,
     table_format: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="The form of the files: csv or parquet.")
     ] = "csv",
@@ -137,33 +138,34 @@ def anonymize(
     has them), GraphML, GML, or a table with a row for each edge.
     """
     from sfumato.networks.anonymizing import anonymize as make
-    from sfumato.networks.anonymizing import carry_out
+    from sfumato.networks.anonymizing import run_recipe
     from sfumato.networks.catalogue import ALGORITHMS, MODELS, read_recipe
-    from sfumato.table.atomic import refuse_occupied
+    from sfumato.table.atomic import check_target_free
 
-    refuse_occupied(out, replace=replace)
-    known = known_recipe(recipe, read_recipe, model, algorithm)
-    models = () if known is not None else asked_models(model, MODELS)
-    how = reading.options(known.source if known else {})
+    check_target_free(out, replace=replace)
+    known = recipe_from_option(recipe, read_recipe, model, algorithm)
+    models = () if known is not None else choose_models(model, MODELS)
+    how = reading.options(known.input if known else {})
     network = reading.read(file, how)
-    with progress("Searching") as tell:
+    with show_progress_bar("Searching") as tell:
         if known is not None:
-            release = carry_out(known, network, progress=tell)
+            release = run_recipe(known, network, progress=tell)
         else:
-            search = None if algorithm is None else asked("algorithm", algorithm, ALGORITHMS)
+            search = None if algorithm is None else choose_by_name("algorithm", algorithm, ALGORITHMS)
             release = make(network, models=models, algorithm=search, source=how, progress=tell)
-    write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
+    write_and_print_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 
 
 @app.command(
-    epilog=examples(
+    "audit",
+    epilog=format_examples(
         "sfumato network audit release/public --recipe release/internal/recipe.toml",
         "sfumato network audit friends.txt --model k-candidates:k=5,knowledge=H2 --json",
         "sfumato network audit release/public --model k-automorphism:k=5 --alignment release/internal/alignment.csv",
-    )
+    ),
 )
-@spread
-def audit(
+@expand_option_groups
+def audit_graph(
     *,
     published: Annotated[
         Path, typer.Argument(metavar="DIR|FILE", help="The folder public/, or a file of edges.", show_default=False)
@@ -173,7 +175,7 @@ def audit(
     alignment: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The rows of persons who can take each other's place.")
     ] = None,
-    reading: ReadingNetwork,
+    reading: GraphReadingOptions,
     json: Json = False,
 ) -> None:
     """Judge a published network from its files alone; the exit code is 1 if a promise does not hold."""
@@ -181,30 +183,35 @@ def audit(
     from sfumato.networks.auditing import audit as judge
     from sfumato.networks.catalogue import MODELS, read_recipe
     from sfumato.networks.files import read_published
-    from sfumato.networks.roles import roles_in
+    from sfumato.networks.roles import schema_from_options
 
-    models = judged_models(model, recipe, read_recipe, MODELS)
-    with progress("Judging"):
+    models = models_to_audit(model, recipe, read_recipe, MODELS)
+    with show_progress_bar("Judging"):
         if published.is_dir():
-            found = read_published(published, roles_in(reading.options(read_recipe(recipe).source if recipe else {})))
+            found = read_published(
+                published, schema_from_options(reading.options(read_recipe(recipe).input if recipe else {}))
+            )
         else:
             found = reading.read(published, reading.options({}))
-        found = found if alignment is None else _aligned(found, alignment)
+        found = found if alignment is None else _with_alignment(found, alignment)
         judged = judge(found, models=models)
-    if UNDECIDED in judged.facts:
-        remark("Who can take whose place is not in the published files; give internal/alignment.csv by --alignment.")
-    end_audit(judged, json=json)
+    if UNDECIDED in judged.summary:
+        print_remark(
+            "Who can take whose place is not in the published files; give internal/alignment.csv by --alignment."
+        )
+    print_audit_and_exit(judged, json=json)
 
 
 @app.command(
-    epilog=examples(
+    "attack",
+    epilog=format_examples(
         "sfumato network attack release/public --with friends.txt --recipe release/internal/recipe.toml",
         "sfumato network attack release/public --with friends.txt --recipe release/internal/recipe.toml \\",
         "    --knowledge H2 --seeds 50 --overlap 0.95 --json",
-    )
+    ),
 )
-@spread
-def attack(
+@expand_option_groups
+def attack_graph(
     *,
     published: Annotated[Path, typer.Argument(metavar="DIR", help="The folder public/.", show_default=False)],
     with_: Annotated[Path, typer.Option("--with", metavar="FILE", help="The original edges.", show_default=False)],
@@ -220,7 +227,7 @@ def attack(
     runs: Annotated[int, typer.Option(metavar="N", help="How many times it starts from other seeds.")] = 10,
     plantings: Annotated[int, typer.Option(metavar="N", help="How many groups of persons are planted.")] = 20,
     seed: Annotated[int | None, typer.Option(metavar="N", help="Repeats the draws.")] = None,
-    reading: ReadingNetwork,
+    reading: GraphReadingOptions,
     threshold: Threshold = None,
     json: Json = False,
 ) -> None:
@@ -229,14 +236,14 @@ def attack(
     Exit codes: 0 what was judged holds, 1 an attack on what is published is surely right more often than --threshold, 2
     bad request.
     """
-    from sfumato.networks.anonymizing import carry_out
+    from sfumato.networks.anonymizing import run_recipe
     from sfumato.networks.attacking import attack as run
     from sfumato.networks.catalogue import read_recipe
-    from sfumato.networks.files import read_published, same
+    from sfumato.networks.files import equal_published, read_published
     from sfumato.randomness import draw_seed
 
     known = read_recipe(recipe)
-    original = reading.read(with_, reading.options(known.source))
+    original = reading.read(with_, reading.options(known.input))
     options: dict[str, Any] = {
         "knowledge": [each.strip() for each in knowledge.split(",")],
         "targets": targets,
@@ -246,24 +253,24 @@ def attack(
         "plantings": plantings,
         "seed": draw_seed() if seed is None else seed,
     }
-    with progress("Attacking"):
-        release = carry_out(known, original)
-        if not same(read_published(published, release.published.schema), release.published):
+    with show_progress_bar("Attacking"):
+        release = run_recipe(known, original)
+        if not equal_published(read_published(published, release.published.schema), release.published):
             raise InvalidParameterError(
                 "The recipe and these edges give another network than that published; give what it was made from."
             )
         before, after = run(original, original, **options), run(release, original, **options)
-    end_attacks(before, after, threshold=threshold, json=json)
+    print_attacks_and_exit(before, after, threshold=threshold, json=json)
 
 
-def _aligned(found: Published, path: Path) -> Published:
+def _with_alignment(found: PublishedGraph, path: Path) -> PublishedGraph:
     """Add the rows of persons who can take each other's place, which the owner keeps."""
     import numpy as np
 
-    from sfumato.networks.network import Network
+    from sfumato.networks.network import Graph
 
     try:
         rows = np.loadtxt(path, delimiter=",", dtype=np.int64, ndmin=2)
     except (OSError, ValueError):
         raise ReadError(f"{path} has no rows of numbers of persons; give the file alignment.csv.") from None
-    return replace(found, alignment=rows) if isinstance(found, Network) else found
+    return replace(found, alignment=rows) if isinstance(found, Graph) else found

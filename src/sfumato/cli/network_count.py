@@ -9,30 +9,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Json, examples, family, spread
-from sfumato.cli.paying import Payment, tell_spent
-from sfumato.cli.printing import print_json, progress
+from sfumato.cli.options import Json, command_group, expand_option_groups, format_examples
+from sfumato.cli.paying import BudgetOptions, print_spent
+from sfumato.cli.printing import print_json, show_progress_bar
 from sfumato.cli.reading_ways import read_told
-from sfumato.cli.writing import refuse_existing
+from sfumato.cli.writing import check_overwrite
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.networks.network import Network
+    from sfumato.networks.network import Graph
     from sfumato.queries.private.accountant import Accountant
 
 WHERE = "--budget friends.sqlite --analyst ann"
-EXAMPLES = examples(
+GRAPH_COUNT_EXAMPLES = format_examples(
     "sfumato network count degrees friends.txt --persons people.csv --epsilon 1 --budget friends.sqlite \\",
     "    --total 3 --analyst ann --out degrees.csv",
     f"sfumato network count triangles friends.txt --persons people.csv --epsilon 0.5 {WHERE}",
     f"sfumato network count graph friends.txt --persons people.csv --epsilon 1 {WHERE} --out made-up",
 )
 
-app = family("Count in a network with differential privacy, and pay from a budget before anything is counted.")
+graph_counts_app = command_group(
+    "Count in a network with differential privacy, and pay from a budget before anything is counted."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountedNetwork:
+class GraphCountOptions:
     """Which network is counted, and how it is read."""
 
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The edges.", show_default=False)]
@@ -48,14 +50,14 @@ class CountedNetwork:
     separator: Annotated[str, typer.Option(metavar="CHAR", help="The separator of a table of edges.")] = ","
     encoding: Annotated[str, typer.Option(metavar="NAME", help="The encoding of a table of edges.")] = "utf-8"
 
-    def read(self) -> Network:
+    def read(self) -> Graph:
         """Read the network as it is told; nothing is refused or said because of an edge."""
-        from sfumato.networks.counted_edges import is_list, network_to_count
+        from sfumato.networks.counted_edges import is_edge_list, read_graph_for_counts
 
-        listed = is_list(self.file)
-        with progress("Reading"):
+        listed = is_edge_list(self.file)
+        with show_progress_bar("Reading"):
             edges = None if listed else read_told(str(self.file), separator=self.separator, encoding=self.encoding)
-            return network_to_count(
+            return read_graph_for_counts(
                 self.file,
                 edges=edges,
                 persons=self.persons,
@@ -65,7 +67,7 @@ class CountedNetwork:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HiddenOptions:
+class PrivacyUnitOptions:
     """What is hidden."""
 
     unit: Annotated[str, typer.Option(metavar="UNIT", help="What is hidden: an edge, or a person with all hers.")] = (
@@ -84,15 +86,18 @@ NAMED = "The blocks, never taken from the data; whoever is in no other is counte
 OutFile = Annotated[Path, typer.Option(metavar="FILE", help="Where the counts go.", show_default=False)]
 
 
-@app.command(
-    epilog=examples(
+@graph_counts_app.command(
+    "degrees",
+    epilog=format_examples(
         f"sfumato network count degrees friends.txt --persons people.csv --epsilon 1 {WHERE} --out degrees.csv",
         "sfumato network count degrees friends.txt --persons people.csv --unit person --bound 100 \\",
         f"    --epsilon 1 {WHERE} --out degrees.csv",
-    )
+    ),
 )
-@spread
-def degrees(*, counted: CountedNetwork, hidden: HiddenOptions, paid: Payment, out: OutFile, json: Json = False) -> None:
+@expand_option_groups
+def degree_distribution(
+    *, counted: GraphCountOptions, hidden: PrivacyUnitOptions, paid: BudgetOptions, out: OutFile, json: Json = False
+) -> None:
     """Count the persons with each number of neighbors; edges are hidden, or persons with all their edges.
 
     Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
@@ -100,18 +105,21 @@ def degrees(*, counted: CountedNetwork, hidden: HiddenOptions, paid: Payment, ou
     from sfumato.networks.noisy_degrees import private_degrees
     from sfumato.table.write import write
 
-    refuse_existing(out, force=None)
+    check_overwrite(out, force=None)
     network = counted.read()
     with paid.open() as payment:
         found = private_degrees(network, unit=hidden.unit, bound=hidden.bound, **payment)  # type: ignore[arg-type]  # checked
     write(found.to_frame(), out)
     facts = {"persons": len(network), "bound": found.bound, "scale": found.scale}
-    _tell(facts, payment["accountant"], found.epsilon, out, json=json)
+    _print_graph_counts(facts, payment["accountant"], found.epsilon, out, json=json)
 
 
-@app.command(epilog=examples(f"sfumato network count triangles friends.txt --persons people.csv --epsilon 0.5 {WHERE}"))
-@spread
-def triangles(*, counted: CountedNetwork, paid: Payment, json: Json = False) -> None:
+@graph_counts_app.command(
+    "triangles",
+    epilog=format_examples(f"sfumato network count triangles friends.txt --persons people.csv --epsilon 0.5 {WHERE}"),
+)
+@expand_option_groups
+def triangle_count(*, counted: GraphCountOptions, paid: BudgetOptions, json: Json = False) -> None:
     """Count the triangles, three persons who all know each other; edges are hidden.
 
     Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
@@ -122,18 +130,21 @@ def triangles(*, counted: CountedNetwork, paid: Payment, json: Json = False) -> 
     with paid.open() as payment:
         found = private_triangles(network, **payment)
     facts = {"triangles": found.triangles, "persons": found.persons}
-    _tell(facts, payment["accountant"], found.epsilon, json=json)
+    _print_graph_counts(facts, payment["accountant"], found.epsilon, json=json)
 
 
-@app.command(
-    epilog=examples(f"sfumato network count stars friends.txt --persons people.csv --leaves 3 --epsilon 0.5 {WHERE}")
+@graph_counts_app.command(
+    "stars",
+    epilog=format_examples(
+        f"sfumato network count stars friends.txt --persons people.csv --leaves 3 --epsilon 0.5 {WHERE}"
+    ),
 )
-@spread
-def stars(
+@expand_option_groups
+def star_count(
     *,
-    counted: CountedNetwork,
+    counted: GraphCountOptions,
     leaves: Annotated[int, typer.Option(metavar="N", help="How many leaves a star has: 2 or 3.")] = 2,
-    paid: Payment,
+    paid: BudgetOptions,
     json: Json = False,
 ) -> None:
     """Count the stars, a person with two or three of her neighbors; edges are hidden.
@@ -146,24 +157,25 @@ def stars(
     with paid.open() as payment:
         found = private_stars(network, leaves=leaves, **payment)
     facts = {"stars": found.stars, "leaves": found.leaves, "persons": found.persons}
-    _tell(facts, payment["accountant"], found.epsilon, json=json)
+    _print_graph_counts(facts, payment["accountant"], found.epsilon, json=json)
 
 
-@app.command(
-    epilog=examples(
+@graph_counts_app.command(
+    "blocks",
+    epilog=format_examples(
         "sfumato network count blocks edges.csv --persons people.csv --by city --blocks Rome,Oslo \\",
         f"    --epsilon 1 {WHERE} --out cities.csv",
-    )
+    ),
 )
-@spread
-def blocks(
+@expand_option_groups
+def block_counts(
     *,
-    counted: CountedNetwork,
+    counted: GraphCountOptions,
     by: Annotated[
         str, typer.Option(metavar="COLUMN", help="The column of persons that names public blocks.", show_default=False)
     ],
     named: Annotated[str, typer.Option("--blocks", metavar="A,B,...", help=NAMED, show_default=False)],
-    paid: Payment,
+    paid: BudgetOptions,
     out: OutFile,
     json: Json = False,
 ) -> None:
@@ -171,36 +183,37 @@ def blocks(
 
     Exit codes: 0 counted, 1 the budget does not allow it, 2 bad request.
     """
-    from sfumato.cli.asking import listed
+    from sfumato.cli.asking import split_names
     from sfumato.networks.noisy_blocks import private_blocks
     from sfumato.table.write import write
 
-    refuse_existing(out, force=None)
+    check_overwrite(out, force=None)
     network = counted.read()
     with paid.open() as payment:
-        found = private_blocks(network, blocks=by, names=listed(named), **payment)
+        found = private_blocks(network, blocks=by, names=split_names(named), **payment)
     write(found.to_frame(), out)
     facts = {"blocks": len(found.blocks) - 1, "persons": len(network), "scale": found.scale}
-    _tell(facts, payment["accountant"], found.epsilon, out, json=json)
+    _print_graph_counts(facts, payment["accountant"], found.epsilon, out, json=json)
 
 
-@app.command(
-    epilog=examples(
+@graph_counts_app.command(
+    "graph",
+    epilog=format_examples(
         f"sfumato network count graph friends.txt --persons people.csv --epsilon 1 {WHERE} --out made-up",
         "sfumato network count graph edges.csv --persons people.csv --by city --blocks Rome,Oslo \\",
         f"    --epsilon 1 {WHERE} --out made-up",
-    )
+    ),
 )
-@spread
-def graph(
+@expand_option_groups
+def synthetic_graph(
     *,
-    counted: CountedNetwork,
-    hidden: HiddenOptions,
+    counted: GraphCountOptions,
+    hidden: PrivacyUnitOptions,
     by: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Keep counts between these public blocks instead of degrees.")
     ] = None,
     named: Annotated[str | None, typer.Option("--blocks", metavar="A,B,...", help=NAMED)] = None,
-    paid: Payment,
+    paid: BudgetOptions,
     out: Annotated[Path, typer.Option(metavar="DIR", help="The folder that the network goes to.", show_default=False)],
     json: Json = False,
 ) -> None:
@@ -210,12 +223,12 @@ def graph(
 
     Exit codes: 0 made, 1 the budget does not allow it, 2 bad request.
     """
-    from sfumato.cli.asking import listed
+    from sfumato.cli.asking import split_names
     from sfumato.networks.noisy_blocks import private_blocks
     from sfumato.networks.noisy_graph import private_graph
-    from sfumato.table.atomic import atomic_folder, refuse_occupied
+    from sfumato.table.atomic import atomic_folder, check_target_free
 
-    refuse_occupied(out, replace=False)
+    check_target_free(out, replace=False)
     if by is not None and (hidden.unit != "edge" or hidden.bound is not None):
         raise InvalidParameterError("Blocks hide edges; leave out --unit and --bound, or leave out --by.")
     if (by is None) != (named is None):
@@ -225,25 +238,27 @@ def graph(
         if by is None or named is None:
             made = private_graph(network, unit=hidden.unit, bound=hidden.bound, **payment)  # type: ignore[arg-type]  # checked
         else:
-            made = private_blocks(network, blocks=by, names=listed(named), **payment).sample()
+            made = private_blocks(network, blocks=by, names=split_names(named), **payment).sample()
     with atomic_folder(out) as folder:
-        _write(made, folder)
-    _tell({"persons": len(made), "edges": made.size}, payment["accountant"], paid.epsilon, out, json=json)
+        _write_graph(made, folder)
+    _print_graph_counts(
+        {"persons": len(made), "edges": made.n_edges}, payment["accountant"], paid.epsilon, out, json=json
+    )
 
 
-def _write(made: Network, folder: Path) -> None:
+def _write_graph(made: Graph, folder: Path) -> None:
     """Write persons, with their block if they have one, and edges."""
     import pyarrow as pa
 
     from sfumato.table.write import write
 
-    shown = {} if made.persons is None else {name: made.persons[name] for name in made.persons.column_names}
+    shown = {} if made.vertices is None else {name: made.vertices[name] for name in made.vertices.column_names}
     write(pa.table({"person": made.keys, **shown}), folder / "persons.csv")
     ends = {name: made.keys.take(pa.array(made.edges[:, side])) for side, name in enumerate(("source", "target"))}
     write(pa.table(ends), folder / "edges.csv")
 
 
-def _tell(
+def _print_graph_counts(
     facts: Mapping[str, Any], accountant: Accountant, epsilon: str, out: Path | None = None, *, json: bool
 ) -> None:
     """Print the figures, what they cost and what is left."""
@@ -257,4 +272,4 @@ def _tell(
         typer.echo(out)
     told = (f"{name} {value:,}" if isinstance(value, int) else f"{name} {value:.4g}" for name, value in known.items())
     typer.echo(", ".join(told))
-    tell_spent(accountant, epsilon)
+    print_spent(accountant, epsilon)

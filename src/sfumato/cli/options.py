@@ -17,14 +17,14 @@ from sfumato.table.formats.known import FORMATS
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.cli.asking import Promise
+    from sfumato.cli.asking import AuditRequest
     from sfumato.core.progress import Progress
-    from sfumato.ledger.ledger import Ledger
-    from sfumato.reporting.publishable import Publishable
+    from sfumato.ledger.ledger import Series
+    from sfumato.reporting.publishable import PublishedRelease
     from sfumato.schema.schema import Schema
-    from sfumato.sources.engines import Resources
+    from sfumato.sources.engines import EngineSelector
     from sfumato.table.formats.base import Option
-    from sfumato.table.read import Loaded
+    from sfumato.table.read import LoadedTable
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -98,7 +98,7 @@ FILE_FORMATS = [name for name, each in FORMATS.built_in.items() if each.suffixes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class ReadingOptions:
     """How to read the table."""
 
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The table to read from a database.")] = None
@@ -159,10 +159,10 @@ class Reading:
 
     def __post_init__(self) -> None:
         """Print no remarks from now on if asked so, whether the table is read here or in an engine."""
-        from sfumato.cli.printing import be_quiet
+        from sfumato.cli.printing import set_quiet
 
         if self.quiet:
-            be_quiet()
+            set_quiet()
 
     def read(self, source: str, remembered: Mapping[str, Option] | None = None) -> pa.Table:
         """Read a table; see `load`."""
@@ -174,7 +174,7 @@ class Reading:
         remembered: Mapping[str, Option] | None = None,
         *,
         propose: bool = False,
-    ) -> Loaded:
+    ) -> LoadedTable:
         """Read a table, and print what its owner should know of it.
 
         Parameters
@@ -183,38 +183,38 @@ class Reading:
         remembered : how a recipe says that the table is read; options override it.
         propose : whether to find the header and the sheet of a table, too.
         """
-        from sfumato.cli.printing import progress, remark
-        from sfumato.cli.words import in_shell
-        from sfumato.table.read import load
+        from sfumato.cli.printing import print_remark, show_progress_bar
+        from sfumato.cli.words import to_shell_terms
+        from sfumato.table.read import read_with_findings
 
-        with progress("Reading"):
-            loaded = load(source, self.options_for(source, remembered or {}), propose=propose)
-        loaded = replace(loaded, remarks=tuple(map(in_shell, loaded.remarks)))
+        with show_progress_bar("Reading"):
+            loaded = read_with_findings(source, self.options_for(source, remembered or {}), propose=propose)
+        loaded = replace(loaded, remarks=tuple(map(to_shell_terms, loaded.remarks)))
         for sentence in loaded.remarks:
-            remark(sentence)
+            print_remark(sentence)
         return loaded
 
     def options_for(self, source: str, remembered: Mapping[str, Option]) -> dict[str, Option]:
         """Return the options of `sf.read` that are given, or that a recipe remembers for such a table."""
-        from sfumato.cli.remembering import still_valid
+        from sfumato.cli.remembering import still_applicable
 
         given = self.options()
-        return {**still_valid(source, remembered, given), **given}
+        return {**still_applicable(source, remembered, given), **given}
 
     def options(self) -> dict[str, Option]:
         """Return the options of `sf.read` that are given."""
         from sfumato.cli.remembering import column_types
         from sfumato.table.formats.base import stated
-        from sfumato.table.formats.headers import names_in
+        from sfumato.table.formats.headers import parse_names
 
         given = {name: value for name, value in vars(self).items() if name not in {"quiet", "column_type"}}
         given["column_types"] = column_types(self.column_type)
-        given["names"] = () if self.names is None else names_in(self.names)
+        given["names"] = () if self.names is None else parse_names(self.names)
         return stated(given)  # type: ignore[return-value]  # each is an option of reading
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineOptions:
+class EngineArguments:
     """Where rows are looked at, and what that may take."""
 
     engine: Annotated[
@@ -235,15 +235,15 @@ class EngineOptions:
         ),
     ] = None
 
-    def resources(self) -> Resources:
+    def resources(self) -> EngineSelector:
         """Return what looking at a table may take."""
-        from sfumato.sources.engines import Resources
+        from sfumato.sources.engines import EngineSelector
 
-        return Resources(engine=self.engine, memory=self.memory, temporary=self.temporary)
+        return EngineSelector(engine=self.engine, memory=self.memory, temporary=self.temporary)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseEngineOptions(EngineOptions):
+class ReleaseEngineArguments(EngineArguments):
     """Where a release is made, and what that may take."""
 
     resume: Annotated[
@@ -251,7 +251,7 @@ class ReleaseEngineOptions(EngineOptions):
         typer.Option(help="Continue where --resume stopped; leave what the next one needs if this one fails."),
     ] = False
 
-    def resources(self) -> Resources:
+    def resources(self) -> EngineSelector:
         """Return what a release may take."""
         return replace(super().resources(), resume=self.resume)
 
@@ -268,14 +268,14 @@ class SeriesOptions:
         Path | None, typer.Option(metavar="FILE", help="Its key; by default beside it, with .key added.")
     ] = None
 
-    def opened(self) -> Ledger | None:
+    def opened(self) -> Series | None:
         """Open the ledger, if one is given."""
         from sfumato.exceptions import InvalidParameterError
-        from sfumato.ledger.ledger import Ledger
+        from sfumato.ledger.ledger import Series
 
         if self.ledger is None and self.ledger_key is not None:
             raise InvalidParameterError("--ledger-key is the key of a ledger; give --ledger, too.")
-        return None if self.ledger is None else Ledger(self.ledger, key=self.ledger_key)
+        return None if self.ledger is None else Series(self.ledger, key=self.ledger_key)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,15 +299,15 @@ class WritingOptions:
         bool, typer.Option("--no-report", help="Leave out the report, which takes most of the time.")
     ] = False
 
-    def refuse_early(self, out: Path) -> None:
+    def check_target(self, out: Path) -> None:
         """Refuse before the search what would be refused after it."""
-        from sfumato.table.atomic import refuse_occupied
-        from sfumato.table.formats.known import release_format
+        from sfumato.table.atomic import check_target_free
+        from sfumato.table.formats.known import resolve_release_format
 
-        refuse_occupied(out, replace=self.replace)
-        release_format(self.table_format, excel_safe=self.excel_safe)
+        check_target_free(out, replace=self.replace)
+        resolve_release_format(self.table_format, excel_safe=self.excel_safe)
 
-    def refuse_other_than_parts(self) -> None:
+    def check_parts_format(self) -> None:
         """Refuse what asks for another table than one of Parquet parts, which every engine but memory writes."""
         if self.excel_safe or self.table_format not in {"csv", "parquet"}:
             raise InvalidParameterError(
@@ -315,7 +315,7 @@ class WritingOptions:
                 "--engine memory."
             )
 
-    def write(self, release: Publishable, folder: Path, progress: Progress) -> None:
+    def write(self, release: PublishedRelease, folder: Path, progress: Progress) -> None:
         """Write both folders of a release."""
         release.write(
             folder,
@@ -346,7 +346,7 @@ class RecipeOptions:
     model: PromisedModels = field(default_factory=list)
 
     @classmethod
-    def of(cls, fewer: Any) -> RecipeOptions:
+    def from_options(cls, fewer: Any) -> RecipeOptions:
         """Take over a group of some of these options."""
         return cls(**{each.name: getattr(fewer, each.name) for each in fields(fewer)})
 
@@ -362,13 +362,13 @@ class RoleOptions:
 
     def schema(self) -> Schema:
         """Return the schema given by the recipe and the options."""
-        return self.promise().schema
+        return self.audit_request().schema
 
-    def promise(self) -> Promise:
+    def audit_request(self) -> AuditRequest:
         """Return what recipe and options say."""
-        from sfumato.cli.asking import ask_promise
+        from sfumato.cli.asking import build_audit_request
 
-        return ask_promise(RecipeOptions.of(self))
+        return build_audit_request(RecipeOptions.from_options(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,12 +379,12 @@ class PromisedOptions(RoleOptions):
     model: PromisedModels = field(default_factory=list)
 
 
-def examples(*lines: str) -> str:
+def format_examples(*lines: str) -> str:
     """Format the examples at the end of a help text, one per line."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def family(says: str) -> typer.Typer:
+def command_group(says: str) -> typer.Typer:
     """Begin a family of commands; its name alone shows its help."""
     app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
@@ -396,7 +396,7 @@ def family(says: str) -> typer.Typer:
     return app
 
 
-def spread(command: Command) -> Command:
+def expand_option_groups(command: Command) -> Command:
     """Let a command take groups of options: Typer sees the fields, the command sees the groups."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}

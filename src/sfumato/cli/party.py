@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.fuse import tell_fused, watching
-from sfumato.cli.options import Json, WritingOptions, examples, family, spread
-from sfumato.cli.unread import never_wait_for_a_reader
-from sfumato.cli.writing import write_text
+from sfumato.cli.fuse import print_fusion_result, show_progress
+from sfumato.cli.options import Json, WritingOptions, command_group, expand_option_groups, format_examples
+from sfumato.cli.unread import make_stderr_nonblocking
+from sfumato.cli.writing import write_text_atomically
 from sfumato.exceptions import InvalidParameterError, WriteError
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato party init hospital --name hospital",
     "sfumato party serve hospital/party.toml",
     "sfumato party join agency/party.toml",
@@ -56,18 +56,18 @@ provider = 0.5
 others = 600                     # to wait for the other parties
 silence = 60                     # until a party that sends nothing counts as lost
 """
-LONGEST_NAME = 64
+MAX_NAME_LENGTH = 64
 
 File = Annotated[Path, typer.Argument(metavar="PARTY.toml", help="The party file.", show_default=False)]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Where to write public/ and internal/; by default as in the file.")
 ]
 
-app = family("Fuse your table with those of other owners without showing yours.")
+app = command_group("Fuse your table with those of other owners without showing yours.")
 
 
-@app.command(epilog=examples("sfumato party init hospital --name hospital"))
-def init(
+@app.command("init", epilog=format_examples("sfumato party init hospital --name hospital"))
+def init_party(
     *,
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to keep them.", show_default=False)],
     name: Annotated[
@@ -78,11 +78,11 @@ def init(
 
     Existing files are not overwritten. The key stays on this machine; the certificate goes to the other parties.
     """
-    from sfumato.fusing.certificates import fingerprint, make_identity, read_certificate
+    from sfumato.fusing.certificates import certificate_fingerprint, create_credentials, read_certificate
 
-    good = 0 < len(name) <= LONGEST_NAME and name.replace("-", "").replace("_", "").isalnum()
+    good = 0 < len(name) <= MAX_NAME_LENGTH and name.replace("-", "").replace("_", "").isalnum()
     if not good:
-        raise InvalidParameterError(f"--name must be at most {LONGEST_NAME} letters, digits, - and _.")
+        raise InvalidParameterError(f"--name must be at most {MAX_NAME_LENGTH} letters, digits, - and _.")
     path = folder / "party.toml"
     if path.exists():
         raise WriteError(f"{path} already exists; choose another folder.")
@@ -90,51 +90,51 @@ def init(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteError(f"{folder} cannot be created: {error.strerror}.") from None
-    made = make_identity(name, folder)
-    write_text(path, TEMPLATE.format(name=name, pad=" " * max(1, 22 - len(name))))
+    made = create_credentials(name, folder)
+    write_text_atomically(path, TEMPLATE.format(name=name, pad=" " * max(1, 22 - len(name))))
     typer.echo(f"Fill in {path}.")
     typer.echo(f"Keep {made.key} secret: it proves who you are.")
     typer.echo(f"Send {made.certificate} to the other parties, and compare its fingerprint by telephone:")
-    typer.echo(f"  {fingerprint(read_certificate(made.certificate, name))}")
+    typer.echo(f"  {certificate_fingerprint(read_certificate(made.certificate, name))}")
 
 
-@app.command(epilog=examples("sfumato party serve hospital/party.toml"))
-@spread
-def serve(*, file: File, out: Out = None, writing: WritingOptions, json: Json = False) -> None:
+@app.command("serve", epilog=format_examples("sfumato party serve hospital/party.toml"))
+@expand_option_groups
+def serve_party(*, file: File, out: Out = None, writing: WritingOptions, json: Json = False) -> None:
     """Take part in a fusion, and wait for the other parties.
 
     Parties may start in any order. Exit codes: 0 fused, 2 bad request, or the fusion was aborted; then nothing is
     written, and all parties can start again.
     """
-    _take_part(file, out, writing, json=json, retry=True)
+    _run_party(file, out, writing, json=json, retry=True)
 
 
-@app.command(epilog=examples("sfumato party join agency/party.toml --out fused"))
-@spread
-def join(*, file: File, out: Out = None, writing: WritingOptions, json: Json = False) -> None:
+@app.command("join", epilog=format_examples("sfumato party join agency/party.toml --out fused"))
+@expand_option_groups
+def join_parties(*, file: File, out: Out = None, writing: WritingOptions, json: Json = False) -> None:
     """Take part in a fusion whose earlier parties are already waiting.
 
     Like `serve`, but a party that does not answer ends the fusion at once.
     """
-    _take_part(file, out, writing, json=json, retry=False)
+    _run_party(file, out, writing, json=json, retry=False)
 
 
-def _take_part(file: Path, out: Path | None, writing: WritingOptions, *, json: bool, retry: bool) -> None:
-    from sfumato.fusing.network import declining, fuse_with_others
+def _run_party(file: Path, out: Path | None, writing: WritingOptions, *, json: bool, retry: bool) -> None:
+    from sfumato.fusing.network import declining, fuse_over_network
     from sfumato.fusing.party_file import PartyFile
 
-    never_wait_for_a_reader()
+    make_stderr_nonblocking()
     connections, agreement = PartyFile.read_meeting(file)
     if connections is None:
         raise InvalidParameterError(f"{file} names no key; create one with `sfumato party init` and add it to [party].")
-    with watching("Fusing") as (tell, note):
+    with show_progress("Fusing") as (tell, note):
         with declining(connections, agreement, note=note):
             read = PartyFile.read(file)
             out = read.out if out is None else out
             if out is None:
                 raise InvalidParameterError(f"{file} names no out folder; add it to [party], or give --out.")
-            writing.refuse_early(out)
-        fused = fuse_with_others(
+            writing.check_target(out)
+        fused = fuse_over_network(
             read.party,
             agreement,
             connections,
@@ -143,4 +143,4 @@ def _take_part(file: Path, out: Path | None, writing: WritingOptions, *, json: b
             note=note,
             write=lambda fused: writing.write(fused, out, tell),
         )
-    tell_fused(fused, agreement, out, json=json)
+    print_fusion_result(fused, agreement, out, json=json)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
+from sfumato.cli.refusals import DOES_NOT_HOLD, exit_with_error
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def in_words_of_options() -> Iterator[None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Payment:
+class BudgetOptions:
     """What it costs, and who pays from which budget."""
 
     epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)]
@@ -60,13 +60,13 @@ class Payment:
                 accountant = Accountant(self.budget, **granted)
                 yield {"epsilon": self.epsilon, "accountant": accountant, "analyst": self.analyst}
         except InfeasibleError as error:
-            raise refuse(str(error), DOES_NOT_HOLD) from None
+            raise exit_with_error(str(error), DOES_NOT_HOLD) from None
 
 
-def tell_spent(accountant: Accountant, epsilon: str) -> None:
+def print_spent(accountant: Accountant, epsilon: str) -> None:
     """Print what was spent and what is left."""
-    from sfumato.neighbors import loss
+    from sfumato.neighbors import describe_epsilon
 
     balance = accountant.balance()
-    spent = loss(epsilon, balance.neighbors)
+    spent = describe_epsilon(epsilon, balance.neighbors)
     typer.echo(f"{spent} was spent, {balance.total.left} of {balance.total.budget} is left")

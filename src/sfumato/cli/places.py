@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Json, examples, family
-from sfumato.cli.printing import print_json, progress
+from sfumato.cli.options import Force, Json, command_group, format_examples
+from sfumato.cli.printing import print_json, show_progress_bar
 from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.cli.writing import refuse_existing
+from sfumato.cli.writing import check_overwrite
 from sfumato.exceptions import InvalidParameterError
-from sfumato.neighbors import PLACE, loss
+from sfumato.neighbors import PLACE, describe_epsilon
 
 if TYPE_CHECKING:
     from sfumato.places.earth import Area
 
-EXAMPLES = examples(
+LOCATION_EXAMPLES = format_examples(
     "sfumato places cloak positions.csv --k 5 --out regions.csv",
     "sfumato places perturb positions.csv --epsilon 0.00693 --area 13.0,52.3,13.8,52.7 --out moved.csv",
 )
@@ -47,16 +47,17 @@ PublicArea = Annotated[
 
 DRAWN = "The area was drawn around the places, so it tells roughly where they are; give a public one by --area."
 
-app = family("Hide single places: cloak them by regions, or move them by noise.")
+locations_app = command_group("Hide single places: cloak them by regions, or move them by noise.")
 
 
-@app.command(
-    epilog=examples(
+@locations_app.command(
+    "cloak",
+    epilog=format_examples(
         "sfumato places cloak positions.csv --k 5 --out regions.csv",
         "sfumato places cloak positions.csv --k 5 --method halving --area 13.0,52.3,13.8,52.7 --out regions.csv",
-    )
+    ),
 )
-def cloak(
+def cloak_locations(
     *,
     file: Positions,
     k: Annotated[int, typer.Option("--k", metavar="K", help="The least number of persons.", show_default=False)],
@@ -73,16 +74,16 @@ def cloak(
     The exit code is 1 if a region is that of fewer than k persons, as quadrants and casper allow.
     """
     from sfumato.places.cloaking import cloak as find
-    from sfumato.places.positions import positions_of
-    from sfumato.places.reciprocal import Reciprocal
+    from sfumato.places.positions import parse_positions
+    from sfumato.places.reciprocal import Reciprocity
     from sfumato.table.read import read
     from sfumato.table.write import write
 
-    refuse_existing(out, force=force)
-    with progress("Cloaking"):
-        longitudes, latitudes = positions_of(read(file))
-        regions = find(longitudes, latitudes, k=k, method=method, area=_area(area), order=order)  # type: ignore[arg-type]  # refused there
-        found = Reciprocal(k=k).judge(regions)
+    check_overwrite(out, force=force)
+    with show_progress_bar("Cloaking"):
+        longitudes, latitudes = parse_positions(read(file))
+        regions = find(longitudes, latitudes, k=k, method=method, area=_given_or_bounding_area(area), order=order)  # type: ignore[arg-type]  # refused there
+        found = Reciprocity(k=k).evaluate(regions)
         write(regions.to_arrow(), out)
     warnings = [DRAWN] if area is None else []
     told = {**found.to_dict(), "mean_square_meters": float(regions.square_meters.mean()), "warnings": warnings}
@@ -90,7 +91,7 @@ def cloak(
         print_json(told)
     else:
         typer.echo(
-            f"Every region is shared by {found.level:g} persons or more; {found.broken:,} regions by fewer than {k}."
+            f"Every region is shared by {found.level:g} persons or more; {found.violations:,} regions by fewer than {k}."
         )
         typer.echo(
             "\n".join(
@@ -103,12 +104,13 @@ def cloak(
     raise typer.Exit(0 if found.holds else DOES_NOT_HOLD)
 
 
-@app.command(
-    epilog=examples(
+@locations_app.command(
+    "perturb",
+    epilog=format_examples(
         "sfumato places perturb positions.csv --epsilon 0.00693 --area 13.0,52.3,13.8,52.7 --out moved.csv",
-    )
+    ),
 )
-def perturb(
+def perturb_locations(
     *,
     file: Positions,
     epsilon: Annotated[float, typer.Option(metavar="E", help="The privacy loss per meter.", show_default=False)],
@@ -133,9 +135,9 @@ def perturb(
 
     if mechanism == "exact" and area is None:
         raise InvalidParameterError("--mechanism exact needs a public area; give --area, or --mechanism planar.")
-    noise = PlanarLaplace(epsilon=epsilon, mechanism=mechanism, step=step, area=_area(area))  # type: ignore[arg-type]  # refused there
-    refuse_existing(out, force=force)
-    with progress("Moving"):
+    noise = PlanarLaplace(epsilon=epsilon, mechanism=mechanism, step=step, area=_given_or_bounding_area(area))  # type: ignore[arg-type]  # refused there
+    check_overwrite(out, force=force)
+    with show_progress_bar("Moving"):
         write(noise.perturb(read(file)), out)
     told = {
         "epsilon": epsilon,
@@ -152,12 +154,12 @@ def perturb(
         f"Places are moved by {told['mean_error']:,.0f} m on average, 95 of 100 by at most "
         f"{told['largest_error_95']:,.0f} m, and rounded to {noise.decimals} decimals of degrees; written to {out}"
     )
-    typer.echo(f"{loss(f'{epsilon:g} per meter', PLACE)}; rows of one individual add up")
+    typer.echo(f"{describe_epsilon(f'{epsilon:g} per meter', PLACE)}; rows of one individual add up")
     if noise.remarks:
         typer.echo("\n".join(noise.remarks))
 
 
-def _area(text: str | None) -> Area | None:
+def _given_or_bounding_area(text: str | None) -> Area | None:
     from sfumato.places.earth import Area
 
     if text is None:

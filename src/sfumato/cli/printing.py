@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sfumato.cli.words import in_shell
+from sfumato.cli.words import to_shell_terms
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
@@ -29,10 +29,10 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
-def aligned(rows: Sequence[Sequence[str]], *, indent: int = 0) -> str:
+def align_columns(rows: Sequence[Sequence[str]], *, indent: int = 0) -> str:
     """Align the cells of rows in columns, two spaces apart.
 
-    >>> print(aligned([["age", "quasi"], ["disease", "sensitive"]]))
+    >>> print(align_columns([["age", "quasi"], ["disease", "sensitive"]]))
     age      quasi
     disease  sensitive
     """
@@ -47,12 +47,12 @@ def print_json(content: object) -> None:
     typer.echo(json.dumps(content, indent=2))
 
 
-def verdict(text: str, *, good: bool) -> str:
+def color_verdict(text: str, *, good: bool) -> str:
     """Color a verdict on a terminal, unless the user has set NO_COLOR."""
     return _colored(text, "green" if good else "red")
 
 
-def warning(text: str) -> str:
+def color_warning(text: str) -> str:
     """Color what is no failure and must be seen."""
     return _colored(text, "yellow")
 
@@ -63,7 +63,7 @@ def _colored(text: str, color: str) -> str:
     return typer.style(text, fg=color, bold=True)
 
 
-def be_quiet(*, quiet: bool = True) -> None:
+def set_quiet(*, quiet: bool = True) -> None:
     """Print no remarks and no progress from now on, or print them again."""
     _QUIET.set(quiet)
 
@@ -73,19 +73,19 @@ def is_quiet() -> bool:
     return _QUIET.get()
 
 
-def remark(sentence: str) -> None:
+def print_remark(sentence: str) -> None:
     """Print what the owner of a table should know, on the error stream."""
     if not is_quiet():
-        typer.echo(f"Note: {printable(in_shell(sentence))}", err=True)
+        typer.echo(f"Note: {printable(to_shell_terms(sentence))}", err=True)
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Progress]:
+def show_progress_bar(title: str) -> Iterator[Progress]:
     """Show a progress bar if the error stream is a terminal; yield the function that updates it."""
-    from sfumato.core.progress import bar, silent
+    from sfumato.core.progress import ignore_progress, open_progress_bar
 
     if is_quiet() or not sys.stderr.isatty():
-        yield silent
+        yield ignore_progress
         return
-    with bar(title) as tell:
+    with open_progress_bar(title) as tell:
         yield tell

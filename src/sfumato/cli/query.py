@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, Reading, Source, examples, family, spread
+from sfumato.cli.options import Json, ReadingOptions, Source, command_group, expand_option_groups, format_examples
 from sfumato.cli.paying import AnotherBudget, in_words_of_options
-from sfumato.cli.printing import aligned, print_json
-from sfumato.cli.refusals import DOES_NOT_HOLD, refuse
-from sfumato.cli.writing import refuse_existing, write_text
+from sfumato.cli.printing import align_columns, print_json
+from sfumato.cli.refusals import DOES_NOT_HOLD, exit_with_error
+from sfumato.cli.writing import check_overwrite, write_text_atomically
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.queries.audited.auditor import QueryAuditor
-    from sfumato.queries.private.accountant import Spending
+    from sfumato.queries.private.accountant import BudgetUsage
     from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
-    from sfumato.queries.private.store import Store
+    from sfumato.queries.private.store import PrivateStore
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato query init patients.csv --store study.toml --bounds age=0,120 --categories sex=F,M --total 2",
     'sfumato query ask study.toml "count where age >= 60" --epsilon 0.1 --analyst ann',
     "sfumato query budget study.toml",
@@ -40,11 +40,11 @@ StoreFile = Annotated[
     Path, typer.Argument(metavar="STORE", help="The settings file that init wrote.", show_default=False)
 ]
 
-app = family("Ask a table with differential privacy and pay from a budget, or exactly and audited.")
+app = command_group("Ask a table with differential privacy and pay from a budget, or exactly and audited.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatedOptions:
+class DeclaredFactOptions:
     """What is stated about the table without looking at it."""
 
     bounds: Annotated[
@@ -61,21 +61,22 @@ class StatedOptions:
 
 
 @app.command(
-    epilog=examples(
+    "init",
+    epilog=format_examples(
         "sfumato query init patients.csv --store study.toml --bounds age=0,120 --total 2",
         "sfumato query init visits.csv --store study.toml --person patient --max-rows 5 --total 2 --per-analyst 0.5",
-    )
+    ),
 )
-@spread
-def init(
+@expand_option_groups
+def init_store(
     *,
     file: Source,
     store: Annotated[Path, typer.Option(metavar="FILE", help="Write the settings to this file.", show_default=False)],
     total: Annotated[str, typer.Option(metavar="EPSILON", help="The budget of all analysts.", show_default=False)],
     per_analyst: Annotated[str | None, typer.Option(metavar="EPSILON", help="The budget of each analyst.")] = None,
     another_budget: AnotherBudget = False,
-    stated: StatedOptions,
-    reading: Reading,
+    stated: DeclaredFactOptions,
+    reading: ReadingOptions,
 ) -> None:
     """Set up private queries on a table: state what is known without looking at it, and grant a budget.
 
@@ -85,42 +86,43 @@ def init(
     """
     from sfumato.queries.private.accountant import Accountant
     from sfumato.queries.private.private_table import PrivateTable
-    from sfumato.queries.private.store import Store, from_folder
+    from sfumato.queries.private.store import PrivateStore, path_from_folder
 
-    refuse_existing(store, force=None)
+    check_overwrite(store, force=None)
     if store.suffix == ".sqlite":
         raise InvalidParameterError("--store names the settings, not the budget; name a .toml file.")
     budget = store.with_suffix(".sqlite")
-    refuse_existing(budget, force=None)
-    made = Store(
-        source=from_folder(file, store.parent),
+    check_overwrite(budget, force=None)
+    made = PrivateStore(
+        source=path_from_folder(file, store.parent),
         accountant=budget.name,
-        reading=_settled(file, reading),
-        bounds={name: (ends[0], ends[1]) for name, ends in _places("--bounds", stated.bounds).items()},
-        categories=_named("--categories", stated.categories),
+        reading=_reading_for_all_queries(file, reading),
+        bounds={name: (ends[0], ends[1]) for name, ends in _parse_edges("--bounds", stated.bounds).items()},
+        categories=_parse_named("--categories", stated.categories),
         person=stated.person,
         max_rows=stated.max_rows,
     )
-    table = _read(file, made)
+    table = _read_source(file, made)
     if Path(file).suffix.lower() == ".xlsx" and "header" not in made.reading:
         made = replace(made, reading={**made.reading, "header": True})  # seen once, so that no row decides it again
-    with _forgotten_on_failure(budget), in_words_of_options():
+    with _remove_on_failure(budget), in_words_of_options():
         accountant = Accountant(budget, total=total, per_analyst=per_analyst, another_budget=another_budget)
-        private = PrivateTable(table, accountant=accountant, analyst="init", **made.stated)
-        write_text(store, made.text())
+        private = PrivateTable(table, accountant=accountant, analyst="init", **made.declared_columns)
+        write_text_atomically(store, made.text())
     typer.echo(store)
-    for name, cells in private.unread.items():
+    for name, cells in private.unreadable_counts.items():
         if cells:
             typer.echo(f"sfumato: {cells} of {table.num_rows} cells of {name} are missing or not as stated.", err=True)
 
 
 @app.command(
-    epilog=examples(
+    "ask",
+    epilog=format_examples(
         'sfumato query ask study.toml "mean of cost where age from 30 to 39 and sex = F" --epsilon 0.2 --analyst ann',
         'sfumato query ask study.toml "histogram of age" --edges age=0,20,40,60,120 --epsilon 0.1 --analyst ann',
-    )
+    ),
 )
-def ask(
+def query_store(
     *,
     store: StoreFile,
     question: Annotated[
@@ -147,23 +149,23 @@ def ask(
     from sfumato.queries.private.accountant import Accountant
     from sfumato.queries.private.private_table import PrivateTable
     from sfumato.queries.private.sentences import Question
-    from sfumato.queries.private.store import Store, in_folder
+    from sfumato.queries.private.store import PrivateStore, path_in_folder
 
-    asked = Question.read(question)
-    bins = _places("--edges", edges or [])
-    known = Store.read(store)
+    asked = Question.parse(question)
+    bins = _parse_edges("--edges", edges or [])
+    known = PrivateStore.read(store)
     accountant = Accountant(store.parent / known.accountant)
-    rows = _read(in_folder(known.source, store.parent), known)
-    table = PrivateTable(rows, accountant=accountant, analyst=analyst, **known.stated)
+    rows = _read_source(path_in_folder(known.source, store.parent), known)
+    table = PrivateTable(rows, accountant=accountant, analyst=analyst, **known.declared_columns)
     try:
         answer = asked.ask(table, epsilon=epsilon, confidence=confidence, edges=bins)
     except InfeasibleError as error:
-        raise refuse(str(error), DOES_NOT_HOLD) from None
+        raise exit_with_error(str(error), DOES_NOT_HOLD) from None
     _print_answer(answer, json=json)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditingOptions:
+class QueryAuditOptions:
     """What questions may use, and what else is denied."""
 
     public: Annotated[
@@ -184,15 +186,15 @@ class AuditingOptions:
 
     def auditor(self, table: pa.Table, column: str, history: Path) -> QueryAuditor:
         """Begin to audit questions about a column."""
-        from sfumato.cli.asking import listed
+        from sfumato.cli.asking import split_names
         from sfumato.queries.audited.auditor import QueryAuditor
 
-        limits = None if self.bounds is None else _numbers("--bounds", [f"values={self.bounds}"])["values"]
+        limits = None if self.bounds is None else _parse_numbers("--bounds", [f"values={self.bounds}"])["values"]
         return QueryAuditor(
             table,
             column,
             history,
-            public=[name for names in self.public for name in listed(names)],
+            public=[name for names in self.public for name in split_names(names)],
             tolerance=self.tolerance,
             bounds=None if limits is None else (limits[0], limits[1]),
             skew=self.skew,
@@ -200,13 +202,14 @@ class AuditingOptions:
 
 
 @app.command(
-    epilog=examples(
+    "exact",
+    epilog=format_examples(
         'sfumato query exact staff.csv "sum of salary where team = A" --history h.sqlite --public team --user ann',
         'sfumato query exact staff.csv "max of salary" --history h.sqlite --public age --tolerance 50 --bounds 0,900',
-    )
+    ),
 )
-@spread
-def exact(
+@expand_option_groups
+def query_exactly(
     *,
     file: Source,
     question: Annotated[
@@ -221,25 +224,25 @@ def exact(
         Path,
         typer.Option(metavar="FILE", help="The history of all questions; created if missing.", show_default=False),
     ],
-    auditing: AuditingOptions,
+    auditing: QueryAuditOptions,
     user: Annotated[str, typer.Option(metavar="NAME", help="The name of the user, for the history.")] = "",
     json: Json = False,
-    reading: Reading,
+    reading: ReadingOptions,
 ) -> None:
     """Ask one question exactly; it is denied if the answers so far would reveal somebody's value.
 
     Give the same --tolerance, --bounds and --skew every time. Exit codes: 0 answered, 1 denied, 2 bad request.
     """
-    from sfumato.queries.audited.auditor import Denied
-    from sfumato.queries.private.sentences import read_conditions
+    from sfumato.queries.audited.auditor import DeniedAnswer
+    from sfumato.queries.private.sentences import parse_conditions
 
     read = _exact_question(question)
     auditor = auditing.auditor(reading.read(file), read["column"], history)
-    answer = auditor.ask(read["kind"], read_conditions(read["where"]), user=user)  # type: ignore[arg-type]  # by EXACT
+    answer = auditor.ask(read["kind"], parse_conditions(read["where"]), user=user)  # type: ignore[arg-type]  # by EXACT
     if json:
         print_json({**asdict(answer), "denied": answer.denied})
-    if isinstance(answer, Denied):
-        raise refuse(answer.reason, DOES_NOT_HOLD)
+    if isinstance(answer, DeniedAnswer):
+        raise exit_with_error(answer.reason, DOES_NOT_HOLD)
     if not json:
         typer.echo(answer.value)
 
@@ -251,23 +254,27 @@ def _exact_question(question: str) -> re.Match[str]:
     return read
 
 
-@app.command(epilog=examples("sfumato query budget study.toml", "sfumato query budget study.toml --json"))
-def budget(*, store: StoreFile, json: Json = False) -> None:
+@app.command(
+    "budget", epilog=format_examples("sfumato query budget study.toml", "sfumato query budget study.toml --json")
+)
+def show_budget(*, store: StoreFile, json: Json = False) -> None:
     """Show how much of the budget is spent, and by whom."""
     from sfumato.queries.private.accountant import Accountant
-    from sfumato.queries.private.store import Store
+    from sfumato.queries.private.store import PrivateStore
 
-    balance = Accountant(store.parent / Store.read(store).accountant).balance()
+    balance = Accountant(store.parent / PrivateStore.read(store).accountant).balance()
     if json:
         print_json({**asdict(balance), "analysts": {name: asdict(each) for name, each in balance.analysts.items()}})
         return
-    rows = [["", "spent", "of", "left"], _row("all", balance.total)]
-    rows += [_row(name, each) for name, each in balance.analysts.items()]
+    rows = [["", "spent", "of", "left"], _budget_row("all", balance.total)]
+    rows += [_budget_row(name, each) for name, each in balance.analysts.items()]
     typer.echo(f"epsilon for {balance.neighbors}")
-    typer.echo(aligned(rows if balance.delta.budget == "0" else [*rows, _row("delta of all", balance.delta)]))
+    typer.echo(
+        align_columns(rows if balance.delta.budget == "0" else [*rows, _budget_row("delta of all", balance.delta)])
+    )
 
 
-@app.command(epilog=examples("sfumato query repair study.toml", "sfumato query repair ways.budget"))
+@app.command(epilog=format_examples("sfumato query repair study.toml", "sfumato query repair ways.budget"))
 def repair(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The settings, or a budget file.", show_default=False)],
@@ -278,26 +285,26 @@ def repair(
     older copy of a budget is refused. This remembers a budget that the folder does not know.
     """
     from sfumato.queries.private.accountant import Accountant
-    from sfumato.queries.private.store import Store
+    from sfumato.queries.private.store import PrivateStore
 
-    path = file.parent / Store.read(file).accountant if file.suffix == ".toml" else file
+    path = file.parent / PrivateStore.read(file).accountant if file.suffix == ".toml" else file
     typer.echo(Accountant.repair(path))
 
 
-def _settled(file: str, reading: Reading) -> dict[str, str | int]:
+def _reading_for_all_queries(file: str, reading: ReadingOptions) -> dict[str, str | int]:
     """Settle how a table is read, once and for all questions."""
     from sfumato.queries.private.store import READING
     from sfumato.table.formats.base import stated
     from sfumato.table.formats.headers import Header
     from sfumato.table.formats.known import FORMATS, is_url
-    from sfumato.table.formats.lines import layout
+    from sfumato.table.formats.lines import detect_text_layout
 
     texts = FORMATS.built_in["csv"].suffixes
     if file.lower().endswith(texts) and not is_url(file) and Path(file).is_file():
         tabs = ".tsv" in Path(file).name.lower() and reading.separator is None
         separator = "\t" if tabs else reading.separator
         about = Header(given=reading.header, names=reading.options().get("names", ()))  # type: ignore[arg-type]  # as it is told
-        separator, encoding = layout(
+        separator, encoding = detect_text_layout(
             Path(file), separator=separator, encoding=reading.encoding, skip_rows=reading.skip_rows, header=about
         )
         reading = replace(reading, separator=separator, encoding=encoding)
@@ -312,20 +319,20 @@ def _settled(file: str, reading: Reading) -> dict[str, str | int]:
     return stated(given)  # type: ignore[return-value]  # as READING says
 
 
-def _read(source: str, store: Store) -> pa.Table:
-    from sfumato.cli.printing import progress
+def _read_source(source: str, store: PrivateStore) -> pa.Table:
+    from sfumato.cli.printing import show_progress_bar
     from sfumato.table.read import read
 
-    with progress("Reading"):
+    with show_progress_bar("Reading"):
         return read(source, as_text=True, **store.reading)  # type: ignore[arg-type]  # as Store.read saw
 
 
-def _row(name: str, spending: Spending) -> list[str]:
+def _budget_row(name: str, spending: BudgetUsage) -> list[str]:
     return [name, spending.spent, spending.budget, spending.left]
 
 
 def _print_answer(answer: PrivateAnswer | PrivateCounts, *, json: bool) -> None:
-    from sfumato.neighbors import loss
+    from sfumato.neighbors import describe_epsilon
     from sfumato.queries.private.answers import PrivateAnswer
 
     facts = {
@@ -345,26 +352,28 @@ def _print_answer(answer: PrivateAnswer | PrivateCounts, *, json: bool) -> None:
             counts = {"counts": answer.counts.tolist(), "lower": answer.lower.tolist(), "upper": answer.upper.tolist()}
             print_json({"columns": answer.columns, "cells": answer.cells, **counts, **facts})
             return
-        typer.echo(aligned([[*answer.columns, "count", "from", "to"], *rows]))
-    typer.echo(f"{answer.mechanism} of scale {answer.scale:.6g}; {loss(answer.epsilon, answer.neighbors)} was spent")
+        typer.echo(align_columns([[*answer.columns, "count", "from", "to"], *rows]))
+    typer.echo(
+        f"{answer.mechanism} of scale {answer.scale:.6g}; {describe_epsilon(answer.epsilon, answer.neighbors)} was spent"
+    )
 
 
-def _named(option: str, given: Sequence[str]) -> dict[str, list[str]]:
-    from sfumato.cli.asking import listed
+def _parse_named(option: str, given: Sequence[str]) -> dict[str, list[str]]:
+    from sfumato.cli.asking import split_names
 
     found: dict[str, list[str]] = {}
     for each in given:
         name, sign, texts = each.partition("=")
         if not sign or not name or not texts or name in found:
             raise InvalidParameterError(f"Write {option} once per column, as in age=0,120.")
-        found[name] = listed(texts)
+        found[name] = split_names(texts)
     return found
 
 
-def _places(option: str, given: Sequence[str]) -> dict[str, list[float | date]]:
+def _parse_edges(option: str, given: Sequence[str]) -> dict[str, list[float | date]]:
     """Read numbers, or dates."""
     found: dict[str, list[float | date]] = {}
-    for name, texts in _named(option, given).items():
+    for name, texts in _parse_named(option, given).items():
         try:
             found[name] = [date.fromisoformat(text) if DAY.fullmatch(text) else float(text) for text in texts]
         except ValueError:
@@ -376,15 +385,17 @@ def _places(option: str, given: Sequence[str]) -> dict[str, list[float | date]]:
     return found
 
 
-def _numbers(option: str, given: Sequence[str]) -> dict[str, list[float]]:
-    found = {name: [each for each in ends if isinstance(each, float)] for name, ends in _places(option, given).items()}
+def _parse_numbers(option: str, given: Sequence[str]) -> dict[str, list[float]]:
+    found = {
+        name: [each for each in ends if isinstance(each, float)] for name, ends in _parse_edges(option, given).items()
+    }
     if not all(found.values()):
         raise InvalidParameterError(f"{option} takes numbers, as in 0,120.")
     return found
 
 
 @contextmanager
-def _forgotten_on_failure(path: Path) -> Iterator[None]:
+def _remove_on_failure(path: Path) -> Iterator[None]:
     """Remove a newly created budget if the next step fails, so that a mistake can be corrected."""
     try:
         yield

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.printing import progress, remark
+from sfumato.cli.printing import print_remark, show_progress_bar
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ TEXT = ("separator", "encoding", "decimal", "date_format")  # options of a text 
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadingWays:
+class TrajectoryReadingOptions:
     """How points are read."""
 
     person: Annotated[str | None, typer.Option(metavar="COLUMN", help="Whose point it is; found by usual names.")] = (
@@ -69,13 +69,13 @@ class ReadingWays:
         how = {**{name: remembered[name] for name in names if name in remembered}, **given}
         columns = {name: value for name, value in how.items() if name not in TEXT}
         if "area" in columns:
-            columns["area"] = area_of(columns["area"])
-        with progress("Reading"):
+            columns["area"] = parse_area(columns["area"])
+        with show_progress_bar("Reading"):
             known = None if self.coordinates is None else read(self.coordinates)
             table = read(file, **{name: value for name, value in how.items() if name in TEXT})
             ways = Trajectories(table, coordinates=known, **columns)
         for sentence in ways.remarks:
-            remark(sentence)
+            print_remark(sentence)
         return ways, how
 
 
@@ -99,12 +99,12 @@ class ReadingCounted:
 
     def read(self, file: Path) -> Trajectories:
         """Read ways as they are told."""
-        from sfumato.places.counted_ways import ways_to_count
+        from sfumato.places.counted_ways import read_trajectories_for_counts
 
         columns = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in TEXT[:2]}
-        with progress("Reading"):
+        with show_progress_bar("Reading"):
             table = read_told(str(file), separator=self.separator, encoding=self.encoding)
-            return ways_to_count(table, **columns)
+            return read_trajectories_for_counts(table, **columns)
 
 
 def read_told(file: str, *, separator: str, encoding: str) -> pa.Table:
@@ -118,7 +118,7 @@ def read_told(file: str, *, separator: str, encoding: str) -> pa.Table:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadingBatch:
+class BatchReadingOptions:
     """How a batch of points is read."""
 
     person: Annotated[str, typer.Option(metavar="COLUMN", help="Whose point it is.")] = "person"
@@ -138,13 +138,13 @@ class ReadingBatch:
 
         from sfumato.table.read import read
 
-        with progress("Reading"):
+        with show_progress_bar("Reading"):
             if file == "-":
-                return _piped(sys.stdin.buffer.read(), {self.person, self.time})
+                return _read_pipe(sys.stdin.buffer.read(), {self.person, self.time})
             return read(file, column_types={self.person: "text"})
 
 
-def _piped(data: bytes, texts: set[str]) -> pa.Table:
+def _read_pipe(data: bytes, texts: set[str]) -> pa.Table:
     """Read a text file with commas that comes through a pipe."""
     import io
 
@@ -162,7 +162,7 @@ def _piped(data: bytes, texts: set[str]) -> pa.Table:
         ) from None
 
 
-def area_of(text: str) -> Area:
+def parse_area(text: str) -> Area:
     """Return the area that an option describes."""
     from sfumato.places.earth import Area
 

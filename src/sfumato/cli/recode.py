@@ -10,29 +10,29 @@ import typer
 
 from sfumato.cli.options import (
     CountRows,
-    EngineOptions,
+    EngineArguments,
     Json,
-    Reading,
+    ReadingOptions,
     SeriesOptions,
     Source,
     WritingOptions,
-    examples,
-    spread,
+    expand_option_groups,
+    format_examples,
 )
-from sfumato.cli.printing import print_json, printable, progress
-from sfumato.cli.summary import audit_lines, measure_lines, place_lines, report_in, series_facts, series_lines
+from sfumato.cli.printing import print_json, printable, show_progress_bar
+from sfumato.cli.summary import audit_lines, folder_lines, metric_lines, report_path, series_lines, series_summary
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.ledger.ledger import Ledger
-    from sfumato.release.large.recoded_rows import LargeRecodedRows
-    from sfumato.release.later_rows import RecodedRows
+    from sfumato.ledger.ledger import Series
+    from sfumato.release.large.recoded_rows import StoredTransformedRows
+    from sfumato.release.later_rows import TransformedRows
     from sfumato.release.recoding_rules import Recoding
-    from sfumato.sources.engines import Resources
+    from sfumato.sources.engines import EngineSelector
     from sfumato.table.formats.base import Option
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato recode february.csv --with january/internal/recoding.toml --out february",
     "sfumato recode february.csv --with january/internal/recoding.toml --out february --replace --json",
     "sfumato recode 'february/*.parquet' --with january/internal/recoding.toml --out february --memory 4GB",
@@ -40,8 +40,8 @@ EXAMPLES = examples(
 )
 
 
-@spread
-def recode(
+@expand_option_groups
+def transform(
     *,
     file: Source,
     rules: Annotated[
@@ -51,9 +51,9 @@ def recode(
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
-    reading: Reading,
+    reading: ReadingOptions,
     writing: WritingOptions,
-    engines: EngineOptions,
+    engines: EngineArguments,
     series: SeriesOptions,
     count_rows: CountRows = False,
     json: Json = False,
@@ -66,60 +66,60 @@ def recode(
     """
     from sfumato.release.recoding_rules import Recoding
 
-    writing.refuse_early(out)
+    writing.check_target(out)
     recoding, resources, ledger = Recoding.read(rules), engines.resources(), series.opened()
-    found: RecodedRows | LargeRecodedRows
-    if resources.chosen(file, recoding.recipe.schema.attributes) == "memory":
-        found = _recode(
+    found: TransformedRows | StoredTransformedRows
+    if resources.choose_engine(file, recoding.recipe.schema.attributes) == "memory":
+        found = _transform_in_memory(
             reading.read(file, recoding.recipe.reading), recoding, out, writing, ledger, count_rows=count_rows
         )
     else:
-        writing.refuse_other_than_parts()
+        writing.check_parts_format()
         options = reading.options_for(file, recoding.recipe.reading)
-        found = _recode_large(
+        found = _transform_out_of_core(
             resources, file, recoding, out, options=options, writing=writing, ledger=ledger, count_rows=count_rows
         )
     if json:
-        print_json(_facts(found, out))
+        print_json(_release_facts(found, out))
     elif not reading.quiet:
-        typer.echo("\n".join(_lines(found, out)))
+        typer.echo("\n".join(_release_lines(found, out)))
 
 
-def _recode(
+def _transform_in_memory(
     data: pa.Table,
     recoding: Recoding,
     out: Path,
     writing: WritingOptions,
-    ledger: Ledger | None,
+    ledger: Series | None,
     *,
     count_rows: bool,
-) -> RecodedRows:
+) -> TransformedRows:
     """Recode rows in memory, and write them."""
-    from sfumato.release.later_rows import recode as publish
+    from sfumato.release.later_rows import transform as publish
 
-    with progress("Recoding"):
+    with show_progress_bar("Recoding"):
         found = publish(data, recoding, engine="memory", ledger=ledger, count_rows=count_rows)
-    with progress("Writing") as tell:
+    with show_progress_bar("Writing") as tell:
         writing.write(found, out, tell)
     return found
 
 
-def _recode_large(
-    resources: Resources,
+def _transform_out_of_core(
+    resources: EngineSelector,
     file: str,
     recoding: Recoding,
     out: Path,
     *,
     options: Mapping[str, Option],
     writing: WritingOptions,
-    ledger: Ledger | None,
+    ledger: Series | None,
     count_rows: bool,
-) -> RecodedRows | LargeRecodedRows:
+) -> TransformedRows | StoredTransformedRows:
     """Recode rows that do not fit into memory; they are written as Parquet parts."""
-    from sfumato.release.later_rows import recode_in
+    from sfumato.release.later_rows import transform_in
 
-    with progress("Recoding") as tell:
-        return recode_in(
+    with show_progress_bar("Recoding") as tell:
+        return transform_in(
             resources,
             file,
             recoding,
@@ -133,22 +133,22 @@ def _recode_large(
         )
 
 
-def _lines(found: RecodedRows | LargeRecodedRows, out: Path) -> Iterator[str]:
+def _release_lines(found: TransformedRows | StoredTransformedRows, out: Path) -> Iterator[str]:
     yield from audit_lines(found.audit)
     yield ""
     yield f"Left out of {found.audit.records + found.suppressed:,} rows:"
     yield f"  {found.unknown:,} with a value that the recoding does not know"
     yield f"  {found.broken:,} in groups that would break a model"
     yield ""
-    yield from measure_lines(found.measures)
+    yield from metric_lines(found.metrics)
     yield ""
     if found.left_out:
         yield f"Columns without a role, not published: {printable(', '.join(found.left_out))}"
     yield from series_lines(found)
-    yield from place_lines(out)
+    yield from folder_lines(out)
 
 
-def _facts(found: RecodedRows | LargeRecodedRows, out: Path) -> dict[str, object]:
+def _release_facts(found: TransformedRows | StoredTransformedRows, out: Path) -> dict[str, object]:
     return {
         "holds": found.audit.holds,
         "rows_in": found.audit.records + found.suppressed,
@@ -156,9 +156,9 @@ def _facts(found: RecodedRows | LargeRecodedRows, out: Path) -> dict[str, object
         "refused": {"unknown_value": found.unknown, "broken_group": found.broken},
         "left_out": list(found.left_out),
         "audit": found.audit.to_dict(),
-        "measures": dict(found.measures),
-        **series_facts(found),
+        "measures": dict(found.metrics),
+        **series_summary(found),
         "public": str(out / "public"),
         "internal": str(out / "internal"),
-        "report": report_in(out),
+        "report": report_path(out),
     }

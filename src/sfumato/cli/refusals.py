@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
-from sfumato.cli.printing import remark
-from sfumato.cli.words import in_shell, words_of
-from sfumato.exceptions import BrokenPromiseError, ReadWarning, ReleaseWarning, SfumatoError
+from sfumato.cli.printing import print_remark
+from sfumato.cli.words import command_terms, to_shell_terms
+from sfumato.exceptions import GuaranteeViolatedError, ReadWarning, ReleaseWarning, SfumatoError
 
 if TYPE_CHECKING:
     from typer.models import Context
@@ -27,27 +27,27 @@ INTERRUPTED = 130
 PLAIN_WARNING = warnings.showwarning
 
 
-class RefusingGroup(TyperGroup):
+class ErrorHandlingGroup(TyperGroup):
     """A group of commands that report each failure in one sentence."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Parse the options before a command."""
         given = list(args)
-        with one_sentence():
+        with handle_errors():
             context = super().make_context(info_name, args, parent, **extra)
         context.meta[ARGUMENTS] = given
         return context
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; what is told of files that it reads is printed as remarks are."""
-        with words_of(self, ctx.meta.get(ARGUMENTS, [])), one_sentence(), warnings.catch_warnings():
+        with command_terms(self, ctx.meta.get(ARGUMENTS, [])), handle_errors(), warnings.catch_warnings():
             warnings.simplefilter("always", ReadWarning)
             warnings.simplefilter("always", ReleaseWarning)
-            warnings.showwarning = _noted
+            warnings.showwarning = _show_warning
             return super().invoke(ctx)
 
 
-def _noted(  # noqa: PLR0917 - as Python calls it
+def _show_warning(  # noqa: PLR0917 - as Python calls it
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -57,13 +57,13 @@ def _noted(  # noqa: PLR0917 - as Python calls it
 ) -> None:
     """Print a warning without the place in the program that it comes from, which tells users nothing."""
     if issubclass(category, ReadWarning | ReleaseWarning):
-        remark(str(message))
+        print_remark(str(message))
     else:
         PLAIN_WARNING(message, category, filename, lineno, file, line)
 
 
 @contextmanager
-def one_sentence() -> Iterator[None]:
+def handle_errors() -> Iterator[None]:
     """Turn failures into a sentence and an exit code.
 
     Of an unexpected error only the type and the place are printed, since its message may contain a cell value.
@@ -73,31 +73,31 @@ def one_sentence() -> Iterator[None]:
     except (typer.Exit, typer.Abort, BrokenPipeError):
         raise
     except typer.TyperException as error:
-        raise refuse(_usage(error), error.exit_code) from None
-    except BrokenPromiseError as error:
-        raise refuse(in_shell(str(error)), DOES_NOT_HOLD) from None
+        raise exit_with_error(_usage_message(error), error.exit_code) from None
+    except GuaranteeViolatedError as error:
+        raise exit_with_error(to_shell_terms(str(error)), DOES_NOT_HOLD) from None
     except SfumatoError as error:
-        raise refuse(in_shell(str(error)), BAD_REQUEST) from None
+        raise exit_with_error(to_shell_terms(str(error)), BAD_REQUEST) from None
     except KeyboardInterrupt:
-        raise refuse(
+        raise exit_with_error(
             "Interrupted; no partial files were left behind, except what --resume keeps to continue.", INTERRUPTED
         ) from None
     except MemoryError:
-        raise refuse("There is not enough memory for this table.", BAD_REQUEST) from None
+        raise exit_with_error("There is not enough memory for this table.", BAD_REQUEST) from None
     except Exception as error:  # noqa: BLE001 - the last door: exit code 1 would say that a promise is broken
         typer.echo("".join(traceback.format_tb(error.__traceback__)), err=True, nl=False)
         flaw = f"An unexpected {type(error).__name__} occurred here; please report it as a bug."
-        raise refuse(flaw, FLAW) from None
+        raise exit_with_error(flaw, FLAW) from None
 
 
-def refuse(sentence: str, exit_code: int) -> typer.Exit:
+def exit_with_error(sentence: str, exit_code: int) -> typer.Exit:
     """Print the reason on the error stream, in one line, and return the exit to raise."""
     sys.stdout.flush()
     typer.echo(f"sfumato: {' '.join(sentence.split())}", err=True)
     return typer.Exit(exit_code)
 
 
-def _usage(error: typer.TyperException) -> str:
+def _usage_message(error: typer.TyperException) -> str:
     context: Context | None = getattr(error, "ctx", None)
     hint = "" if context is None else f" Try '{context.command_path} --help'."
     said = error.format_message()

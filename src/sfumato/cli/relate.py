@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Json, examples
-from sfumato.cli.printing import print_json, progress
+from sfumato.cli.options import Json, format_examples
+from sfumato.cli.printing import print_json, show_progress_bar
 from sfumato.cli.refusals import DOES_NOT_HOLD
 
-EXAMPLES = examples(
+RELATE_EXAMPLES = format_examples(
     "sfumato relate hospital.toml --out release",
     "sfumato relate hospital.toml --audit",
 )
 
 
-def relate(
+def anonymize_related_tables(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of relations (TOML).", show_default=False)],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder to write.")] = None,
@@ -35,25 +35,25 @@ def relate(
     from sfumato.relating.anonymizing import anonymize_relations
     from sfumato.relating.auditing import audit_relations
     from sfumato.relating.relations_file import read_relations
-    from sfumato.table.atomic import refuse_occupied
-    from sfumato.table.formats.known import release_format
+    from sfumato.table.atomic import check_target_free
+    from sfumato.table.formats.known import resolve_release_format
 
     if (out is None) != audit:
         raise InvalidParameterError("Give --out to publish the tables, or --audit to judge them.")
     if out is not None:
-        refuse_occupied(out, replace=replace)
-        release_format(table_format)
-    with progress("Reading"):
+        check_target_free(out, replace=replace)
+        resolve_release_format(table_format)
+    with show_progress_bar("Reading"):
         asked = read_relations(file)
     if out is None:
-        found = audit_relations(asked.tables, asked.models, persons=asked.persons)
+        found = audit_relations(asked.tables, asked.models, persons=asked.individuals)
         print_json(found.to_dict()) if json else typer.echo(repr(found))
         raise typer.Exit(0 if found.holds else DOES_NOT_HOLD)
-    with progress("Searching"):
+    with show_progress_bar("Searching"):
         release = anonymize_relations(
             asked.tables,
             asked.models,
-            persons=asked.persons,
+            persons=asked.individuals,
             max_suppressed=asked.max_suppressed,
             secret=asked.secret,
         )

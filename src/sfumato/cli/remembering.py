@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.table.formats.known import FORMATS, format_of, is_url
+from sfumato.table.formats.known import FORMATS, is_url, resolve_format
 
 if TYPE_CHECKING:
     from sfumato.table.formats.base import Option
@@ -28,26 +28,26 @@ def column_types(given: Sequence[str]) -> dict[str, str]:
     return types
 
 
-def still_valid(source: str, remembered: Mapping[str, Option], given: Mapping[str, Option]) -> dict[str, Option]:
+def still_applicable(source: str, remembered: Mapping[str, Option], given: Mapping[str, Option]) -> dict[str, Option]:
     """Return what a recipe remembers and a table of this format can be read by."""
     if not remembered:
         return {}
-    from sfumato.table.formats.parquet import are_several
+    from sfumato.table.formats.parquet import is_multi_file
 
-    form = FORMATS["parquet"] if not is_url(source) and are_several(source) else format_of(source, ReadError)
+    form = FORMATS["parquet"] if not is_url(source) and is_multi_file(source) else resolve_format(source, ReadError)
     known = {*form.read_options, "column_types"}
     if {"table", "query"} & set(given):
         known -= {"table", "query"}
     return {name: value for name, value in remembered.items() if name in known}
 
 
-def as_options(reading: Mapping[str, Option]) -> str:
+def reading_as_options(reading: Mapping[str, Option]) -> str:
     """Write how a table is read as options of a command line.
 
-    >>> as_options({"separator": ";", "skip_rows": 2, "column_types": {"zip": "text"}})
+    >>> reading_as_options({"separator": ";", "skip_rows": 2, "column_types": {"zip": "text"}})
     "--separator ';' --skip-rows 2 --column-type zip=text"
     """
-    from sfumato.table.formats.headers import written_names
+    from sfumato.table.formats.headers import format_names
 
     words: list[str] = []
     for name, value in reading.items():
@@ -55,7 +55,7 @@ def as_options(reading: Mapping[str, Option]) -> str:
             words += [f"--column-type {shlex.quote(f'{column}={kind}')}" for column, kind in value.items()]
         else:
             option = f"--{name.replace('_', '-')}"
-            shown = written_names(value) if isinstance(value, tuple | list) else str(value)
+            shown = format_names(value) if isinstance(value, tuple | list) else str(value)
             negated = option.replace("--", "--no-", 1)
             words.append(option if value is True else negated if value is False else f"{option} {shlex.quote(shown)}")
     return " ".join(words)

@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Language, examples
-from sfumato.cli.writing import write_text
+from sfumato.cli.options import Language, format_examples
+from sfumato.cli.writing import write_text_atomically
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato report release",
     "sfumato report release --out report.html",
     "sfumato report release --language zh --out report-zh.html",
 )
 
 
-def report(
+def render_report_again(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that anonymize wrote.", show_default=False)],
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the page to this file instead.")] = None,
     language: Language = None,
@@ -29,5 +29,5 @@ def report(
     from sfumato.reporting.folders import read_facts, render
 
     page = out or folder / "internal" / "report.html"
-    write_text(page, render(read_facts(folder), language))
+    write_text_atomically(page, render(read_facts(folder), language))
     typer.echo(page)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sfumato.cli.options import examples, family
-from sfumato.cli.printing import printable, progress, verdict
+from sfumato.cli.options import command_group, format_examples
+from sfumato.cli.printing import color_verdict, printable, show_progress_bar
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.reproducing.figures import FigureFinding, Reproduction
     from sfumato.reproducing.thesis_setting import ThesisSubject
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato reproduce thesis",
     "sfumato reproduce thesis --rows 5000 --queries 200 --out quick",
     "sfumato reproduce maa-slie --table adult.csv",
@@ -32,17 +32,18 @@ Rows = Annotated[
     typer.Option(metavar="N", help="Records in each made-up census; by default as many as in the thesis."),
 ]
 
-app = family("Repeat published experiments: draw their figures and check their findings.")
+app = command_group("Repeat published experiments: draw their figures and check their findings.")
 
 
 @app.command(
-    epilog=examples(
+    "thesis",
+    epilog=format_examples(
         "sfumato reproduce thesis",
         "sfumato reproduce thesis --rows 5000 --queries 200 --out quick",
         "sfumato reproduce thesis --table census.csv --schema recipe.toml --out on-my-table",
-    )
+    ),
 )
-def thesis(
+def run_thesis(
     *,
     rows: Rows = None,
     queries: Annotated[int, typer.Option(metavar="N", help="Random queries per release.")] = 1000,
@@ -60,31 +61,31 @@ def thesis(
     Every finding of the thesis is listed with whether it was seen here, and the numbers that show it. A finding that
     was not seen is not a failure: the exit code is 0. An older reproduction in the same folder is replaced.
     """
-    from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
+    from sfumato.reproducing.drawing import check_matplotlib, check_output_folder, write_reproduction
     from sfumato.reproducing.thesis import reproduce_thesis
     from sfumato.reproducing.thesis_setting import ThesisGrid
-    from sfumato.threads import worker_count
+    from sfumato.threads import count_workers
 
-    refuse_no_plots()
-    refuse_foreign(out)
+    check_matplotlib()
+    check_output_folder(out)
     grid = ThesisGrid(queries=queries, seed=seed)
-    subject = _subject(table, schema, rows)
-    with progress("Measuring releases") as tell:
-        found = reproduce_thesis(grid, rows=rows, subject=subject, workers=worker_count(), progress=tell)
-    with progress("Drawing"):
+    subject = _read_subject(table, schema, rows)
+    with show_progress_bar("Measuring releases") as tell:
+        found = reproduce_thesis(grid, rows=rows, subject=subject, workers=count_workers(), progress=tell)
+    with show_progress_bar("Drawing"):
         write_reproduction(found, out)
-    _print(found, out)
+    _print_findings(found, out)
 
 
 @app.command(
     name="maa-slie",
-    epilog=examples(
+    epilog=format_examples(
         "sfumato reproduce maa-slie",
         "sfumato reproduce maa-slie --table adult.csv --out on-adult",
         "sfumato reproduce maa-slie --rows 500 --large-rows 0 --repetitions 2 --out quick",
     ),
 )
-def maa_slie(
+def run_maa_slie(
     *,
     table: Annotated[
         str | None, typer.Option(metavar="FILE", help="The Adult table instead of a made-up census.")
@@ -105,24 +106,24 @@ def maa_slie(
     paper is listed with whether it was seen here, and the numbers that show it. A finding that was not seen is not
     a failure: the exit code is 0. An older reproduction in the same folder is replaced.
     """
-    from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
+    from sfumato.reproducing.drawing import check_matplotlib, check_output_folder, write_reproduction
     from sfumato.reproducing.maa_slie import reproduce_maa_slie
-    from sfumato.reproducing.maa_slie_setting import MaaSlieGrid, adult
+    from sfumato.reproducing.maa_slie_setting import MaaSlieGrid, ranked_adult
     from sfumato.table.read import read
-    from sfumato.threads import worker_count
+    from sfumato.threads import count_workers
 
-    refuse_no_plots()
-    refuse_foreign(out)
+    check_matplotlib()
+    check_output_folder(out)
     grid = MaaSlieGrid(rows=rows, large_rows=large_rows, repetitions=repetitions, index=index, seed=seed)
-    subject = None if table is None else adult(read(table))
-    with progress("Measuring partitions") as tell:
-        found = reproduce_maa_slie(grid, subject=subject, workers=worker_count(), progress=tell)
-    with progress("Drawing"):
+    subject = None if table is None else ranked_adult(read(table))
+    with show_progress_bar("Measuring partitions") as tell:
+        found = reproduce_maa_slie(grid, subject=subject, workers=count_workers(), progress=tell)
+    with show_progress_bar("Drawing"):
         write_reproduction(found, out)
-    _print(found, out)
+    _print_findings(found, out)
 
 
-def _subject(table: str | None, schema: Path | None, rows: int | None) -> ThesisSubject | None:
+def _read_subject(table: str | None, schema: Path | None, rows: int | None) -> ThesisSubject | None:
     """Read the user's table, if one is given."""
     if (table is None) != (schema is None):
         raise InvalidParameterError("Give --table and --schema together, or neither for a made-up census.")
@@ -131,38 +132,39 @@ def _subject(table: str | None, schema: Path | None, rows: int | None) -> Thesis
     if rows is not None:
         raise InvalidParameterError("--rows is for a made-up census; drop it when you give --table.")
     from sfumato.recipe import Recipe
-    from sfumato.reproducing.thesis_setting import given_subject
+    from sfumato.reproducing.thesis_setting import subject_from_table
     from sfumato.table.read import read
 
-    return given_subject(read(table), Recipe.read(schema).schema)
+    return subject_from_table(read(table), Recipe.read(schema).schema)
 
 
-def _print(found: Reproduction, out: Path) -> None:
+def _print_findings(found: Reproduction, out: Path) -> None:
     said = [finding for finding in found.findings if finding.said]
-    typer.echo("\n".join(line for finding in found.findings for line in _lines(finding)))
+    typer.echo("\n".join(line for finding in found.findings for line in _finding_lines(finding)))
     typer.echo(f"\n{sum(finding.seen for finding in said)} of {len(said)} findings were seen.")
     typer.echo(f"{len(found.figures)} figures, their numbers and findings.csv are in {out}")
 
 
-def _lines(finding: FigureFinding) -> Iterator[str]:
+def _finding_lines(finding: FigureFinding) -> Iterator[str]:
     """Format a finding: its figure and verdict, the claim, and below it the reason."""
     mark = ("yes" if finding.seen else "NO") if finding.said else "-"
     head = f"{finding.figure:<10}{mark:<5}"
     first, *rest = textwrap.wrap(printable(finding.claim), WIDTH - len(head))
-    yield (verdict(head, good=finding.seen) if finding.said else head) + first
+    yield (color_verdict(head, good=finding.seen) if finding.said else head) + first
     why = textwrap.wrap(printable(finding.why), WIDTH - len(head) - 2)
     for text in (*rest, *why):
         yield " " * (len(head) + 2) + text
 
 
 @app.command(
-    epilog=examples(
+    "fusion",
+    epilog=format_examples(
         "sfumato reproduce fusion",
         "sfumato reproduce fusion --table adult.csv --out on-adult",
         "sfumato reproduce fusion --rows 3000 --out quick",
-    )
+    ),
 )
-def fusion(
+def run_fusion(
     *,
     table: Annotated[
         str | None, typer.Option(metavar="FILE", help="The Adult table instead of made-up hospital stays.")
@@ -184,20 +186,22 @@ def fusion(
     listed with whether it was seen here, and the numbers that show it. A finding that was not seen is not a failure:
     the exit code is 0. An older reproduction in the same folder is replaced.
     """
-    from sfumato.reproducing.drawing import refuse_foreign, refuse_no_plots, write_reproduction
+    from sfumato.reproducing.drawing import check_matplotlib, check_output_folder, write_reproduction
     from sfumato.reproducing.fusion import reproduce_fusion
-    from sfumato.reproducing.fusion_accuracy import refuse_no_learning
-    from sfumato.reproducing.fusion_setting import FusionGrid, adult_subject, made_subject
+    from sfumato.reproducing.fusion_accuracy import check_scikit_learn
+    from sfumato.reproducing.fusion_setting import FusionGrid, adult_subject, synthetic_subject
     from sfumato.table.read import read
-    from sfumato.threads import worker_count
+    from sfumato.threads import count_workers
 
-    refuse_no_plots()
-    refuse_no_learning()
-    refuse_foreign(out)
+    check_matplotlib()
+    check_scikit_learn()
+    check_output_folder(out)
     grid = FusionGrid(repetitions=repetitions, scoring=scoring, seed=seed)
-    subject = made_subject(rows=rows, seed=seed) if table is None else adult_subject(read(table), rows=rows, seed=seed)
-    with progress("Fusing") as tell:
-        found = reproduce_fusion(grid, subject=subject, workers=worker_count(), progress=tell)
-    with progress("Drawing"):
+    subject = (
+        synthetic_subject(rows=rows, seed=seed) if table is None else adult_subject(read(table), rows=rows, seed=seed)
+    )
+    with show_progress_bar("Fusing") as tell:
+        found = reproduce_fusion(grid, subject=subject, workers=count_workers(), progress=tell)
+    with show_progress_bar("Drawing"):
         write_reproduction(found, out)
-    _print(found, out)
+    _print_findings(found, out)

@@ -9,19 +9,28 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.options import EngineOptions, Identifiers, Json, Reading, RoleOptions, Source, examples, spread
-from sfumato.cli.printing import print_json, printable, progress, verdict
+from sfumato.cli.options import (
+    EngineArguments,
+    Identifiers,
+    Json,
+    ReadingOptions,
+    RoleOptions,
+    Source,
+    expand_option_groups,
+    format_examples,
+)
+from sfumato.cli.printing import color_verdict, print_json, printable, show_progress_bar
 from sfumato.cli.refusals import DOES_NOT_HOLD
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.judging.risk.assess import Risk
-    from sfumato.judging.risk.findings import Judgment
+    from sfumato.judging.risk.assess import RiskAssessment
+    from sfumato.judging.risk.findings import ComplianceReport
     from sfumato.schema.schema import Schema
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato risk patients.csv --quasi age,zip,job",
     "sfumato risk patients.csv --recipe recipe.toml --population-size 80000 --json",
     "sfumato risk release/public/table.csv --recipe recipe.toml --population citizens.csv",
@@ -33,7 +42,7 @@ AMBIGUOUS = 0.09
 
 
 @dataclass(frozen=True, kw_only=True)
-class Everybody:
+class PopulationOptions:
     """What is known about the population that the records come from."""
 
     population: Annotated[
@@ -52,29 +61,29 @@ class Everybody:
         None
     )
 
-    def known(self) -> Any:
+    def read_population(self) -> Any:
         """Return the population's table or its size."""
         if self.population is not None and self.population_size is not None:
             raise InvalidParameterError("Give --population or --population-size, not both.")
         if self.population is None:
             return self.population_size
-        return Reading(table=self.population_table).read(self.population)
+        return ReadingOptions(table=self.population_table).read(self.population)
 
-    def refuse_single_rows(self) -> None:
+    def check_grouped(self) -> None:
         """Refuse columns that are looked up row by row."""
-        from sfumato.judging.risk.file_counts import refuse_single_rows
+        from sfumato.judging.risk.file_counts import reject_row_options
 
-        refuse_single_rows(**{"--weights": self.weights, "--household": self.household})
+        reject_row_options(**{"--weights": self.weights, "--household": self.household})
 
 
-@spread
+@expand_option_groups
 def risk(
     *,
     file: Source,
-    reading: Reading,
+    reading: ReadingOptions,
     described: RoleOptions,
     identifier: Identifiers = [],  # noqa: B006 - Typer copies it
-    everybody: Everybody,
+    everybody: PopulationOptions,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -89,7 +98,7 @@ def risk(
     max_subset: Annotated[
         int, typer.Option(metavar="N", help="How many columns to combine for special uniques and separation.")
     ] = 3,
-    engines: EngineOptions,
+    engines: EngineArguments,
     json: Json = False,
 ) -> None:
     """Measure how easily the records of a table, raw or published, can be matched with people.
@@ -98,61 +107,67 @@ def risk(
     is judged, and the records with a risk above 1/11 are counted. Exit codes: 0 nothing fails, 1 the
     threshold or the preset fails, 2 bad request.
     """
-    from sfumato.cli.asking import listed
-    from sfumato.judging.risk.assess import risk_of
-    from sfumato.judging.risk.file_counts import counted_records
+    from sfumato.cli.asking import split_names
+    from sfumato.judging.risk.assess import risk_of_context
+    from sfumato.judging.risk.file_counts import count_records_in_engine
     from sfumato.table.read import as_written
 
-    promise = described.promise()
+    promise = described.audit_request()
     published = "public" in Path(file).parts[-3:-1]
     remembered, resources = promise.conventions if published else promise.reading, engines.resources()
-    named = [name for text in identifier for name in listed(text)]
-    schema = replace(promise.schema, identifier=named) if named else promise.schema
-    if resources.chosen(file, promise.schema.quasi) == "memory":
+    named = [name for text in identifier for name in split_names(text)]
+    schema = replace(promise.schema, identifiers=named) if named else promise.schema
+    if resources.choose_engine(file, promise.schema.quasi_identifiers) == "memory":
         found = _assess(
-            as_written(reading.load(file, remembered), file, schema.quasi), schema, everybody, threshold, max_subset
+            as_written(reading.load(file, remembered), file, schema.quasi_identifiers),
+            schema,
+            everybody,
+            threshold,
+            max_subset,
         )
     else:
-        everybody.refuse_single_rows()
-        evidence, rows = counted_records(resources, file, schema, reading.options_for(file, remembered))
-        limit, people = _limit(threshold), everybody.known()
-        found = risk_of(evidence, population=people, threshold=limit, max_subset=max_subset, rows_counted=rows)
-    judgment = None if preset is None else found.judge(preset)
+        everybody.check_grouped()
+        evidence, rows = count_records_in_engine(resources, file, schema, reading.options_for(file, remembered))
+        limit, people = _parse_threshold(threshold), everybody.read_population()
+        found = risk_of_context(evidence, population=people, threshold=limit, max_subset=max_subset, rows_counted=rows)
+    judgment = None if preset is None else found.check_compliance(preset)
     fails = (threshold is not None and not found.holds) or (judgment is not None and bool(judgment.failed))
     if json:
         print_json({"holds": not fails, "risk": found.to_dict(), "judgment": judgment and judgment.to_dict()})
     else:
-        typer.echo("\n".join(_lines(found, judgment, threshold)))
+        typer.echo("\n".join(_risk_lines(found, judgment, threshold)))
     if fails:
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _assess(table: pa.Table, schema: Schema, everybody: Everybody, threshold: float | None, max_subset: int) -> Risk:
+def _assess(
+    table: pa.Table, schema: Schema, everybody: PopulationOptions, threshold: float | None, max_subset: int
+) -> RiskAssessment:
     from sfumato.judging.risk.assess import assess_risk
 
-    population = everybody.known()
-    with progress("Assessing"):
+    population = everybody.read_population()
+    with show_progress_bar("Assessing"):
         return assess_risk(
             table,
             schema,
             population=population,
             weights=everybody.weights,
             household=everybody.household,
-            threshold=_limit(threshold),
+            threshold=_parse_threshold(threshold),
             max_subset=max_subset,
         )
 
 
-def _limit(threshold: float | None) -> float:
+def _parse_threshold(threshold: float | None) -> float:
     from sfumato.judging.risk.attackers import DEFAULT_THRESHOLD
 
     return DEFAULT_THRESHOLD if threshold is None else threshold
 
 
-def _lines(found: Risk, judgment: Judgment | None, threshold: float | None) -> Iterator[str]:
+def _risk_lines(found: RiskAssessment, judgment: ComplianceReport | None, threshold: float | None) -> Iterator[str]:
     yield from map(printable, repr(found).splitlines())
     if threshold is not None:
-        said = verdict("holds" if found.holds else "DOES NOT HOLD", good=found.holds)
+        said = color_verdict("holds" if found.holds else "DOES NOT HOLD", good=found.holds)
         by = "journalist" if found.basis == "counted" else "prosecutor"
         yield f"\nThreshold {threshold:g} (groups of at least {found.least_group}), by the {by}: {said}"
         if threshold == AMBIGUOUS:

@@ -8,20 +8,28 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Json, Reading, Source, examples, family, spread
-from sfumato.cli.printing import aligned, print_json, printable, progress
-from sfumato.cli.writing import refuse_existing
+from sfumato.cli.options import (
+    Force,
+    Json,
+    ReadingOptions,
+    Source,
+    command_group,
+    expand_option_groups,
+    format_examples,
+)
+from sfumato.cli.printing import align_columns, print_json, printable, show_progress_bar
+from sfumato.cli.writing import check_overwrite
 from sfumato.exceptions import InvalidParameterError
-from sfumato.neighbors import BASKET, loss
+from sfumato.neighbors import BASKET, describe_epsilon
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.mining.flipping import BasketFlipping
+    from sfumato.mining.flipping import MASK
     from sfumato.mining.patterns import Rule
-    from sfumato.mining.transactions import ItemSet, Transactions
+    from sfumato.mining.transactions import ItemSet, TransactionMatrix
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato rules mine baskets.csv --support 0.05 --confidence 0.6",
     'sfumato rules hide baskets.csv --rule "syringe => insulin" --support 0.05 --confidence 0.6 --out hidden.csv',
     'sfumato rules hide baskets.csv --items "syringe, insulin" --support 20 --method border --out hidden.csv',
@@ -29,7 +37,7 @@ EXAMPLES = examples(
     "sfumato rules estimate flipped.csv --present 0.9 --support 0.05 --confidence 0.6",
 )
 
-app = family("Find association rules, hide the sensitive ones, and recover them from flipped baskets.")
+app = command_group("Find association rules, hide the sensitive ones, and recover them from flipped baskets.")
 
 
 Columns = Annotated[
@@ -38,7 +46,7 @@ Columns = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mining:
+class MiningOptions:
     """What is mined, from which columns."""
 
     support: Annotated[
@@ -48,38 +56,38 @@ class Mining:
     confidence: Annotated[float, typer.Option(metavar="SHARE", help="The minimum confidence of a rule.")] = 0.5
     columns: Columns = None
 
-    def least(self) -> float:
+    def min_support(self) -> float:
         """Read the support: whole numbers count transactions, others are shares."""
         try:
             return int(self.support) if self.support.strip().isdigit() else float(self.support)
         except ValueError:
             raise InvalidParameterError("--support must be a number.") from None
 
-    def transactions(self, source: str, reading: Reading) -> Transactions:
+    def transactions(self, source: str, reading: ReadingOptions) -> TransactionMatrix:
         """Read the transactions."""
         return _transactions(source, reading, self.columns)
 
 
-def _transactions(source: str, reading: Reading, columns: str | None) -> Transactions:
-    from sfumato.mining.transactions import Transactions
+def _transactions(source: str, reading: ReadingOptions, columns: str | None) -> TransactionMatrix:
+    from sfumato.mining.transactions import TransactionMatrix
 
-    return Transactions.of(_table(source, reading, columns))
+    return TransactionMatrix.from_data(_table(source, reading, columns))
 
 
-def _table(source: str, reading: Reading, columns: str | None) -> pa.Table:
-    from sfumato.judging.risk.record_groups import refuse_columns
+def _table(source: str, reading: ReadingOptions, columns: str | None) -> pa.Table:
+    from sfumato.judging.risk.record_groups import check_columns
 
     table = reading.read(source)
     if columns is not None:
         names = [name.strip() for name in columns.split(",")]
-        refuse_columns(table.column_names, names)
+        check_columns(table.column_names, names)
         table = table.select(names)
     return table
 
 
-@app.command(epilog=examples("sfumato rules mine baskets.csv --support 0.05 --confidence 0.6"))
-@spread
-def mine(*, file: Source, reading: Reading, mining: Mining, json: Json = False) -> None:
+@app.command("mine", epilog=format_examples("sfumato rules mine baskets.csv --support 0.05 --confidence 0.6"))
+@expand_option_groups
+def find_rules(*, file: Source, reading: ReadingOptions, mining: MiningOptions, json: Json = False) -> None:
     """Find the rules with a minimum support and confidence, and print them with both.
 
     The output shows what the data says: keep it private.
@@ -87,8 +95,8 @@ def mine(*, file: Source, reading: Reading, mining: Mining, json: Json = False) 
     from sfumato.mining.patterns import mine_rules
 
     transactions = mining.transactions(file, reading)
-    with progress("Mining"):
-        found = mine_rules(transactions, support=mining.least(), confidence=mining.confidence)
+    with show_progress_bar("Mining"):
+        found = mine_rules(transactions, support=mining.min_support(), confidence=mining.confidence)
     rows = [(rule, transactions.support(rule.items), float(share)) for rule, share in found.items()]
     rows.sort(key=lambda row: (-row[2], -row[1], str(row[0])))
     if json:
@@ -102,11 +110,11 @@ def mine(*, file: Source, reading: Reading, mining: Mining, json: Json = False) 
     typer.echo(printable(f"{len(rows):,} rules in {len(transactions):,} transactions"))
     if rows:
         head = ["rule", "support", "confidence"]
-        typer.echo(aligned([head, *([str(rule), f"{count:,}", f"{share:.4g}"] for rule, count, share in rows)]))
+        typer.echo(align_columns([head, *([str(rule), f"{count:,}", f"{share:.4g}"] for rule, count, share in rows)]))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sensitive:
+class HidingOptions:
     """What is to be hidden, and how."""
 
     rule: Annotated[
@@ -121,26 +129,27 @@ class Sensitive:
 
     def patterns(self) -> list[Rule | ItemSet]:
         """Read the patterns."""
-        from sfumato.mining.patterns import Rule, item_set
+        from sfumato.mining.patterns import Rule, parse_itemset
 
         if not self.rule and not self.items:
             raise InvalidParameterError("There is nothing to hide; give --rule or --items.")
-        return [*map(Rule.parse, self.rule), *map(item_set, self.items)]
+        return [*map(Rule.parse, self.rule), *map(parse_itemset, self.items)]
 
 
 @app.command(
-    epilog=examples(
+    "hide",
+    epilog=format_examples(
         'sfumato rules hide baskets.csv --rule "syringe => insulin" --support 0.05 --confidence 0.6 --out hidden.csv'
-    )
+    ),
 )
-@spread
-def hide(
+@expand_option_groups
+def hide_rules(
     *,
     file: Source,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the changed table.", show_default=False)],
-    reading: Reading,
-    mining: Mining,
-    sensitive: Sensitive,
+    reading: ReadingOptions,
+    mining: MiningOptions,
+    sensitive: HidingOptions,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -154,14 +163,14 @@ def hide(
     from sfumato.mining.hiding import hide_patterns
     from sfumato.table.write import write
 
-    refuse_existing(out, force=force)
+    check_overwrite(out, force=force)
     patterns = sensitive.patterns()
     transactions = mining.transactions(file, reading)
-    with progress("Hiding"):
+    with show_progress_bar("Hiding"):
         hidden = hide_patterns(
             transactions,
             patterns,
-            support=mining.least(),
+            support=mining.min_support(),
             confidence=mining.confidence,
             method=sensitive.method,  # type: ignore[arg-type]  # an unknown method is refused there
         )
@@ -176,7 +185,7 @@ def hide(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flipping:
+class MaskOptions:
     """How baskets are flipped."""
 
     present: Annotated[
@@ -196,11 +205,11 @@ class Flipping:
         ),
     ] = None
 
-    def of(self, table: pa.Table) -> BasketFlipping:
+    def randomizer(self, table: pa.Table) -> MASK:
         """Return what flips these baskets, or has flipped them."""
         import pyarrow as pa
 
-        from sfumato.mining.flipping import BasketFlipping
+        from sfumato.mining.flipping import MASK
 
         flags = all(pa.types.is_boolean(column.type) for column in table.columns)
         if self.domain is None and not flags:
@@ -208,17 +217,20 @@ class Flipping:
                 "The items that there can be must not come from the baskets; list all of them by --domain."
             )
         items = table.column_names if self.domain is None else [item.strip() for item in self.domain.split(",")]
-        return BasketFlipping(items=items, present=self.present, absent=self.absent)
+        return MASK(items=items, present=self.present, absent=self.absent)
 
 
-@app.command(epilog=examples("sfumato rules flip baskets.csv --present 0.9 --domain bread,milk,beer --out flipped.csv"))
-@spread
-def flip(
+@app.command(
+    "flip",
+    epilog=format_examples("sfumato rules flip baskets.csv --present 0.9 --domain bread,milk,beer --out flipped.csv"),
+)
+@expand_option_groups
+def perturb_transactions(
     *,
     file: Source,
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the reports.", show_default=False)],
-    reading: Reading,
-    flipping: Flipping,
+    reading: ReadingOptions,
+    flipping: MaskOptions,
     columns: Columns = None,
     force: Force = False,
     json: Json = False,
@@ -228,43 +240,44 @@ def flip(
     The reports have one boolean column per item. What a single basket held is blurred; the epsilon of all items of a
     basket together is printed, and is large.
     """
-    from sfumato.judging.audit.verdict import plain
+    from sfumato.judging.audit.verdict import json_number
     from sfumato.table.write import write
 
-    refuse_existing(out, force=force)
+    check_overwrite(out, force=force)
     table = _table(file, reading, columns)
-    how = flipping.of(table)
-    with progress("Flipping"):
-        baskets = how.flip(table)
+    how = flipping.randomizer(table)
+    with show_progress_bar("Flipping"):
+        baskets = how.perturb(table)
         write(baskets.to_frame(), out)
     if json:
-        cost = {"epsilon": plain(how.epsilon), "neighbors": BASKET}
+        cost = {"epsilon": json_number(how.epsilon), "neighbors": BASKET}
         print_json({"baskets": len(baskets), "items": len(how.items), **cost, "out": str(out)})
         return
     typer.echo(printable(f"{len(baskets):,} flipped baskets are in {out}"))
-    typer.echo(f"{loss(how.epsilon, BASKET)}, of {len(how.items):,} items together")
+    typer.echo(f"{describe_epsilon(how.epsilon, BASKET)}, of {len(how.items):,} items together")
 
 
 @app.command(
-    epilog=examples("sfumato rules estimate flipped.csv --present 0.9 --support 0.05 --confidence 0.6 --most 3")
+    "estimate",
+    epilog=format_examples("sfumato rules estimate flipped.csv --present 0.9 --support 0.05 --confidence 0.6 --most 3"),
 )
-@spread
-def estimate(
+@expand_option_groups
+def estimate_rules(
     *,
     file: Source,
-    reading: Reading,
-    mining: Mining,
-    flipping: Flipping,
+    reading: ReadingOptions,
+    mining: MiningOptions,
+    flipping: MaskOptions,
     most: Annotated[int, typer.Option(metavar="N", help="The most items of a rule; errors grow with every item.")] = 3,
     json: Json = False,
 ) -> None:
     """Find rules in flipped baskets: estimated supports and confidences, each with its standard error."""
-    from sfumato.mining.transactions import Transactions
+    from sfumato.mining.transactions import TransactionMatrix
 
     table = _table(file, reading, mining.columns)
-    how, reports = flipping.of(table), Transactions.of(table)
-    with progress("Mining"):
-        found = how.rules(reports, support=mining.least(), confidence=mining.confidence, most_items=most)
+    how, reports = flipping.randomizer(table), TransactionMatrix.from_data(table)
+    with show_progress_bar("Mining"):
+        found = how.rules(reports, support=mining.min_support(), confidence=mining.confidence, most_items=most)
     rows = sorted(found.items(), key=lambda each: (-each[1].confidence.value, -each[1].support.value, str(each[0])))
     if json:
         print_json(
@@ -277,4 +290,4 @@ def estimate(
         for rule, each in rows:
             numbers = [f"{each.support.value:,.0f}", f"{each.support.error:,.0f}"]
             lines.append([str(rule), *numbers, f"{each.confidence.value:.4g}", f"{each.confidence.error:.2g}"])
-        typer.echo(aligned(lines))
+        typer.echo(align_columns(lines))

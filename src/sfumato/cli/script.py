@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Force, examples
-from sfumato.cli.writing import refuse_existing, write_text
+from sfumato.cli.options import Force, format_examples
+from sfumato.cli.writing import check_overwrite, write_text_atomically
 
-EXAMPLES = examples(
+SCRIPT_EXAMPLES = format_examples(
     "sfumato script patients.csv --recipe recipe.toml",
     "sfumato script patients.csv --recipe release/internal/recipe.toml --out release.py",
 )
 
 
-def script(
+def recipe_as_script(
     *,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The table that the script reads.", show_default=False)],
     recipe: Annotated[Path, typer.Option(metavar="FILE", help="The recipe (TOML).", show_default=False)],
@@ -31,10 +31,10 @@ def script(
     """
     from sfumato.recipe import Recipe
 
-    refuse_existing(out, force=force)
+    check_overwrite(out, force=force)
     written = Recipe.read(recipe).to_python(file)
     if out is None:
         typer.echo(written, nl=False)
     else:
-        write_text(out, written)
+        write_text_atomically(out, written)
         typer.echo(out)

@@ -12,7 +12,7 @@ from sfumato.exceptions import InvalidParameterError
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeveralReleases:
+class SeriesFiles:
     """Whether several releases are looked at together, and what they were made from."""
 
     verb: ClassVar[str]  # what the command does to them

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from sfumato.cli.choices import describe_class, print_choices
-from sfumato.cli.options import Json, examples
+from sfumato.cli.options import Json, format_examples
 
-EXAMPLES = examples("sfumato steps", "sfumato steps --json")
+STEP_EXAMPLES = format_examples("sfumato steps", "sfumato steps --json")
 
 
-def steps(*, json: Json = False) -> None:
+def list_masking_steps(*, json: Json = False) -> None:
     """List the masking steps that can be carried out before or instead of a search."""
-    from sfumato.catalogue import STEPS
+    from sfumato.catalogue import MASKING_STEPS
 
-    print_choices(STEPS, describe_class, json=json)
+    print_choices(MASKING_STEPS, describe_class, json=json)

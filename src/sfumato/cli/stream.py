@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Force, Reading, Source, examples, family, spread
-from sfumato.cli.printing import progress
-from sfumato.cli.writing import refuse_existing
+from sfumato.cli.options import Force, ReadingOptions, Source, command_group, expand_option_groups, format_examples
+from sfumato.cli.printing import show_progress_bar
+from sfumato.cli.writing import check_overwrite
 from sfumato.exceptions import InvalidParameterError
 
-EXAMPLES = examples(
+STREAM_EXAMPLES = format_examples(
     "sfumato stream update visits.state january.csv --k 20 --columns age,sex,cost",
     "sfumato stream update visits.state february.csv",
     "sfumato stream sample visits.state --rows 10000 --out synthetic.csv",
@@ -21,21 +21,22 @@ State = Annotated[
     Path, typer.Argument(metavar="STATE", help="The state file; as confidential as the records.", show_default=False)
 ]
 
-app = family("Condense records that arrive in batches, and draw new ones.")
+app = command_group("Condense records that arrive in batches, and draw new ones.")
 
 
 @app.command(
-    epilog=examples(
+    "update",
+    epilog=format_examples(
         "sfumato stream update visits.state january.csv --k 20 --columns age,sex,cost",
         "sfumato stream update visits.state february.csv",
-    )
+    ),
 )
-@spread
-def update(
+@expand_option_groups
+def update_stream(
     *,
     state: State,
     file: Source,
-    reading: Reading,
+    reading: ReadingOptions,
     k: Annotated[int | None, typer.Option("--k", metavar="N", help="At the start: the smallest group size.")] = None,
     columns: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="At the start: the columns to condense.")
@@ -49,7 +50,7 @@ def update(
 
     The first batch needs --k and --columns, and creates the state. A batch that does not fit changes nothing.
     """
-    from sfumato.cli.asking import listed
+    from sfumato.cli.asking import split_names
     from sfumato.condensing.stream import CondensationStream
 
     fresh = not state.exists()
@@ -58,20 +59,20 @@ def update(
     if not fresh and (k is not None or columns is not None):
         raise InvalidParameterError(f"{state} already has its settings; drop --k and --columns.")
     if k is not None and columns is not None:
-        named, names = listed(columns), listed(categorical)
+        named, names = split_names(columns), split_names(categorical)
         stream = CondensationStream(k=k, columns=named, categorical=names, most_groups=most_groups)
     else:
         stream = CondensationStream.load(state)
     batch = reading.read(file)
-    with progress("Condensing"):
+    with show_progress_bar("Condensing"):
         stream.update(batch)
         stream.save(state)
     typer.echo(repr(stream))
 
 
-@app.command(epilog=examples("sfumato stream sample visits.state --rows 10000 --out synthetic.csv"))
-@spread
-def sample(
+@app.command("sample", epilog=format_examples("sfumato stream sample visits.state --rows 10000 --out synthetic.csv"))
+@expand_option_groups
+def sample_stream(
     *,
     state: State,
     rows: Annotated[int, typer.Option(metavar="N", help="How many records to draw.", show_default=False)],
@@ -82,9 +83,9 @@ def sample(
     from sfumato.condensing.stream import CondensationStream
     from sfumato.table.write import write
 
-    refuse_existing(out, force=force)
+    check_overwrite(out, force=force)
     stream = CondensationStream.load(state)
-    with progress("Drawing"):
+    with show_progress_bar("Drawing"):
         write(stream.sample(rows), out)
         stream.save(state)
     typer.echo(out)

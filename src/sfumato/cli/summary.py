@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.cli.printing import aligned, printable, verdict, warning
+from sfumato.cli.printing import align_columns, color_verdict, color_warning, printable
 
 if TYPE_CHECKING:
     from sfumato.judging.audit.audit import Audit
     from sfumato.judging.audit.verdict import Verdict
-    from sfumato.judging.exposure import Exposure
-    from sfumato.release.large.large_release import LargeRelease
-    from sfumato.release.large.recoded_rows import LargeRecodedRows
+    from sfumato.judging.exposure import DisclosureRisk
+    from sfumato.release.large.large_release import StoredRelease
+    from sfumato.release.large.recoded_rows import StoredTransformedRows
     from sfumato.release.release import Release
     from sfumato.table.persons import RowsPerIndividual
 
@@ -24,35 +24,35 @@ def audit_lines(audit: Audit) -> Iterator[str]:
     counted = f"{audit.records:,} records in {len(audit.sizes):,} groups"
     aside = f", {audit.set_aside:,} suppressed records set aside" if audit.set_aside else ""
     if audit.verdicts or audit.truth is not None:
-        yield f"Audit: {verdict(said, good=audit.holds)}; {counted}{aside}"
+        yield f"Audit: {color_verdict(said, good=audit.holds)}; {counted}{aside}"
     else:
         yield f"Audit: {counted}{aside}"
     if audit.verdicts:
         head = ("promise", "level", "holds", "violating records", "violating groups")
-        yield aligned([head, *(row for each in audit.verdicts for row in _judged(each))], indent=2)
-        yield from unpromised_lines(audit)
+        yield align_columns([head, *(row for each in audit.verdicts for row in _verdict_lines(each))], indent=2)
+        yield from unprotected_lines(audit)
     if audit.truth is not None:
-        yield from _truth_lines(audit)
+        yield from _comparison_lines(audit)
     for each in audit.merged_values:
-        yield f"{warning('Merged:')} {printable(each.sentence)}"
+        yield f"{color_warning('Merged:')} {printable(each.sentence)}"
     yield from rows_counted_lines(audit.rows_counted)
 
 
 def rows_counted_lines(found: Sequence[RowsPerIndividual]) -> Iterator[str]:
     """Say of tables whose individuals have several rows that rows are counted."""
     for each in found:
-        yield f"{warning('Rows are counted:')} {printable(each.sentence)}"
+        yield f"{color_warning('Rows are counted:')} {printable(each.sentence)}"
 
 
-def unpromised_lines(audit: Audit) -> Iterator[str]:
+def unprotected_lines(audit: Audit) -> Iterator[str]:
     """Name every sensitive column that no promise names, and its worst exposure."""
-    from sfumato.judging.audit.unpromised import unpromised
+    from sfumato.judging.audit.unpromised import unprotected_attributes
 
-    for each in unpromised(audit):
-        yield f"{warning('No promise:')} {printable(each.sentence)}"
+    for each in unprotected_attributes(audit):
+        yield f"{color_warning('No promise:')} {printable(each.sentence)}"
 
 
-def series_facts(release: Release | LargeRelease | LargeRecodedRows) -> dict[str, dict[str, Any]]:
+def series_summary(release: Release | StoredRelease | StoredTransformedRows) -> dict[str, dict[str, Any]]:
     """Return what a ledger knows of the persons of a release of a series; nothing of any other."""
     from sfumato.release.release import Release
 
@@ -63,9 +63,9 @@ def series_facts(release: Release | LargeRelease | LargeRecodedRows) -> dict[str
     return {"series": {**release.draft.figures(rows), **({"flags": changes} if changes else {})}}
 
 
-def series_lines(release: Release | LargeRelease | LargeRecodedRows) -> Iterator[str]:
+def series_lines(release: Release | StoredRelease | StoredTransformedRows) -> Iterator[str]:
     """Report which release of its series this is, and how many of its persons earlier ones published."""
-    for told in series_facts(release).values():
+    for told in series_summary(release).values():
         yield (
             f"Release {told['number']:,} of its series: persons published before: {told['published_before']:,}, "
             f"new: {told['published_first']:,}, waiting: {told['waiting']:,}"
@@ -81,11 +81,11 @@ def series_lines(release: Release | LargeRelease | LargeRecodedRows) -> Iterator
 def level_lines(audit: Audit) -> Iterator[str]:
     """Report the level of every standard model that the table reaches."""
     yield f"The largest k that this table keeps is {audit.level('k-anonymity')}."
-    rows = [(each.model.name, ", ".join(each.model.attributes), _level(each)) for each in audit.levels]
-    yield aligned([("model", "sensitive", "level"), *rows], indent=2)
+    rows = [(each.model.name, ", ".join(each.model.sensitive_attributes), _level_text(each)) for each in audit.levels]
+    yield align_columns([("model", "sensitive", "level"), *rows], indent=2)
 
 
-def exposure_lines(exposure: Exposure) -> Iterator[str]:
+def disclosure_risk_lines(exposure: DisclosureRisk) -> Iterator[str]:
     """Report how exposed records are, and which rows the most."""
     knows, numbered = {
         1: ("the quasi-identifiers of one person", "of the original"),
@@ -99,38 +99,38 @@ def exposure_lines(exposure: Exposure) -> Iterator[str]:
         (each.what, f"{each.maximum:.4g}", f"{each.mean:.4g}", *(f"{n:,}" for n in each.histogram().values()))
         for each in kinds
     ]
-    yield aligned([head, *rows], indent=2)
+    yield align_columns([head, *rows], indent=2)
     yield f"Most exposed rows {numbered}, counted from 0"
-    yield aligned([(each.what, ", ".join(map(str, each.riskiest()))) for each in kinds], indent=2)
+    yield align_columns([(each.what, ", ".join(map(str, each.riskiest()))) for each in kinds], indent=2)
 
 
-def masking_lines(release: Release | LargeRelease) -> Iterator[str]:
+def masking_lines(release: Release | StoredRelease) -> Iterator[str]:
     """Say what every masking step changed, and what the owner should know about it."""
     if not release.masking:
         return
     yield "Masking"
     for record in release.masking:
-        yield aligned(
+        yield align_columns(
             [
                 (f"{record.step.name} of {', '.join(record.step.attributes)}", ""),
-                *((f"  {name}", f"{value:.6g}") for name, value in record.measures.items()),
+                *((f"  {name}", f"{value:.6g}") for name, value in record.metrics.items()),
             ],
             indent=2,
         )
-        yield from (f"  {warning('Note:')} {printable(each)}" for each in record.warnings)
+        yield from (f"  {color_warning('Note:')} {printable(each)}" for each in record.warnings)
     yield ""
 
 
-def measure_lines(measures: Mapping[str, float]) -> Iterator[str]:
+def metric_lines(measures: Mapping[str, float]) -> Iterator[str]:
     """Yield the lines of the measures."""
     yield "Measures"
-    yield aligned([(name, f"{value:.6g}") for name, value in measures.items()], indent=2)
+    yield align_columns([(name, f"{value:.6g}") for name, value in measures.items()], indent=2)
 
 
-def place_lines(folder: Path) -> Iterator[str]:
+def folder_lines(folder: Path) -> Iterator[str]:
     """Say where a release is, and what of it is safe to share."""
-    report = report_in(folder)
-    yield aligned(
+    report = report_path(folder)
+    yield align_columns(
         [
             ("Safe to share:", str(folder / "public")),
             ("Keep private:", str(folder / "internal")),
@@ -139,33 +139,33 @@ def place_lines(folder: Path) -> Iterator[str]:
     )
 
 
-def report_in(folder: Path) -> str | None:
+def report_path(folder: Path) -> str | None:
     """Return where the report of a release is, if it was written."""
     report = folder / "internal" / "report.html"
     return str(report) if report.exists() else None
 
 
-def _judged(each: Verdict, indent: str = "") -> Iterator[Sequence[str]]:
+def _verdict_lines(each: Verdict, indent: str = "") -> Iterator[Sequence[str]]:
     """Yield the row of a promise, followed by those of its parts."""
     yield (
         indent + repr(each.model),
-        _level(each),
+        _level_text(each),
         "yes" if each.holds else "NO",
         f"{each.records:,}",
         f"{each.groups:,}",
     )
     for part in each.parts:
-        yield from _judged(part, indent + "  ")
+        yield from _verdict_lines(part, indent + "  ")
 
 
-def _level(each: Verdict) -> str:
-    from sfumato.judging.audit.verdict import plain
+def _level_text(each: Verdict) -> str:
+    from sfumato.judging.audit.verdict import json_number
 
-    level = plain(each.level)
+    level = json_number(each.level)
     return f"{level:.6g}" if isinstance(level, float) else str(level)
 
 
-def _truth_lines(audit: Audit) -> Iterator[str]:
+def _comparison_lines(audit: Audit) -> Iterator[str]:
     truth = audit.truth
     assert truth is not None  # noqa: S101 - asked for only where it is there
     how = "by the known row correspondence" if truth.with_correspondence else "by a possible row correspondence"

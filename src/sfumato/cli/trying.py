@@ -7,26 +7,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.anonymize import read_for, titled
-from sfumato.cli.compare import show_comparison
-from sfumato.cli.options import CountRows, Json, PublishText, Reading, RecipeOptions, Source, examples, spread
-from sfumato.cli.printing import progress
+from sfumato.cli.anonymize import read_for, with_title
+from sfumato.cli.compare import print_comparison
+from sfumato.cli.options import (
+    CountRows,
+    Json,
+    PublishText,
+    ReadingOptions,
+    RecipeOptions,
+    Source,
+    expand_option_groups,
+    format_examples,
+)
+from sfumato.cli.printing import show_progress_bar
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import Algorithm
+    from sfumato.algorithms.base import TableAlgorithm
 
-EXAMPLES = examples(
+ALGORITHM_EXAMPLES = format_examples(
     "sfumato try patients.csv --recipe recipe.toml",
     "sfumato try patients.csv --recipe recipe.toml --algorithms mondrian,optimal,anatomy --out candidates",
     "sfumato try patients.csv --recipe recipe.toml --algorithms mondrian --algorithms optimal:loss=precision --json",
 )
 
 
-@spread
-def try_(
+@expand_option_groups
+def compare_algorithms(
     *,
     file: Source,
-    reading: Reading,
+    reading: ReadingOptions,
     asked: RecipeOptions,
     algorithms: Annotated[
         list[str],
@@ -56,13 +65,13 @@ def try_(
     Algorithms that do not support the promise, or cannot keep it, are listed with the reason. Without --out nothing is
     written. Keep the figures private: they also describe the original.
     """
-    from sfumato.cli.asking import ask_recipe
-    from sfumato.release.trying import try_algorithms
-    from sfumato.table.atomic import refuse_occupied
+    from sfumato.cli.asking import build_recipe
+    from sfumato.release.trying import compare_algorithms
+    from sfumato.table.atomic import check_target_free
 
     if out is not None:
-        refuse_occupied(out, replace=False)
-    recipe = ask_recipe(
+        check_target_free(out, replace=False)
+    recipe = build_recipe(
         asked,
         algorithm=None,
         max_suppressed=max_suppressed,
@@ -70,26 +79,26 @@ def try_(
         publish_text=publish_text,
         seed=seed,
     )
-    chosen = _chosen(algorithms)
+    chosen = _chosen_algorithms(algorithms)
     recipe, table = read_for(recipe, file, reading)
-    recipe = titled(recipe, file, None, recorded=False)
-    with progress("Trying") as tell:
-        found = try_algorithms(table, recipe, chosen, most_seconds=most_seconds, folder=out, progress=tell)
+    recipe = with_title(recipe, file, None, recorded=False)
+    with show_progress_bar("Trying") as tell:
+        found = compare_algorithms(table, recipe, chosen, most_seconds=most_seconds, folder=out, progress=tell)
     page = None if out is None else out / "comparison.html"
     if page is not None:
         found.page(recipe.language).save(page)
-    show_comparison(found, json=json, page=page)
+    print_comparison(found, json=json, page=page)
 
 
-def _chosen(given: list[str]) -> list[str | Algorithm]:
+def _chosen_algorithms(given: list[str]) -> list[str | TableAlgorithm]:
     """Return the names, and those algorithms that are given with parameters."""
     from sfumato.catalogue import ALGORITHMS
-    from sfumato.cli.asking import ask_algorithm, listed
+    from sfumato.cli.asking import parse_algorithm, split_names
 
-    chosen: list[str | Algorithm] = []
+    chosen: list[str | TableAlgorithm] = []
     for text in given:
         if ":" in text:
-            chosen.append(ask_algorithm(text))
+            chosen.append(parse_algorithm(text))
         else:
-            chosen += [name for each in listed(text) for name in (ALGORITHMS if each == "all" else [each])]
+            chosen += [name for each in split_names(text) for name in (ALGORITHMS if each == "all" else [each])]
     return chosen

@@ -11,11 +11,11 @@ import sys
 import threading
 from typing import Any
 
-MOST = 10_000  # pieces of text that wait for a reader; what comes then is dropped
-PATIENCE = 1.0  # seconds at the end in which a reader must read something
+MAX_PENDING = 10_000  # pieces of text that wait for a reader; what comes then is dropped
+FLUSH_TIMEOUT = 1.0  # seconds at the end in which a reader must read something
 
 
-def never_wait_for_a_reader() -> None:
+def make_stderr_nonblocking() -> None:
     """Let all that is said on the error stream go through a thread, unless it is a terminal.
 
     A pipe that is full blocks whoever writes: the session with other parties, and the signal that is to end it.
@@ -23,18 +23,18 @@ def never_wait_for_a_reader() -> None:
     if sys.stderr.isatty():
         return
     try:
-        waiting = _Waiting(sys.stderr.fileno())
+        waiting = _BufferedStderr(sys.stderr.fileno())
     except OSError:  # captured in memory, which never blocks
         return
     sys.stderr = io.TextIOWrapper(io.BufferedWriter(waiting), "utf-8", errors="replace", write_through=True)
 
 
-class _Waiting(io.RawIOBase):
+class _BufferedStderr(io.RawIOBase):
     """What waits to be written to a file by a thread."""
 
     def __init__(self, file: int) -> None:
         self._file = file
-        self._pieces: queue.Queue[bytes] = queue.Queue(MOST)
+        self._pieces: queue.Queue[bytes] = queue.Queue(MAX_PENDING)
         self._written = threading.Event()
         threading.Thread(target=self._work, name="sfumato-errors", daemon=True).start()
         atexit.register(self._end)
@@ -65,5 +65,5 @@ class _Waiting(io.RawIOBase):
         """Wait as long as somebody reads."""
         while self._pieces.unfinished_tasks:
             self._written.clear()
-            if self._pieces.unfinished_tasks and not self._written.wait(PATIENCE):
+            if self._pieces.unfinished_tasks and not self._written.wait(FLUSH_TIMEOUT):
                 return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.options import Json, Reading, RoleOptions, examples, spread
+from sfumato.cli.options import Json, ReadingOptions, RoleOptions, expand_option_groups, format_examples
 from sfumato.cli.printing import print_json, printable
 from sfumato.exceptions import InvalidParameterError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
 
 LINE = 100
-EXAMPLES = examples(
+UTILITY_EXAMPLES = format_examples(
     "sfumato utility release/public/table.csv --original patients.csv --recipe release/internal/recipe.toml",
     "sfumato utility theirs.csv --original patients.csv --quasi age,zip --sensitive cost --target cost",
     "sfumato utility release/public/table.csv --original kept.csv --recipe release/internal/recipe.toml \\",
@@ -26,14 +26,14 @@ EXAMPLES = examples(
 )
 
 
-@spread
-def utility(
+@expand_option_groups
+def compare_findings(
     *,
     file: Annotated[str, typer.Argument(metavar="FILE", help="The published table.", show_default=False)],
     original: Annotated[
         str, typer.Option(metavar="FILE", help="The original that it was made from.", show_default=False)
     ],
-    reading: Reading,
+    reading: ReadingOptions,
     roles: RoleOptions,
     target: Annotated[
         str | None,
@@ -62,26 +62,30 @@ def utility(
 
     if (classify is None) != (held_out is None):
         raise InvalidParameterError("Give --classify and --held-out together.")
-    promise = roles.promise()
+    promise = roles.audit_request()
     schema = promise.schema
     published, source = reading.read(file, promise.conventions), reading.read(original, promise.reading)
     found = compare_utility(source, published, schema, target=target)
     trained = None
     if classify is not None and held_out is not None:
-        trained = _trained(source, published, reading.read(held_out, promise.reading), classify, schema)
+        trained = _classification_accuracy(source, published, reading.read(held_out, promise.reading), classify, schema)
     if json:
         print_json({**found.to_dict(), "classifier": None if trained is None else trained.to_dict()})
     else:
-        lines = [line for each in (_told(found.to_dict()), [] if trained is None else [repr(trained)]) for line in each]
+        lines = [
+            line
+            for each in (_findings_as_text(found.to_dict()), [] if trained is None else [repr(trained)])
+            for line in each
+        ]
         typer.echo("\n\n".join(lines) or repr(found))
 
 
-def _trained(
+def _classification_accuracy(
     original: pa.Table, published: pa.Table, held_out: pa.Table, target: str, schema: Schema
 ) -> ClassifierComparison:
     from sfumato.judging.comparing.classification import compare_classifiers
 
-    columns = [name for name in (*schema.quasi, *schema.sensitive, *schema.insensitive) if name != target]
+    columns = [name for name in (*schema.quasi_identifiers, *schema.sensitive, *schema.insensitive) if name != target]
     return compare_classifiers(
         original,
         published,
@@ -92,16 +96,16 @@ def _trained(
     )
 
 
-def _told(figures: dict[str, Any]) -> list[str]:
+def _findings_as_text(figures: dict[str, Any]) -> list[str]:
     """Return the same tables as the report, as text."""
     from sfumato.judging.risk.showing import text_table
-    from sfumato.reporting.analysts import findings_of
+    from sfumato.reporting.analysts import present_findings
     from sfumato.reporting.words import ENGLISH
 
     tables = [
         f"{printable(each.title)}\n{fill(printable(each.says), LINE)}\n"
         + text_table([[printable(cell) for cell in row] for row in (each.head, *each.rows, *each.folded)])
-        for each in findings_of(figures)
+        for each in present_findings(figures)
     ]
     for name in ("unused", "lost"):
         columns = ", ".join(map(printable, figures[name]))

@@ -6,10 +6,10 @@ from dataclasses import asdict
 
 import typer
 
-from sfumato.cli.options import Json, examples
-from sfumato.cli.printing import print_json, progress
+from sfumato.cli.options import Json, format_examples
+from sfumato.cli.printing import print_json, show_progress_bar
 
-EXAMPLES = examples("sfumato warmup", "sfumato warmup --json")
+EXAMPLES = format_examples("sfumato warmup", "sfumato warmup --json")
 
 
 def warmup(*, json: Json = False) -> None:
@@ -20,7 +20,7 @@ def warmup(*, json: Json = False) -> None:
     """
     from sfumato.coding.warmup import warm_up
 
-    with progress("Compiling"):
+    with show_progress_bar("Compiling"):
         done = warm_up()
     if json:
         print_json(asdict(done))

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.kinds import end_audit
-from sfumato.cli.options import Json, examples, family, spread
-from sfumato.cli.printing import print_json, progress
-from sfumato.cli.reading_ways import ReadingBatch, area_of
-from sfumato.cli.writing import refuse_existing
+from sfumato.cli.kinds import print_audit_and_exit
+from sfumato.cli.options import Json, command_group, expand_option_groups, format_examples
+from sfumato.cli.printing import print_json, show_progress_bar
+from sfumato.cli.reading_ways import BatchReadingOptions, parse_area
+from sfumato.cli.writing import check_overwrite
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.places.way_stream import WaysStream
+    from sfumato.places.way_stream import TrajectoryStream
 
-EXAMPLES = examples(
+STREAM_EXAMPLES = format_examples(
     "sfumato ways stream update crowds.state minute1.csv --k 5 --area 13.2,52.4,13.6,52.6 --out shown1.csv",
     "sfumato ways stream update crowds.state minute2.csv --out shown2.csv",
     "sfumato ways stream audit shown1.csv shown2.csv --k 5",
@@ -28,7 +28,7 @@ EXAMPLES = examples(
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamStart:
+class StreamOptions:
     """How a stream begins."""
 
     k: Annotated[int | None, typer.Option("--k", metavar="K", help="At the start: persons in a crowd.")] = None
@@ -45,9 +45,9 @@ class StreamStart:
         int | None, typer.Option(metavar="N", help="At the start: how often the area is quartered; by default 8.")
     ] = None
 
-    def opened(self, state: Path) -> WaysStream:
+    def opened(self, state: Path) -> TrajectoryStream:
         """Begin a stream, or go on with one as its state says."""
-        from sfumato.places.way_stream import WaysStream
+        from sfumato.places.way_stream import TrajectoryStream
 
         given = {name: value for name, value in vars(self).items() if value is not None}
         if state.exists():
@@ -55,24 +55,25 @@ class StreamStart:
                 raise InvalidParameterError(
                     f"{state} already has its settings; drop --k, --area and what is for the start."
                 )
-            return WaysStream.load(state)
+            return TrajectoryStream.load(state)
         if self.k is None or self.area is None:
             raise InvalidParameterError(f"{state} does not exist; give --k and --area to create it.")
-        return WaysStream(**{**given, "area": area_of(self.area), "state": state})
+        return TrajectoryStream(**{**given, "area": parse_area(self.area), "state": state})
 
 
-app = family("Publish regions of crowds of k persons who stay together, while they move.")
+stream_app = command_group("Publish regions of crowds of k persons who stay together, while they move.")
 
 
-@app.command(
-    epilog=examples(
+@stream_app.command(
+    "update",
+    epilog=format_examples(
         "sfumato ways stream update crowds.state minute1.csv --k 5 --area 13.2,52.4,13.6,52.6 --out shown1.csv",
         "sfumato ways stream update crowds.state minute2.csv --out shown2.csv",
         "tail -n 500 points.csv | cat header.csv - | sfumato ways stream update crowds.state - --out shown3.csv",
-    )
+    ),
 )
-@spread
-def update(
+@expand_option_groups
+def update_stream(
     *,
     state: Annotated[
         Path, typer.Argument(metavar="STATE", help="The state; as confidential as the points.", show_default=False)
@@ -81,8 +82,8 @@ def update(
         str, typer.Argument(metavar="FILE", help="New points, or - for standard input (CSV).", show_default=False)
     ],
     out: Annotated[Path, typer.Option(metavar="FILE", help="A new file for what may leave.", show_default=False)],
-    start: StreamStart,
-    reading: ReadingBatch,
+    start: StreamOptions,
+    reading: BatchReadingOptions,
     json: Json = False,
 ) -> None:
     """Take new points, and write the regions of crowds that may leave: a row for every crowd that moved.
@@ -91,14 +92,14 @@ def update(
     crash in between, the same points can be given again, and those that are not too late by then leave. Points that do
     not fit change nothing.
     """
-    from sfumato.table.atomic import refuse_missing_parent
+    from sfumato.table.atomic import check_parent_exists
     from sfumato.table.write import write
 
-    refuse_existing(out, force=None)
-    refuse_missing_parent(out.resolve())
+    check_overwrite(out, force=None)
+    check_parent_exists(out.resolve())
     stream = start.opened(state)
     batch = reading.read(file)
-    with progress("Gathering"):
+    with show_progress_bar("Gathering"):
         shown = stream.update(batch, **reading.columns)
         write(shown, out)
     if json:
@@ -109,8 +110,8 @@ def update(
     typer.echo(repr(stream))
 
 
-@app.command(epilog=examples("sfumato ways stream audit shown1.csv shown2.csv --k 5"))
-def audit(
+@stream_app.command("audit", epilog=format_examples("sfumato ways stream audit shown1.csv shown2.csv --k 5"))
+def audit_published_stream(
     *,
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="All that was published, in any order.", show_default=False)
@@ -119,14 +120,14 @@ def audit(
     json: Json = False,
 ) -> None:
     """Judge all that a stream published, from its files alone; the exit code is 1 if the promise does not hold."""
-    from sfumato.places.way_stream import audit_stream, joined
+    from sfumato.places.way_stream import audit_stream, concatenate_updates
 
-    with progress("Judging"):
-        found = audit_stream(joined([_published(file) for file in files]), k=k)
-    end_audit(found, json=json)
+    with show_progress_bar("Judging"):
+        found = audit_stream(concatenate_updates([_read_published_stream(file) for file in files]), k=k)
+    print_audit_and_exit(found, json=json)
 
 
-def _published(file: Path) -> pa.Table:
+def _read_published_stream(file: Path) -> pa.Table:
     """Read what a stream published; keys are texts, also where all of them look like numbers."""
     import pyarrow as pa
 

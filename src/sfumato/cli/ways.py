@@ -15,28 +15,28 @@ from sfumato.cli.kinds import (
     KindRecipeFile,
     NoReport,
     Replace,
-    asked,
-    asked_models,
-    end_attacks,
-    end_audit,
-    judged_models,
-    known_recipe,
-    write_release,
+    choose_by_name,
+    choose_models,
+    models_to_audit,
+    print_attacks_and_exit,
+    print_audit_and_exit,
+    recipe_from_option,
+    write_and_print_release,
 )
-from sfumato.cli.options import Json, Threshold, examples, family, spread
-from sfumato.cli.printing import aligned, print_json, progress
-from sfumato.cli.reading_ways import Points, ReadingWays
-from sfumato.cli.way_counts import EXAMPLES as COUNT_EXAMPLES
-from sfumato.cli.way_counts import app as count_app
-from sfumato.cli.way_stream import EXAMPLES as STREAM_EXAMPLES
-from sfumato.cli.way_stream import app as stream_app
+from sfumato.cli.options import Json, Threshold, command_group, expand_option_groups, format_examples
+from sfumato.cli.printing import align_columns, print_json, show_progress_bar
+from sfumato.cli.reading_ways import Points, TrajectoryReadingOptions
+from sfumato.cli.way_counts import TRAJECTORY_COUNT_EXAMPLES as COUNT_EXAMPLES
+from sfumato.cli.way_counts import trajectory_counts_app as count_app
+from sfumato.cli.way_stream import STREAM_EXAMPLES as STREAM_EXAMPLES
+from sfumato.cli.way_stream import stream_app as stream_app
 from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.places.region_ways import RegionWays
+    from sfumato.places.region_ways import CloakedTrajectories
     from sfumato.places.trajectories import Trajectories
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato ways unicity points.csv --person user --longitude lon --latitude lat",
     "sfumato ways anonymize points.csv --person user --model k-delta:k=5,delta=300 --out release",
     "sfumato ways audit release/public --recipe release/internal/recipe.toml",
@@ -53,17 +53,20 @@ Meters = Annotated[float, typer.Option(metavar="M", help="How exactly places are
 Seconds = Annotated[float, typer.Option(metavar="S", help="How exactly moments are known.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Repeats the draws.")]
 
-app = family("Publish trajectories: who was where, and when.")
+app = command_group("Publish trajectories: who was where, and when.")
 app.add_typer(count_app, name="count", epilog=COUNT_EXAMPLES)
 app.add_typer(stream_app, name="stream", epilog=STREAM_EXAMPLES)
 
 
-@app.command(epilog=examples("sfumato ways unicity points.csv --person user --points 4 --meters 500 --seconds 3600"))
-@spread
-def unicity(
+@app.command(
+    "unicity",
+    epilog=format_examples("sfumato ways unicity points.csv --person user --points 4 --meters 500 --seconds 3600"),
+)
+@expand_option_groups
+def measure_unicity(
     *,
     file: Points,
-    reading: ReadingWays,
+    reading: TrajectoryReadingOptions,
     points: Known = 4,
     meters: Meters = 500.0,
     seconds: Seconds = 3600.0,
@@ -74,29 +77,30 @@ def unicity(
     from sfumato.places.singling_out import unicity as find
 
     ways, _ = reading.read(file, {})
-    with progress("Looking"):
+    with show_progress_bar("Looking"):
         found = find(ways, points=points, meters=meters, seconds=seconds, seed=seed)
     print_json(found.to_dict()) if json else typer.echo(repr(found).strip("<>"))
 
 
 @app.command(
-    epilog=examples(
+    "anonymize",
+    epilog=format_examples(
         "sfumato ways anonymize points.csv --person user --model k-delta:k=5,delta=300 --out release",
         "sfumato ways anonymize points.csv --model k-delta:k=5,delta=300 \\",
         "    --algorithm never-walk-alone:span=43200,every=1800 --out release",
         "sfumato ways anonymize checkins.csv --place shop --model km-places:k=5,m=2 --out release",
         "sfumato ways anonymize points.csv --recipe release/internal/recipe.toml --out again",
-    )
+    ),
 )
-@spread
-def anonymize(
+@expand_option_groups
+def anonymize_trajectories(
     *,
     file: Points,
     out: KindOut,
     model: KindModels = [],  # noqa: B006 - Typer copies it
     algorithm: KindAlgorithm = None,
     recipe: KindRecipeFile = None,
-    reading: ReadingWays,
+    reading: TrajectoryReadingOptions,
     table_format: Annotated[
         str, typer.Option("--format", metavar="FORMAT", help="The form of the file: csv or parquet.")
     ] = "csv",
@@ -109,30 +113,30 @@ def anonymize(
 ) -> None:
     """Publish ways so that a promise about them holds; the promises choose the usual search, unless one is named."""
     from sfumato.places.anonymizing import anonymize as make
-    from sfumato.places.anonymizing import carry_out
+    from sfumato.places.anonymizing import run_recipe
     from sfumato.places.catalogue import ALGORITHMS, MODELS, read_recipe
-    from sfumato.places.way_release import person_number
-    from sfumato.table.atomic import refuse_occupied
+    from sfumato.places.way_release import individual_index
+    from sfumato.table.atomic import check_target_free
 
-    refuse_occupied(out, replace=replace)
-    known = known_recipe(recipe, read_recipe, model, algorithm)
-    models = () if known is not None else asked_models(model, MODELS)
-    ways, how = reading.read(file, dict(known.source) if known else {})
+    check_target_free(out, replace=replace)
+    known = recipe_from_option(recipe, read_recipe, model, algorithm)
+    models = () if known is not None else choose_models(model, MODELS)
+    ways, how = reading.read(file, dict(known.input) if known else {})
     if show is not None:
-        person_number(ways, show)
-    with progress("Searching") as tell:
+        individual_index(ways, show)
+    with show_progress_bar("Searching") as tell:
         if known is not None:
-            release = carry_out(known, ways, progress=tell)
+            release = run_recipe(known, ways, progress=tell)
         else:
-            search = None if algorithm is None else asked("algorithm", algorithm, ALGORITHMS)
+            search = None if algorithm is None else choose_by_name("algorithm", algorithm, ALGORITHMS)
             release = make(ways, models=models, algorithm=search, source=how, progress=tell)
-    release = release if show is None else release.showing(show)
-    write_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
+    release = release if show is None else release.with_example(show)
+    write_and_print_release(release, out, table_format=table_format, replace=replace, report=not no_report, json=json)
 
 
-@app.command(epilog=examples("sfumato ways audit release/public --model k-delta:k=5,delta=300"))
-@spread
-def audit(
+@app.command("audit", epilog=format_examples("sfumato ways audit release/public --model k-delta:k=5,delta=300"))
+@expand_option_groups
+def audit_trajectories(
     *,
     published: Published,
     model: KindModels = [],  # noqa: B006 - Typer copies it
@@ -143,52 +147,58 @@ def audit(
     from sfumato.places.anonymizing import audit as judge
     from sfumato.places.catalogue import MODELS, read_recipe
 
-    models = judged_models(model, recipe, read_recipe, MODELS)
-    with progress("Judging"):
-        found = judge(_published(published), models=models)
-    end_audit(found, json=json)
+    models = models_to_audit(model, recipe, read_recipe, MODELS)
+    with show_progress_bar("Judging"):
+        found = judge(_read_published_trajectories(published), models=models)
+    print_audit_and_exit(found, json=json)
 
 
 @app.command(
-    epilog=examples(
+    "measure",
+    epilog=format_examples(
         "sfumato ways measure release/public --with points.csv --recipe release/internal/recipe.toml",
         "sfumato ways measure made-up.csv --with points.csv --person user --json",
-    )
+    ),
 )
-@spread
-def measure(
+@expand_option_groups
+def compute_metrics(
     *,
     published: Published,
     with_: With,
     recipe: KindRecipeFile = None,
-    reading: ReadingWays,
+    reading: TrajectoryReadingOptions,
     json: Json = False,
 ) -> None:
     """Tell what published or made-up ways have lost; with a recipe also how far points were moved.
 
     Keep the figures private: they also describe the original.
     """
-    from sfumato.places.measures import MEANINGS, measure_ways
+    from sfumato.places.measures import DESCRIPTIONS, compute_metrics
     from sfumato.reporting import numbers
 
-    original, shown = _sides(published, with_, recipe, reading)
-    with progress("Measuring"):
-        found = measure_ways(original, shown)
+    original, shown = _read_both_sides(published, with_, recipe, reading)
+    with show_progress_bar("Measuring"):
+        found = compute_metrics(original, shown)
     if json:
         print_json(found)
         return
-    typer.echo(aligned([[name, numbers.measure(value, share=False), MEANINGS[name]] for name, value in found.items()]))
+    typer.echo(
+        align_columns(
+            [[name, numbers.format_metric(value, share=False), DESCRIPTIONS[name]] for name, value in found.items()]
+        )
+    )
 
 
 @app.command(
-    epilog=examples(
+    "attack",
+    epilog=format_examples(
         "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml",
         "sfumato ways attack release/public --with points.csv --recipe release/internal/recipe.toml \\",
         "    --attack signal-linking --attack who-knows-whom --source phones.csv --friends friends.csv --json",
-    )
+    ),
 )
-@spread
-def attack(
+@expand_option_groups
+def attack_trajectories(
     *,
     published: Published,
     with_: With,
@@ -202,7 +212,7 @@ def attack(
     friends: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Pairs of persons who know each other, in two columns.")
     ] = None,
-    reading: ReadingWays,
+    reading: TrajectoryReadingOptions,
     points: Known = 4,
     meters: Meters = 500.0,
     seconds: Seconds = 3600.0,
@@ -224,33 +234,33 @@ def attack(
     from sfumato.places.catalogue import read_recipe
     from sfumato.randomness import draw_seed
 
-    original, shown = _sides(published, with_, recipe, reading)
+    original, shown = _read_both_sides(published, with_, recipe, reading)
     seed = draw_seed() if seed is None else seed
     options: dict[str, Any] = {"points": points, "meters": meters, "seconds": seconds, "targets": targets, "seed": seed}
-    options |= {"attacks": attack or ATTACKS, "friends": None if friends is None else _pairs(friends)}
+    options |= {"attacks": attack or ATTACKS, "friends": None if friends is None else _read_pairs(friends)}
     if source is not None:
-        known = known_recipe(recipe, read_recipe, (), None)
-        how = {name: value for name, value in (known.source if known else {}).items() if name != "sensitive"}
+        known = recipe_from_option(recipe, read_recipe, (), None)
+        how = {name: value for name, value in (known.input if known else {}).items() if name != "sensitive"}
         options["source"] = replace(reading, sensitive=None).read(source, how)[0]
-    with progress("Attacking"):
+    with show_progress_bar("Attacking"):
         before, after = run(original, original, **options), run(shown, original, **options)
-    end_attacks(before, after, threshold=threshold, json=json)
+    print_attacks_and_exit(before, after, threshold=threshold, json=json)
 
 
-def _sides(
-    published: Path, original: Path, recipe: Path | None, reading: ReadingWays
-) -> tuple[Trajectories, Trajectories | RegionWays]:
+def _read_both_sides(
+    published: Path, original: Path, recipe: Path | None, reading: TrajectoryReadingOptions
+) -> tuple[Trajectories, Trajectories | CloakedTrajectories]:
     """Read the original and what is published; a recipe makes it again, to learn who is who."""
-    from sfumato.places.anonymizing import carry_out
+    from sfumato.places.anonymizing import run_recipe
     from sfumato.places.catalogue import read_recipe
 
-    known = known_recipe(recipe, read_recipe, (), None)
-    ways, _ = reading.read(original, dict(known.source) if known else {})
-    shown = _published(published)
+    known = recipe_from_option(recipe, read_recipe, (), None)
+    ways, _ = reading.read(original, dict(known.input) if known else {})
+    shown = _read_published_trajectories(published)
     if known is None:
         return ways, shown
-    with progress("Searching") as tell:
-        again = carry_out(known, ways, progress=tell).ways
+    with show_progress_bar("Searching") as tell:
+        again = run_recipe(known, ways, progress=tell).trajectories
     if again.digest() != shown.digest():
         raise InvalidParameterError(
             "The recipe and these points give other ways than those published; give what they were made from."
@@ -258,23 +268,23 @@ def _sides(
     return ways, again
 
 
-def _published(path: Path) -> Trajectories | RegionWays:
+def _read_published_trajectories(path: Path) -> Trajectories | CloakedTrajectories:
     """Read published ways from a folder or a file."""
-    from sfumato.places.way_release import WayRelease, published_from
+    from sfumato.places.way_release import TrajectoriesRelease, read_published
 
-    with progress("Reading"):
-        return WayRelease.read(path) if path.is_dir() else published_from(path)
+    with show_progress_bar("Reading"):
+        return TrajectoriesRelease.read(path) if path.is_dir() else read_published(path)
 
 
-def _pairs(path: Path) -> list[tuple[str, str]]:
+def _read_pairs(path: Path) -> list[tuple[str, str]]:
     """Read pairs of keys from the first two columns of a table."""
     from sfumato.table.read import read
-    from sfumato.table.values import texts
+    from sfumato.table.values import format_values
 
     table = read(path)
     if table.num_columns < 2:  # noqa: PLR2004 - a pair has two
         raise InvalidParameterError(
             "The table of persons who know each other needs two columns; give a pair in each row."
         )
-    sides = [texts(table.column(at)).to_pylist() for at in (0, 1)]
+    sides = [format_values(table.column(at)).to_pylist() for at in (0, 1)]
     return [(one, other) for one, other in zip(*sides, strict=True) if one is not None and other is not None]

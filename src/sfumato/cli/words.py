@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from sfumato.entrance import UNSAID, translated
+from sfumato.entrance import UNSPECIFIED, translate
 
 OTHER_NAMES = {"column_types": "column_type", "if_exists": "replace"}
 COMMANDS = {"attack_records": "sfumato attack --records", "exposure": "sfumato audit", "read": "a file"}
 
 
 @dataclass(frozen=True)
-class ShellWords:
+class ShellTerms:
     """The words of one command; `options` are its options, by the names of their parameters."""
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class ShellWords:
         option = self.options.get(name) or self.options.get(OTHER_NAMES.get(name, name))
         if option is None:
             return None
-        if value is UNSAID or value is True or (name == "if_exists" and value == "replace"):
+        if value is UNSPECIFIED or value is True or (name == "if_exists" and value == "replace"):
             return option
         if isinstance(value, Mapping):
             return " ".join(f"{option} {shlex.quote(f'{key}={each}')}" for key, each in value.items())
@@ -40,7 +40,7 @@ class ShellWords:
         known = slugs().get(owner.rpartition(".")[2])
         if known is not None:
             return f"{name} of {known}"
-        option = self.option(name, UNSAID)
+        option = self.option(name, UNSPECIFIED)
         if option is not None:
             return option
         return f"{name} of the recipe" if owner in {"Recipe", "Schema"} else name.replace("_", " ")
@@ -56,7 +56,7 @@ class ShellWords:
     def shown(self, value: object) -> str:
         """Write a value as options take it.
 
-        >>> ShellWords().shown({"zip": "text"}), ShellWords().shown(()), ShellWords().shown([1, 2])
+        >>> ShellTerms().shown({"zip": "text"}), ShellTerms().shown(()), ShellTerms().shown([1, 2])
         ('zip=text', 'nothing', '1,2')
         """
         if value is None or (isinstance(value, tuple | list | dict | str) and not value):
@@ -68,29 +68,29 @@ class ShellWords:
         return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-_WORDS: ContextVar[ShellWords | None] = ContextVar("words", default=None)
+_TERMS: ContextVar[ShellTerms | None] = ContextVar("words", default=None)
 
 
-def in_shell(sentence: str) -> str:
+def to_shell_terms(sentence: str) -> str:
     """Return a sentence of the library in the words of the command that is run."""
-    return translated(sentence, _WORDS.get() or ShellWords())
+    return translate(sentence, _TERMS.get() or ShellTerms())
 
 
 @contextmanager
-def words_of(command: Any, arguments: list[str]) -> Iterator[None]:
+def command_terms(command: Any, arguments: list[str]) -> Iterator[None]:
     """Speak the words of the command that some arguments name."""
     for word in arguments:
         command = getattr(command, "commands", {}).get(word, command)
-    options = {each.name: _called(each) for each in command.params}
+    options = {each.name: _option_name(each) for each in command.params}
     options |= {f"no {each.name}": each.secondary_opts[0] for each in command.params if each.secondary_opts}
-    token = _WORDS.set(ShellWords(options))
+    token = _TERMS.set(ShellTerms(options))
     try:
         yield
     finally:
-        _WORDS.reset(token)
+        _TERMS.reset(token)
 
 
-def _called(parameter: Any) -> str:
+def _option_name(parameter: Any) -> str:
     """Return the longest name of an option, or what stands for an argument in the help."""
     if getattr(parameter, "param_type_name", "") == "argument":
         return str(parameter.metavar or parameter.name.upper())
@@ -101,12 +101,12 @@ def _called(parameter: Any) -> str:
 def slugs() -> dict[str, str]:
     """Return what models, algorithms, masking steps and hierarchies are called, by their classes."""
     from sfumato.baskets import catalogue as baskets
-    from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
+    from sfumato.catalogue import ALGORITHMS, MASKING_STEPS, MODELS
     from sfumato.hierarchies.settings import BUILDERS
     from sfumato.networks import catalogue as networks
     from sfumato.places import catalogue as places
 
-    kinds: list[Mapping[str, Any]] = [BUILDERS, *(each.built_in for each in (MODELS, ALGORITHMS, STEPS))]
+    kinds: list[Mapping[str, Any]] = [BUILDERS, *(each.built_in for each in (MODELS, ALGORITHMS, MASKING_STEPS))]
     kinds += [baskets.ALGORITHMS, baskets.MODELS, places.ALGORITHMS, places.MODELS]
-    kinds += [networks.ALGORITHMS, networks.PROMISES]  # its models are also those of tables, of other packages, too
+    kinds += [networks.ALGORITHMS, networks.GRAPH_MODELS]  # its models are also those of tables, of other packages, too
     return {made.__name__: name for kind in reversed(kinds) for name, made in kind.items() if isinstance(made, type)}

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import examples, spread
+from sfumato.cli.options import expand_option_groups, format_examples
 from sfumato.cli.printing import printable
 
 if TYPE_CHECKING:
-    from sfumato.workbench.serving import Serving
+    from sfumato.workbench.serving import ServerOptions
 
-EXAMPLES = examples(
+EXAMPLES = format_examples(
     "sfumato workbench",
     "sfumato workbench patients.csv",
     "sfumato workbench patients.csv --project study",
@@ -26,7 +26,7 @@ EXAMPLES = examples(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServingOptions:
+class WorkbenchOptions:
     """How the page is served."""
 
     language: Annotated[str | None, typer.Option(metavar="en|zh", help="Of the page; by default the browser's.")] = None
@@ -39,11 +39,11 @@ class ServingOptions:
     idle: Annotated[float, typer.Option(metavar="HOURS", help="Stop after so long without a request.")] = 8.0
     max_upload: Annotated[int, typer.Option(metavar="MB", help="The largest upload.")] = 2048
 
-    def serving(self, *, kept: bool) -> Serving:
+    def serving(self, *, kept: bool) -> ServerOptions:
         """Return how to serve; `kept` says whether the project stays."""
-        from sfumato.workbench.serving import Serving
+        from sfumato.workbench.serving import ServerOptions
 
-        return Serving(
+        return ServerOptions(
             host=self.host,
             port=self.port,
             proxy=self.behind_proxy,
@@ -54,7 +54,7 @@ class ServingOptions:
         )
 
 
-@spread
+@expand_option_groups
 def workbench(
     source: Annotated[
         str | None,
@@ -69,7 +69,7 @@ def workbench(
     ] = None,
     table: Annotated[str | None, typer.Option(metavar="NAME", help="The table to read from a database.")] = None,
     query: Annotated[str | None, typer.Option(metavar="SQL", help="A query to read instead of a table.")] = None,
-    options: ServingOptions,
+    options: WorkbenchOptions,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address and open no browser.")] = False,
     again: Annotated[
         bool, typer.Option("--again", help="Print a new address of the workbench that is running.")
@@ -80,27 +80,27 @@ def workbench(
     The page is served on this machine, for you alone, and needs no network. The address that is printed opens it once.
     """
     from sfumato.exceptions import InvalidParameterError
-    from sfumato.table.extras import optional_library
+    from sfumato.table.extras import import_optional
 
     for library in ("starlette", "uvicorn"):
-        optional_library(library, extra="workbench", error=InvalidParameterError)
+        import_optional(library, extra="workbench", error=InvalidParameterError)
     from sfumato.workbench import serving
-    from sfumato.workbench.worker import WithoutPandas
+    from sfumato.workbench.worker import BlockPandasImport
 
     if again:
-        typer.echo(serving.again())
+        typer.echo(serving.reopen_address())
         return
-    folder, place, name = _asked(source, project)
+    folder, place, name = _project_and_source(source, project)
     asked = options.serving(kept=folder is not None)
     reading = {key: value for key, value in {"table": table, "query": query}.items() if value is not None}
     opened = None if place is None else {"place": place, "name": name, "reading": reading}
-    sys.meta_path.insert(0, WithoutPandas())
+    sys.meta_path.insert(0, BlockPandasImport())
     with TemporaryDirectory(prefix="sfumato-workbench-") as temporary:
         kept = Path(temporary) / "project" if folder is None else folder
-        serving.serve(kept, asked, lambda address: _tell(address, no_browser=no_browser), opened)
+        serving.serve(kept, asked, lambda address: _print_address(address, no_browser=no_browser), opened)
 
 
-def _tell(address: str, *, no_browser: bool) -> None:
+def _print_address(address: str, *, no_browser: bool) -> None:
     typer.echo(f"The workbench is open at\n{address}\nIt stops with Quit in the page, or with Ctrl+C here.")
     if not no_browser:
         import webbrowser
@@ -108,15 +108,15 @@ def _tell(address: str, *, no_browser: bool) -> None:
         webbrowser.open(address)
 
 
-def _asked(source: str | None, project: Path | None) -> tuple[Path | None, str | None, str]:
+def _project_and_source(source: str | None, project: Path | None) -> tuple[Path | None, str | None, str]:
     """Return the folder of the project if one is kept, and the table to open with its name."""
-    from sfumato.table.formats.database import masked
+    from sfumato.table.formats.database import mask_url
     from sfumato.table.formats.known import is_url
 
     if source is None:
         return project, None, ""
     if is_url(source):
-        return project, source, masked(source)
+        return project, source, mask_url(source)
     path = Path(source)
     if project is None and path.is_dir():
         return path, None, ""

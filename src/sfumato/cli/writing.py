@@ -7,13 +7,13 @@ from pathlib import Path
 from sfumato.exceptions import WriteError
 
 
-def refuse_existing(path: Path | None, *, force: bool | None) -> None:
+def check_overwrite(path: Path | None, *, force: bool | None) -> None:
     """Refuse to overwrite a file unless forced; commands that never overwrite pass None."""
     if path is not None and path.exists() and not force:
         raise WriteError(f"{path} already exists; choose another file{'' if force is None else ' or give --force'}.")
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text_atomically(path: Path, text: str) -> None:
     """Write a file, or replace an older one."""
     from sfumato.table.atomic import atomic_path
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.ordering import ascending
-from sfumato.randomness import Stream
-from sfumato.table.values import as_dictionary
+from sfumato.coding.ordering import stable_argsort
+from sfumato.randomness import KeyedRandom
+from sfumato.table.values import dictionary_encode
 
 Ranks = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -22,7 +22,7 @@ NEAR = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
-class CellTexts:
+class ColumnTexts:
     """One column as published: the text of every label (None for missing) and the label of every row.
 
     `kind` is the type that the texts are read as: text, unless only values are published.
@@ -56,14 +56,14 @@ class CellTexts:
         return rank[encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False)], values.take(order)
 
 
-def column_ranks(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
+def rank_column(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
     """Rank every row by its value; missing comes last."""
     column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
     if not len(column):
         return np.zeros(0, dtype=np.int64), 1
-    if column.type == pa.int64() and (near := _near_ranks(column)) is not None:
+    if column.type == pa.int64() and (near := _rank_by_offset(column)) is not None:
         return near
-    encoded = as_dictionary(column)
+    encoded = dictionary_encode(column)
     width = len(encoded.dictionary) + 1
     rank = np.empty(width, dtype=np.int64)
     rank[pc.array_sort_indices(encoded.dictionary).to_numpy()] = np.arange(width - 1)
@@ -71,7 +71,7 @@ def column_ranks(column: pa.Array | pa.ChunkedArray) -> tuple[Ranks, int]:
     return rank[encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False)], width
 
 
-def _near_ranks(column: pa.ChunkedArray) -> tuple[Ranks, int] | None:
+def _rank_by_offset(column: pa.ChunkedArray) -> tuple[Ranks, int] | None:
     """Rank whole numbers that are close together by their distance from the least: some ranks occur nowhere."""
     ends = pc.min_max(column).as_py()
     least, most = ends["min"], ends["max"]
@@ -88,12 +88,12 @@ def _near_ranks(column: pa.ChunkedArray) -> tuple[Ranks, int] | None:
 def order_rows(ranked: Sequence[tuple[Ranks, int]], rows: int) -> npt.NDArray[np.int64]:
     """Order rows by several ranked columns, the first counting most."""
     order = None
-    for keys, span in reversed(list(_packed(ranked, rows))):  # stable: the last part first
-        order = ascending(keys, span) if order is None else order[ascending(keys[order], span)]
+    for keys, span in reversed(list(_pack_keys(ranked, rows))):  # stable: the last part first
+        order = stable_argsort(keys, span) if order is None else order[stable_argsort(keys[order], span)]
     return np.arange(rows) if order is None else order
 
 
-def _packed(ranked: Sequence[tuple[Ranks, int]], rows: int) -> Iterator[tuple[Ranks, int]]:
+def _pack_keys(ranked: Sequence[tuple[Ranks, int]], rows: int) -> Iterator[tuple[Ranks, int]]:
     """Pack as many columns as fit into keys of 63 bits, several times if needed, and say below what they are."""
     keys, span = np.zeros(rows, dtype=np.int64), 1
     for ranks, width in ranked:
@@ -106,7 +106,7 @@ def _packed(ranked: Sequence[tuple[Ranks, int]], rows: int) -> Iterator[tuple[Ra
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class BucketPermutation:
     """A permutation of the cells of every bucket of a table or block, and a key of every bucket.
 
     `source` is the row whose cell every row shows, `bucket` the place of every row's bucket, below 0 for a cell in
@@ -118,7 +118,9 @@ class Drawn:
     keys: Words
 
     @classmethod
-    def draw(cls, bucket: npt.NDArray[np.integer], stream: Stream, *, alike: Drawn | None = None) -> Drawn:
+    def draw(
+        cls, bucket: npt.NDArray[np.integer], stream: KeyedRandom, *, alike: BucketPermutation | None = None
+    ) -> BucketPermutation:
         """Draw a permutation uniformly at random, and keys of buckets unless they are given.
 
         Parameters
@@ -134,10 +136,10 @@ class Drawn:
         inside, count = (np.cumsum(used) - 1)[inside], int(np.count_nonzero(used))
         mixed = stream.permutation(len(places))
         source = np.arange(len(bucket))
-        source[places[ascending(inside, count)]] = places[mixed[ascending(inside[mixed], count)]]
+        source[places[stable_argsort(inside, count)]] = places[mixed[stable_argsort(inside[mixed], count)]]
         if alike is not None:
             return cls(source, alike.bucket, alike.keys)
-        keys = stream.words(count)
+        keys = stream.random_uint64(count)
         order = np.argsort(keys, kind="stable")
         rank = np.empty(count, dtype=np.int64)
         rank[order] = np.arange(count)
@@ -147,7 +149,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, eq=False)
-class Shuffle:
+class BucketShuffle:
     """A permutation of the cells of every bucket, and the published number of every cell's bucket.
 
     `source` is the row whose cell every row shows; `number` is empty for a cell in no bucket.
@@ -157,7 +159,9 @@ class Shuffle:
     number: pa.Array
 
     @classmethod
-    def of(cls, rows: int, drawn: Sequence[tuple[npt.NDArray[np.integer], Drawn]]) -> Shuffle:
+    def from_permutations(
+        cls, rows: int, drawn: Sequence[tuple[npt.NDArray[np.integer], BucketPermutation]]
+    ) -> BucketShuffle:
         """Put together what was drawn for parts of a table: buckets are numbered by their keys among those of all.
 
         Parameters
@@ -166,7 +170,7 @@ class Shuffle:
         drawn : the rows of every part, each in one of them, and what was drawn for it.
         """
         source, number = np.arange(rows), np.full(rows, -1, dtype=np.int64)
-        ranks = rank_together([each.keys for _, each in drawn])
+        ranks = rank_jointly([each.keys for _, each in drawn])
         for (mine, each), ranked in zip(drawn, ranks, strict=True):
             source[mine] = mine[each.source]
             number[mine] = np.append(ranked, -1)[each.bucket]
@@ -191,7 +195,7 @@ class Shuffle:
         return pc.if_else(pc.is_null(self.number), shown, moved)
 
 
-def rank_together(keys: Sequence[Words]) -> list[Ranks]:
+def rank_jointly(keys: Sequence[Words]) -> list[Ranks]:
     """Rank the keys of several parts among those of all; of equal keys, those of the first part come first."""
     together = np.concatenate([np.zeros(0, dtype=np.uint64), *keys])
     rank = np.empty(len(together), dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.threads import worker_count
+from sfumato.threads import count_workers
 
 Result = TypeVar("Result")
 Keys = npt.NDArray[np.int64]
@@ -20,7 +20,7 @@ BLOCK = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
-class CellKeys:
+class CombinationKeys:
     """The keys of combinations: for every pack, its codes and what each code adds to the key.
 
     Parameters
@@ -41,10 +41,10 @@ class CellKeys:
         def of_part(start: int, stop: int) -> npt.NDArray[np.float64]:
             cells = np.zeros(self.span)
             for first, keys in self._blocks(start, stop):
-                kernel.tally(keys, weights[first : first + len(keys)], cells)
+                kernel.add_weights(keys, weights[first : first + len(keys)], cells)
             return cells
 
-        parts = self._on_all_cores(of_part, len(weights))
+        parts = self._map_in_threads(of_part, len(weights))
         for other in parts[1:]:
             parts[0] += other
         return parts[0]
@@ -55,7 +55,7 @@ class CellKeys:
 
         places = np.zeros(self.span, dtype=np.int32)
         for first, keys in self._blocks(0, rows):
-            kernel.note_places(keys, first, places)
+            kernel.record_positions(keys, first, places)
         return places
 
     def all(self, rows: int) -> npt.NDArray[np.integer]:
@@ -67,7 +67,7 @@ class CellKeys:
             for first, own in self._blocks(start, stop):
                 keys[first : first + len(own)] = own
 
-        self._on_all_cores(of_part, rows)
+        self._map_in_threads(of_part, rows)
         return keys
 
     def _blocks(self, start: int, stop: int) -> Iterator[tuple[int, Keys]]:
@@ -79,11 +79,11 @@ class CellKeys:
             keys = room[: min(BLOCK, stop - first)]
             keys[:] = 0
             for codes, addends in zip(self.codes, self.addends, strict=True):
-                kernel.add_up(codes[first : first + len(keys)], addends, keys)
+                kernel.add_to_keys(codes[first : first + len(keys)], addends, keys)
             yield first, keys
 
     @staticmethod
-    def _on_all_cores(work: Callable[[int, int], Result], rows: int) -> list[Result]:
-        edges = np.linspace(0, rows, worker_count() + 1).astype(int).tolist()
+    def _map_in_threads(work: Callable[[int, int], Result], rows: int) -> list[Result]:
+        edges = np.linspace(0, rows, count_workers() + 1).astype(int).tolist()
         with ThreadPoolExecutor(len(edges) - 1) as pool:
             return [job.result() for job in [pool.submit(work, *edge) for edge in pairwise(edges)]]

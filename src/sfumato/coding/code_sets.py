@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import COMPILED_ROWS
-from sfumato.coding.readiness import compiled_for
+from sfumato.coding.readiness import should_compile_for
 
 Ints = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.integer]
@@ -18,14 +18,14 @@ CELLS_PER_PAIR = 10  # a table of all labels and codes is worth it if it has at 
 LARGEST_GROUP = 4096  # rows, beyond which sorting all rows at once is faster
 
 
-def masks_of_groups(group: Numbers, codes: Numbers, groups: int) -> Ints:
+def group_bitmasks(group: Numbers, codes: Numbers, groups: int) -> Ints:
     """Return for every group a mask of the codes that occur in it, all below 63.
 
-    >>> masks_of_groups(np.array([0, 1, 0]), np.array([2, 0, 1]), 2).tolist()
+    >>> group_bitmasks(np.array([0, 1, 0]), np.array([2, 0, 1]), 2).tolist()
     [6, 1]
     """
     masks = np.zeros(groups, dtype=np.int64)
-    if compiled_for(len(group), COMPILED_ROWS):
+    if should_compile_for(len(group), COMPILED_ROWS):
         from sfumato.coding.kernels import code_sets as kernel
 
         kernel.mark_codes(_numbers(group), _coded(codes), masks)
@@ -34,28 +34,28 @@ def masks_of_groups(group: Numbers, codes: Numbers, groups: int) -> Ints:
     return masks
 
 
-def codes_of_groups(group: Numbers, codes: Numbers, groups: int, width: int) -> tuple[Ints, Ints]:
+def distinct_codes_by_group(group: Numbers, codes: Numbers, groups: int, width: int) -> tuple[Ints, Ints]:
     """Return where the codes of every group begin, and the different ones that occur in it, ascending, below `width`.
 
-    >>> codes_of_groups(np.array([0, 1, 0, 0]), np.array([5, 3, 4, 5]), 2, 6)
+    >>> distinct_codes_by_group(np.array([0, 1, 0, 0]), np.array([5, 3, 4, 5]), 2, 6)
     (array([0, 2, 3]), array([4, 5, 3]))
     """
-    if compiled_for(len(group), COMPILED_ROWS):
+    if should_compile_for(len(group), COMPILED_ROWS):
         counts = np.bincount(group, minlength=groups)
         if counts.max(initial=0) <= LARGEST_GROUP:
-            return _dealt(_numbers(group), _coded(codes), counts)
+            return _scatter_codes(_numbers(group), _coded(codes), counts)
     keys = np.sort(group.astype(np.int64) * width + codes)
     keys = keys[np.diff(keys, prepend=-1) != 0]
     return np.searchsorted(keys, np.arange(groups + 1) * width), keys % width
 
 
-def _dealt(group: Numbers, codes: Numbers, counts: Ints) -> tuple[Ints, Ints]:
+def _scatter_codes(group: Numbers, codes: Numbers, counts: Ints) -> tuple[Ints, Ints]:
     from sfumato.coding.kernels import code_sets as kernel
 
     begins = np.concatenate([[0], np.cumsum(counts)])
     dealt, offsets = np.empty(len(codes), dtype=np.int64), np.empty(len(begins), dtype=np.int64)
-    kernel.deal_codes(group, codes, begins[:-1].copy(), dealt)
-    kernel.keep_distinct(dealt, begins, offsets)
+    kernel.scatter_codes(group, codes, begins[:-1].copy(), dealt)
+    kernel.sort_and_deduplicate(dealt, begins, offsets)
     return offsets, dealt[: offsets[-1]]
 
 
@@ -80,7 +80,7 @@ class CodeSets:
     members: Ints
     last: int
 
-    def cover(self, label: Numbers, codes: Numbers) -> npt.NDArray[np.bool_]:
+    def contains(self, label: Numbers, codes: Numbers) -> npt.NDArray[np.bool_]:
         """Return for pairs of a label and a code whether the one covers the other.
 
         >>> some = CodeSets(*(np.array([0, 0]), np.array([1, 0]), np.array([True, False])), *(np.array([-1, 0]),
@@ -88,12 +88,12 @@ class CodeSets:
         >>> some.cover(np.array([0, 0, 0, 1, 1, 1]), np.array([1, 2, 3, 1, 2, 3])).tolist()
         [True, False, True, False, True, False]
         """
-        if compiled_for(len(label), COMPILED_ROWS):
+        if should_compile_for(len(label), COMPILED_ROWS):
             from sfumato.coding.kernels import code_sets as kernel
 
             spans, sets = (self.low, self.high, self.missing), (self.place, self.offsets, self.members)
             found = np.empty(len(label), dtype=np.bool_)
-            kernel.cover_codes(spans, sets, self.last, _numbers(label), _coded(codes), found)
+            kernel.test_membership(spans, sets, self.last, _numbers(label), _coded(codes), found)
             return found
         if len(self.low) * (self.last + 1) <= CELLS_PER_PAIR * len(label):
             return np.asarray(self._table.ravel()[label.astype(np.int64) * (self.last + 1) + codes])

@@ -15,18 +15,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.domain import MOST_NOMINAL_VALUES, Domain, describe
+from sfumato.coding.domain import MAX_NOMINAL_VALUES, Domain, infer_domain
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.schema.scales import Scale
-from sfumato.table.values import as_dictionary
-from sfumato.threads import in_threads
+from sfumato.table.values import dictionary_encode
+from sfumato.threads import map_in_threads
 
 if TYPE_CHECKING:
     from sfumato.schema.schema import Schema
 
 STARS = r"\A\s*\*+\s*\z"
-MOST_RECORDS = 3_000_000_000  # whose square still fits a whole number of 64 bits
+MAX_RECORDS = 3_000_000_000  # whose square still fits a whole number of 64 bits
 Codes = npt.NDArray[np.unsignedinteger]
 Weights = npt.NDArray[np.int64]
 
@@ -64,12 +64,12 @@ class CodedTable:
     rows: int
     quasi: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
-    guides: Mapping[str, CodedColumn] = field(default_factory=dict)
+    target_columns: Mapping[str, CodedColumn] = field(default_factory=dict)
     flags: Mapping[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
     weights: Weights | None = None
 
     @property
-    def cases(self) -> int:
+    def n_weighted_records(self) -> int:
         """The number of cases, which is the length of every column."""
         return self.rows if self.weights is None else len(self.weights)
 
@@ -79,7 +79,7 @@ class CodedTable:
             rows=self.records(cases),
             quasi=tuple(column.take(cases) for column in self.quasi),
             sensitive=tuple(column.take(cases) for column in self.sensitive),
-            guides={name: column.take(cases) for name, column in self.guides.items()},
+            target_columns={name: column.take(cases) for name, column in self.target_columns.items()},
             flags={name: flags[cases] for name, flags in self.flags.items()},
             weights=None if self.weights is None else self.weights[cases],
         )
@@ -89,7 +89,7 @@ class CodedTable:
         return len(cases) if self.weights is None else int(self.weights[cases].sum())
 
 
-def code(
+def encode_table(
     table: pa.Table, schema: Schema, guides: Sequence[str] = (), *, weights: npt.NDArray[np.integer] | None = None
 ) -> CodedTable:
     """Code the quasi-identifying and sensitive columns of a canonical table, and those that guide a search.
@@ -99,59 +99,61 @@ def code(
     if table.num_rows == 0:
         raise SchemaError("The table has no rows; there is nothing to publish.")
     if weights is not None:
-        weights = _checked(weights, table.num_rows)
+        weights = _check_weights(weights, table.num_rows)
     records = table.num_rows if weights is None else int(weights.sum())
-    names = tuple(dict.fromkeys((*schema.quasi, *schema.sensitive, *guides)))
-    coded = in_threads(lambda name: code_column(name, table[name], schema), names, table.num_rows)
+    names = tuple(dict.fromkeys((*schema.quasi_identifiers, *schema.sensitive, *guides)))
+    coded = map_in_threads(lambda name: encode_column(name, table[name], schema), names, table.num_rows)
     columns = dict(zip(names, coded, strict=True))
-    refuse_uncoded(
-        [columns[name].domain for name in schema.quasi], [columns[name].domain for name in schema.sensitive], records
+    check_encodable(
+        [columns[name].domain for name in schema.quasi_identifiers],
+        [columns[name].domain for name in schema.sensitive],
+        records,
     )
     return CodedTable(
         rows=records,
-        quasi=tuple(columns[name] for name in schema.quasi),
+        quasi=tuple(columns[name] for name in schema.quasi_identifiers),
         sensitive=tuple(columns[name] for name in schema.sensitive),
-        guides={name: columns[name] for name in guides},
-        flags={name: _flags(flag, table[flag]) for name, flag in schema.flags.items()},
+        target_columns={name: columns[name] for name in guides},
+        flags={name: _read_flags(flag, table[flag]) for name, flag in schema.flags.items()},
         weights=weights,
     )
 
 
-def code_column(name: str, column: pa.ChunkedArray, schema: Schema) -> CodedColumn:
+def encode_column(name: str, column: pa.ChunkedArray, schema: Schema) -> CodedColumn:
     """Code one column into the domain given by its values and the schema."""
-    encoded = as_dictionary(column)
-    domain = describe(name, encoded, schema)
+    encoded = dictionary_encode(column)
+    domain = infer_domain(name, encoded, schema)
     return CodedColumn(domain, domain.encode(encoded))
 
 
-def _checked(weights: npt.NDArray[np.integer], rows: int) -> Weights:
+def _check_weights(weights: npt.NDArray[np.integer], rows: int) -> Weights:
     whole = np.issubdtype(weights.dtype, np.integer)
     if not whole or weights.shape != (rows,) or weights.min() < 1:
         raise InvalidParameterError("code: weights must be whole numbers of at least 1, one for every row.")
-    if weights.astype(np.float64).sum() > MOST_RECORDS:
-        raise SchemaError(f"The table has more than {MOST_RECORDS:,} records, too many to count; publish it in parts.")
+    if weights.astype(np.float64).sum() > MAX_RECORDS:
+        raise SchemaError(f"The table has more than {MAX_RECORDS:,} records, too many to count; publish it in parts.")
     return weights.astype(np.int64)
 
 
-def refuse_uncoded(quasi: Sequence[Domain], sensitive: Sequence[Domain], rows: int) -> None:
+def check_encodable(quasi: Sequence[Domain], sensitive: Sequence[Domain], rows: int) -> None:
     """Refuse columns of so many names that they tell people apart, and of nothing but suppressed cells."""
     for domain in quasi:
-        _refuse_too_many(domain, rows)
+        _check_not_nearly_unique(domain, rows)
     for domain in (*quasi, *sensitive):
-        _refuse_stars(domain)
+        _check_no_stars(domain)
 
 
-def _refuse_too_many(domain: Domain, rows: int) -> None:
-    if domain.scale is Scale.NOMINAL and len(domain) > MOST_NOMINAL_VALUES:
+def _check_not_nearly_unique(domain: Domain, rows: int) -> None:
+    if domain.scale is Scale.NOMINAL and len(domain) > MAX_NOMINAL_VALUES:
         raise SchemaError(
             f"Quasi-identifier {domain.name!r} has {len(domain):,} distinct values in {rows:,} rows and no hierarchy; "
             "give it one (such as sf.Prefixes()) or make it an identifier."
         )
 
 
-def _refuse_stars(domain: Domain) -> None:
+def _check_no_stars(domain: Domain) -> None:
     if has_stars(domain.values):
-        raise starred(domain.name)
+        raise stars_error(domain.name)
 
 
 def has_stars(values: pa.Array) -> bool:
@@ -159,12 +161,12 @@ def has_stars(values: pa.Array) -> bool:
     return bool(pa.types.is_string(values.type) and pc.any(pc.match_substring_regex(values, STARS)).as_py())
 
 
-def starred(name: str) -> SchemaError:
+def stars_error(name: str) -> SchemaError:
     """Return the error about a column with cells that nothing tells apart from suppressed ones."""
     return SchemaError(f"Cells of column {name!r} are {ROOT!r}, which means suppressed; replace or clear them.")
 
 
-def _flags(name: str, column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+def _read_flags(name: str, column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     if not pa.types.is_boolean(column.type) or column.null_count:
         raise SchemaError(f"Flag column {name!r} must be true or false in every row.")
     return np.asarray(column.to_numpy())

@@ -11,18 +11,18 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.cell_keys import CellKeys
+from sfumato.coding.cell_keys import CombinationKeys
 from sfumato.coding.codes import CodedColumn, Weights
-from sfumato.coding.grouping import COMPILED_ROWS, LARGEST_KEY, first_rows, group_columns, group_keys
-from sfumato.coding.readiness import compiled_for
-from sfumato.coding.reduction import Reduction, code_width, reduce_cases
+from sfumato.coding.grouping import COMPILED_ROWS, LARGEST_KEY, group_columns, group_keys, representative_rows
+from sfumato.coding.readiness import should_compile_for
+from sfumato.coding.reduction import RecordReduction, count_codes, reduce_records
 
 PACKED = 4096  # combinations of codes in one pack: its lookup tables stay in the fastest cache
 DENSE_SHARE = 8  # cells per combination up to which counting in a dense array pays off
 DENSE_LEAST = 1 << 18
-REMEMBERED = 1 << 23  # node numbers kept from one grouping to the next, 32 MB
+CACHE_SIZE = 1 << 23  # node numbers kept from one grouping to the next, 32 MB
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # an odd number that scatters neighboring keys
-WORTHWHILE = 0.9  # of the cases may be distinct for a reduction to pay off
+REDUCTION_SHARE = 0.9  # of the cases may be distinct for a reduction to pay off
 
 Ints: TypeAlias = npt.NDArray[np.integer]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ Sizes: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Pack:
+class PackedColumns:
     """Some columns as one: `codes` numbers the combinations of their codes, the first column counting most."""
 
     columns: tuple[int, ...]
@@ -60,10 +60,10 @@ class CountedGroups:
     on demand, and so are keys that were not stored.
     """
 
-    def __init__(self, cells: Floats, keys: Ints | CellKeys, combinations: int) -> None:
+    def __init__(self, cells: Floats, keys: Ints | CombinationKeys, combinations: int) -> None:
         self._cells, self._given, self._combinations = cells, keys, combinations
 
-    def in_cells_below(self, size: int) -> int:
+    def count_in_small_groups(self, size: int) -> int:
         """Count the records in groups that are smaller than a size."""
         return int(self._cells[self._cells < size].sum())
 
@@ -78,12 +78,12 @@ class CountedGroups:
 
     @property
     def _keys(self) -> Ints:
-        return self._given.all(self._combinations) if isinstance(self._given, CellKeys) else self._given
+        return self._given.all(self._combinations) if isinstance(self._given, CombinationKeys) else self._given
 
     @cached_property
     def rows(self) -> npt.NDArray[np.intp]:
         """The last combination of every group."""
-        if isinstance(self._given, CellKeys):
+        if isinstance(self._given, CombinationKeys):
             return self._given.last_places(self._combinations)[self._present].astype(np.intp)
         rows = np.zeros(len(self.sizes), dtype=np.intp)
         rows[self.labels] = np.arange(len(self.labels))
@@ -94,7 +94,7 @@ class CountedGroups:
         """The group of every combination."""
         if len(self._present) == len(self._cells):
             return self._keys
-        return _numbered(self._keys, self._present, len(self._cells))
+        return _number_cells(self._keys, self._present, len(self._cells))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class Combinations:
     """
 
     ladders: tuple[tuple[npt.NDArray[np.int32], ...], ...]
-    packs: tuple[Pack, ...]
+    packs: tuple[PackedColumns, ...]
     weights: Floats
     along: tuple[CodedColumn, ...]
     _remembered: dict[tuple[int, ...], tuple[npt.NDArray[np.int32], int]] = field(default_factory=dict)
@@ -120,26 +120,26 @@ class Combinations:
 
     def column(self, number: int) -> Ints:
         """Return the codes of one column."""
-        pack = self._pack_of(number)
+        pack = self._find_pack(number)
         return pack.unpacked(pack.columns.index(number))
 
     def group(self, levels: Sequence[int]) -> CountedGroups:
         """Group combinations that fall into the same node in every column, on one level per column."""
-        if compiled_for(len(self), COMPILED_ROWS) and (many := self._cell_keys(levels)) is not None:
+        if should_compile_for(len(self), COMPILED_ROWS) and (many := self._cell_keys(levels)) is not None:
             return CountedGroups(many.count(self.weights), many, len(self))
         found = [self._pack_nodes(number, pack, levels) for number, pack in enumerate(self.packs)]
         span = prod(width for _, width in found)
         if span > LARGEST_KEY:
             grouped = group_columns([nodes for nodes, _ in found], [width for _, width in found])
-            return self._counted(grouped.labels, len(grouped))
+            return self._count(grouped.labels, len(grouped))
         keys: Ints = found[0][0].astype(np.int32 if span <= np.iinfo(np.int32).max else np.int64)
         for nodes, width in found[1:]:
             keys = keys * width + nodes
         if span > max(DENSE_LEAST, DENSE_SHARE * len(self)):
             wide = keys.astype(np.int64)
-            labels = _hashed(wide) if len(keys) < COMPILED_ROWS else group_keys(wide).labels
-            return self._counted(labels)
-        return self._counted(keys, span)
+            labels = _hash_keys(wide) if len(keys) < COMPILED_ROWS else group_keys(wide).labels
+            return self._count(labels)
+        return self._count(keys, span)
 
     def histograms(self, chosen: npt.NDArray[np.intp] | slice = slice(None)) -> list[Floats]:
         """Count the codes of every column among all or some combinations."""
@@ -159,36 +159,36 @@ class Combinations:
 
     def with_codes(self, column: int, chosen: npt.NDArray[np.bool_]) -> Combinations:
         """Keep the combinations that have a chosen code in one column."""
-        pack = self._pack_of(column)
+        pack = self._find_pack(column)
         place = pack.columns.index(column)
         own = [-1 if other == place else 1 for other in range(len(pack.widths))]
         table = np.broadcast_to(chosen[: pack.widths[place]].reshape(own), pack.widths).ravel()
         rows = np.flatnonzero(table[pack.codes])
         return self._take(rows, self.weights[rows])
 
-    def rolled_up(self, counted: CountedGroups) -> Combinations:
+    def roll_up(self, counted: CountedGroups) -> Combinations:
         """Keep one combination for every group (and for every combination of the further columns in it)."""
         if self.along:
             columns = [counted.labels, *(column.codes for column in self.along)]
             widths = [len(counted.sizes), *(len(column.domain) + 1 for column in self.along)]
             grouped = group_columns(columns, widths)
-            rows, weights = first_rows(grouped), _weighed(grouped.labels, self.weights)
+            rows, weights = representative_rows(grouped), _weighted_counts(grouped.labels, self.weights)
         else:
             rows, weights = counted.rows, counted.sizes.astype(np.float64)
         return self._take(rows, weights)
 
     def _take(self, rows: npt.NDArray[np.intp], weights: Floats) -> Combinations:
-        packs = tuple(_pack(pack.columns, pack.widths, pack.codes[rows]) for pack in self.packs)
+        packs = tuple(_pack_codes(pack.columns, pack.widths, pack.codes[rows]) for pack in self.packs)
         along = tuple(column.take(rows) for column in self.along)
         return Combinations(self.ladders, packs, weights, along)
 
-    def _pack_of(self, column: int) -> Pack:
+    def _find_pack(self, column: int) -> PackedColumns:
         return next(pack for pack in self.packs if column in pack.columns)
 
-    def _counted(self, keys: Ints, cells: int = 0) -> CountedGroups:
-        return CountedGroups(_weighed(keys, self.weights, cells), keys, len(self))
+    def _count(self, keys: Ints, cells: int = 0) -> CountedGroups:
+        return CountedGroups(_weighted_counts(keys, self.weights, cells), keys, len(self))
 
-    def _cell_keys(self, levels: Sequence[int]) -> CellKeys | None:
+    def _cell_keys(self, levels: Sequence[int]) -> CombinationKeys | None:
         """Prepare the keys of a node without storing any; nothing if it has too many cells to count in each."""
         tables = [pack.nodes([self.ladders[j][levels[j]] for j in pack.columns]) for pack in self.packs]
         span, addends = prod(width for _, width in tables), []
@@ -198,48 +198,48 @@ class Combinations:
         for table, width in tables:
             stride //= width
             addends.append(table.astype(np.int64) * stride)
-        return CellKeys([pack.codes for pack in self.packs], addends, span)
+        return CombinationKeys([pack.codes for pack in self.packs], addends, span)
 
-    def _pack_nodes(self, number: int, pack: Pack, levels: Sequence[int]) -> tuple[npt.NDArray[np.int32], int]:
+    def _pack_nodes(self, number: int, pack: PackedColumns, levels: Sequence[int]) -> tuple[npt.NDArray[np.int32], int]:
         """Return the combined node of every combination in one pack, cached while that takes little memory."""
         own = tuple(levels[column] for column in pack.columns)
         if (number, *own) in self._remembered:
             return self._remembered[number, *own]
         table, width = pack.nodes([self.ladders[j][level] for j, level in zip(pack.columns, own, strict=True)])
         found = table[pack.codes], width
-        if len(self) <= REMEMBERED // 64:
-            while len(self._remembered) * len(self) > REMEMBERED:
+        if len(self) <= CACHE_SIZE // 64:
+            while len(self._remembered) * len(self) > CACHE_SIZE:
                 del self._remembered[next(iter(self._remembered))]
             self._remembered[number, *own] = found
         return found
 
 
-def combine(
+def combine_columns(
     columns: Sequence[CodedColumn],
     ladders: Sequence[Sequence[npt.NDArray[np.int32]]],
     along: Sequence[CodedColumn] = (),
     weights: Weights | None = None,
-) -> tuple[Combinations, Reduction]:
+) -> tuple[Combinations, RecordReduction]:
     """Reduce cases to distinct combinations if that pays off; also return the reduction."""
-    reduction = reduce_cases([*columns, *along], weights, worthwhile=WORTHWHILE)
-    widths = [code_width(column) for column in columns]
-    packs = tuple(_packed(columns, widths, numbers, reduction.cases) for numbers in _bins(widths))
+    reduction = reduce_records([*columns, *along], weights, worthwhile=REDUCTION_SHARE)
+    widths = [count_codes(column) for column in columns]
+    packs = tuple(_pack_columns(columns, widths, numbers, reduction.cases) for numbers in _assign_to_packs(widths))
     riders = tuple(column.take(reduction.cases) for column in along)
     steps = tuple(tuple(ladder) for ladder in ladders)
     return Combinations(steps, packs, reduction.weights.astype(np.float64), riders), reduction
 
 
-def _weighed(keys: Ints, weights: Floats, cells: int = 0) -> Floats:
+def _weighted_counts(keys: Ints, weights: Floats, cells: int = 0) -> Floats:
     return np.asarray(np.bincount(keys, weights, minlength=cells), dtype=np.float64)
 
 
-def _numbered(keys: Ints, present: Ints, span: int) -> Ints:
+def _number_cells(keys: Ints, present: Ints, span: int) -> Ints:
     number = np.zeros(span, dtype=np.int32)
     number[present] = np.arange(len(present), dtype=np.int32)
     return np.asarray(number[keys])
 
 
-def _hashed(keys: npt.NDArray[np.int64]) -> Ints:
+def _hash_keys(keys: npt.NDArray[np.int64]) -> Ints:
     """Return a number for every key, the same for equal keys: its slot in a hash table, or by sorting on collisions."""
     bits = max(4, (4 * len(keys)).bit_length())
     places = (keys.view(np.uint64) * MIXER >> np.uint64(64 - bits)).astype(np.intp)
@@ -249,14 +249,14 @@ def _hashed(keys: npt.NDArray[np.int64]) -> Ints:
     taken = np.zeros(1 << bits, dtype=np.bool_)
     taken[places] = True
     present = np.flatnonzero(taken)
-    labels = _numbered(places, present, 1 << bits)
+    labels = _number_cells(places, present, 1 << bits)
     others = np.flatnonzero(~owned)
     if len(others):
         labels[others] = len(present) + np.unique(keys[others], return_inverse=True)[1]
     return labels
 
 
-def _bins(widths: Sequence[int]) -> list[list[int]]:
+def _assign_to_packs(widths: Sequence[int]) -> list[list[int]]:
     """Put columns into as few packs as a simple rule finds: widest first, each into the first pack with room."""
     bins: list[list[int]] = []
     for column in sorted(range(len(widths)), key=lambda j: (-widths[j], j)):
@@ -269,17 +269,19 @@ def _bins(widths: Sequence[int]) -> list[list[int]]:
     return bins
 
 
-def _packed(
+def _pack_columns(
     columns: Sequence[CodedColumn], all_widths: Sequence[int], numbers: Sequence[int], chosen: slice | Ints
-) -> Pack:
+) -> PackedColumns:
     widths = tuple(all_widths[j] for j in numbers)
     codes = columns[numbers[0]].codes[chosen].astype(np.uint32)
     for j, width in zip(numbers[1:], widths[1:], strict=True):
         codes *= np.uint32(width)
         codes += columns[j].codes[chosen]
     small = prod(widths) <= np.iinfo(np.uint16).max
-    return _pack(tuple(numbers), widths, codes.astype(np.uint16) if small else codes)
+    return _pack_codes(tuple(numbers), widths, codes.astype(np.uint16) if small else codes)
 
 
-def _pack(columns: tuple[int, ...], widths: tuple[int, ...], codes: npt.NDArray[np.unsignedinteger]) -> Pack:
-    return Pack(columns, widths, codes, np.flatnonzero(np.bincount(codes, minlength=prod(widths))))
+def _pack_codes(
+    columns: tuple[int, ...], widths: tuple[int, ...], codes: npt.NDArray[np.unsignedinteger]
+) -> PackedColumns:
+    return PackedColumns(columns, widths, codes, np.flatnonzero(np.bincount(codes, minlength=prod(widths))))

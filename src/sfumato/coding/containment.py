@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import group_columns
-from sfumato.threads import worker_count
+from sfumato.threads import count_workers
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-PLAIN_PAIRS = 30_000_000  # below this many pairs, matrices are as fast and nothing needs compiling
+NUMPY_PAIRS = 30_000_000  # below this many pairs, matrices are as fast and nothing needs compiling
 PAIRS_AT_ONCE = 4_000_000
 
 
@@ -38,7 +38,7 @@ class Boxes:
 
 
 @dataclass(frozen=True, eq=False)
-class Contents:
+class BoxContents:
     """The content of the boxes: their sizes, and how many of their records have which value.
 
     Values of all attributes share one numbering, called columns. Box b has `amounts[i]` records of value
@@ -59,7 +59,7 @@ class Matches:
     own: Floats
 
 
-def match(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
+def match_points(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: BoxContents) -> Matches:
     """Sum over all boxes that contain each point.
 
     Parameters
@@ -68,24 +68,24 @@ def match(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, conten
     own_columns : for every attribute, the column of each point's own value.
     boxes, contents : the published boxes and their content.
     """
-    if points.shape[1] * len(boxes.low) <= PLAIN_PAIRS:
-        return _match_plainly(points, own_columns, boxes, contents)
+    if points.shape[1] * len(boxes.low) <= NUMPY_PAIRS:
+        return _match_with_numpy(points, own_columns, boxes, contents)
     return _match_compiled(points, own_columns, boxes, contents)
 
 
 def sum_over_boxes(points: npt.NDArray[np.int32], boxes: Boxes, amounts: Floats) -> Floats:
     """Sum for every point the amounts of the boxes that contain it."""
     count = len(boxes.low)
-    contents = Contents(
+    contents = BoxContents(
         sizes=amounts,
         offsets=np.zeros(count + 1, dtype=np.int64),
         columns=np.zeros(0, dtype=np.int64),
         amounts=np.zeros(0),
     )
-    return match(points, np.zeros((0, points.shape[1]), dtype=np.int64), boxes, contents).records
+    return match_points(points, np.zeros((0, points.shape[1]), dtype=np.int64), boxes, contents).records
 
 
-def _match_plainly(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
+def _match_with_numpy(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: BoxContents) -> Matches:
     count = points.shape[1]
     records, own = np.zeros(count), np.zeros((len(own_columns), count))
     width = int(max(contents.columns.max(initial=0), own_columns.max(initial=0))) + 1
@@ -93,7 +93,7 @@ def _match_plainly(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxe
     keys = box_of * width + contents.columns
     step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
     for start in range(0, count, step):
-        box, point = np.nonzero(_inside(points[:, start : start + step], boxes))
+        box, point = np.nonzero(_contains(points[:, start : start + step], boxes))
         point += start
         records += np.bincount(point, contents.sizes[box], minlength=count)
         for a, columns in enumerate(own_columns):
@@ -104,7 +104,7 @@ def _match_plainly(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxe
     return Matches(records, own)
 
 
-def _inside(points: npt.NDArray[np.int32], boxes: Boxes) -> npt.NDArray[np.bool_]:
+def _contains(points: npt.NDArray[np.int32], boxes: Boxes) -> npt.NDArray[np.bool_]:
     inside = np.ones((len(boxes.low), points.shape[1]), dtype=np.bool_)
     for j, codes in enumerate(points):
         inside &= (boxes.low[:, j, None] <= codes) & (codes <= boxes.high[:, j, None])
@@ -113,20 +113,20 @@ def _inside(points: npt.NDArray[np.int32], boxes: Boxes) -> npt.NDArray[np.bool_
     return inside
 
 
-def weigh(points: npt.NDArray[np.int32], weights: Ints, values: Floats, boxes: Boxes) -> tuple[Ints, Floats]:
+def weigh_boxes(points: npt.NDArray[np.int32], weights: Ints, values: Floats, boxes: Boxes) -> tuple[Ints, Floats]:
     """Sum for every box the weights of the points that it contains, and find the highest of their values."""
     count = points.shape[1]
     totals, highest = np.zeros(len(boxes.low), dtype=np.int64), np.zeros(len(boxes.low))
-    if count * len(boxes.low) <= PLAIN_PAIRS:
+    if count * len(boxes.low) <= NUMPY_PAIRS:
         step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
         for start in range(0, count, step):
-            inside = _inside(points[:, start : start + step], boxes)
+            inside = _contains(points[:, start : start + step], boxes)
             totals += inside @ weights[start : start + step]
             np.maximum(highest, (inside * values[start : start + step]).max(axis=1), out=highest)
         return totals, highest
     from sfumato.coding.kernels import containment as kernel
 
-    _shared(
+    _run_in_threads(
         len(boxes.low),
         lambda _, first, last: kernel.weigh_boxes(points, boxes.arrays, weights, values, first, last, totals, highest),
     )
@@ -135,23 +135,23 @@ def weigh(points: npt.NDArray[np.int32], weights: Ints, values: Floats, boxes: B
 
 def count_points(points: npt.NDArray[np.int32], weights: Ints, boxes: Boxes) -> Ints:
     """Sum for every box the weights of the points that it contains."""
-    return weigh(points, weights, np.zeros(len(weights)), boxes)[0]
+    return weigh_boxes(points, weights, np.zeros(len(weights)), boxes)[0]
 
 
-def pairs_of(points: npt.NDArray[np.int32], boxes: Boxes) -> tuple[Ints, Ints]:
+def list_containment_pairs(points: npt.NDArray[np.int32], boxes: Boxes) -> tuple[Ints, Ints]:
     """List all pairs of a point and a box that contains it, ordered by point and then by box."""
-    if points.shape[1] * len(boxes.low) <= PLAIN_PAIRS:
+    if points.shape[1] * len(boxes.low) <= NUMPY_PAIRS:
         step = max(1, PAIRS_AT_ONCE // max(1, len(boxes.low)))
         starts = range(0, points.shape[1], step)
         parts = [
-            np.argwhere(_inside(points[:, start : start + step], boxes).T) + np.array((start, 0)) for start in starts
+            np.argwhere(_contains(points[:, start : start + step], boxes).T) + np.array((start, 0)) for start in starts
         ]
         found = np.concatenate([np.zeros((0, 2), dtype=np.int64), *parts])
         return found[:, 0], found[:, 1]
     from sfumato.coding.kernels import containment as kernel
 
     listed: dict[int, Ints] = {}
-    _shared(
+    _run_in_threads(
         len(boxes.low),
         lambda worker, first, last: listed.update({worker: kernel.list_pairs(points, boxes.arrays, first, last)}),
     )
@@ -160,7 +160,7 @@ def pairs_of(points: npt.NDArray[np.int32], boxes: Boxes) -> tuple[Ints, Ints]:
     return found[order, 0], found[order, 1]
 
 
-def equal_pairs(points: npt.NDArray[np.int32], places: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
+def list_equal_pairs(points: npt.NDArray[np.int32], places: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
     """List the pairs of a point and a place that equals it, ordered by point; no two places are equal."""
     count = points.shape[1]
     columns = [np.concatenate([mine, theirs]) for mine, theirs in zip(points, places, strict=True)]
@@ -172,21 +172,21 @@ def equal_pairs(points: npt.NDArray[np.int32], places: npt.NDArray[np.int32]) ->
     return inside, found[inside]
 
 
-def _match_compiled(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: Contents) -> Matches:
+def _match_compiled(points: npt.NDArray[np.int32], own_columns: Ints, boxes: Boxes, contents: BoxContents) -> Matches:
     from sfumato.coding.kernels import containment as kernel
 
     held = (contents.sizes, contents.offsets, contents.columns, contents.amounts)
     records, own = np.zeros(points.shape[1]), np.zeros((len(own_columns), points.shape[1]))
-    _shared(
+    _run_in_threads(
         points.shape[1],
         lambda _, first, last: kernel.add_boxes(points, boxes.arrays, held, own_columns, first, last, records, own),
     )
     return Matches(records, own)
 
 
-def _shared(count: int, work: Callable[[int, int, int], None]) -> None:
+def _run_in_threads(count: int, work: Callable[[int, int, int], None]) -> None:
     """Distribute boxes or points among threads: `work(thread, first, last)`."""
-    workers = worker_count()
+    workers = count_workers()
     edges = np.linspace(0, count, workers + 1).astype(int).tolist()
     with ThreadPoolExecutor(workers) as pool:
         list(pool.map(work, range(workers), edges[:-1], edges[1:]))

@@ -11,16 +11,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.lookalikes import lookalikes, without_value
+from sfumato.coding.lookalikes import group_lookalikes, without_value
 from sfumato.exceptions import HierarchyError, SchemaError
 from sfumato.schema.scales import Scale
-from sfumato.table.values import as_dictionary, texts
+from sfumato.table.values import dictionary_encode, format_values
 
 if TYPE_CHECKING:
     from sfumato.hierarchies.hierarchy import Hierarchy
     from sfumato.schema.schema import Schema
 
-MOST_NOMINAL_VALUES = 100_000
+MAX_NOMINAL_VALUES = 100_000
 NEARLY_UNIQUE = 0.9  # different values per row: postcodes and jobs of small tables stay below, names and lines above
 FEW_VALUES = 50
 LARGEST_PLACE = 2.0**63 - 1024  # the largest float64 that is a 64-bit whole number
@@ -71,13 +71,13 @@ class Domain:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The canonical text of every leaf."""
-        return tuple(texts(self.values).to_pylist())
+        return tuple(format_values(self.values).to_pylist())
 
     @cached_property
     def positions(self) -> npt.NDArray[np.float64]:
         """The positions of the leaves on their axis: numbers and dates by value, others by rank."""
         if self.scale is Scale.NUMERIC:
-            return axis(self.values)
+            return to_axis(self.values)
         return np.arange(len(self), dtype=np.float64)
 
     @cached_property
@@ -92,11 +92,11 @@ class Domain:
 
     def encode(self, column: pa.ChunkedArray) -> npt.NDArray[np.unsignedinteger]:
         """Code every cell of a column; refuse values outside the domain."""
-        encoded = as_dictionary(column)
+        encoded = dictionary_encode(column)
         if encoded.dictionary.type == self.values.type:
             found = pc.index_in(encoded.dictionary, value_set=self.values)
         else:
-            found = pc.index_in(texts(encoded.dictionary), value_set=texts(self.values))
+            found = pc.index_in(format_values(encoded.dictionary), value_set=format_values(self.values))
         if found.null_count:
             raise SchemaError(
                 f"Column {self.name!r} has {found.null_count} distinct values outside its {self.scale} domain; "
@@ -109,7 +109,7 @@ class Domain:
         return np.asarray(look_up[indices])
 
 
-def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
+def infer_domain(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
     """Find the domain of one column from its values and what the schema says about it."""
     domain = _described(name, column, schema)
     return replace(domain, same=_same(domain.values)) if name in schema.sensitive else domain
@@ -117,39 +117,39 @@ def describe(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
 
 def _same(values: pa.Array) -> npt.NDArray[np.int64] | None:
     """Return the code that cells of each leaf of a sensitive attribute have; None if all leaves differ."""
-    same, nothing = lookalikes(values), without_value(values)
+    same, nothing = group_lookalikes(values), without_value(values)
     if not nothing.any():
         return same
     return np.where(nothing, len(values), np.arange(len(values)) if same is None else same)
 
 
 def _described(name: str, column: pa.ChunkedArray, schema: Schema) -> Domain:
-    distinct = as_dictionary(column).dictionary
-    scale = scale_of(name, distinct.type, schema)
+    distinct = dictionary_encode(column).dictionary
+    scale = get_scale(name, distinct.type, schema)
     if name in schema.orders:
-        _refuse_contradiction(name, scale, schema)
+        _check_scale_fits(name, scale, schema)
     if name in schema.hierarchies:
-        return _with_hierarchy(name, distinct, scale, schema)
+        return _order_by_hierarchy(name, distinct, scale, schema)
     if name in schema.orders:
         order = pa.array(schema.orders[name], pa.string())
-        _refuse_uncovered(name, distinct, order, "its order")
+        _check_covered(name, distinct, order, "its order")
         return Domain(name, scale, order)
     if scale is Scale.NUMERIC:
-        _refuse_text(name, distinct)
-        return Domain(name, scale, _sorted(distinct))
+        _check_not_text(name, distinct)
+        return Domain(name, scale, _sort_values(distinct))
     if scale is Scale.CATEGORICAL:
         raise SchemaError(f"Column {name!r} is categorical but has no hierarchy; give it one or make it nominal.")
     if scale is Scale.ORDINAL and len(distinct) and not _has_own_order(distinct.type):
         raise SchemaError(f"Column {name!r} is ordinal; give its order in Schema.orders.")
-    return Domain(name, scale, texts(_sorted(distinct)))
+    return Domain(name, scale, format_values(_sort_values(distinct)))
 
 
-def scale_of(name: str, type_: pa.DataType, schema: Schema) -> Scale:
+def get_scale(name: str, type_: pa.DataType, schema: Schema) -> Scale:
     """Return the scale of a column: as stated, or by its order, its hierarchy or its type."""
-    return stated_scale(name, schema) or (Scale.NUMERIC if _has_own_order(type_) else Scale.NOMINAL)
+    return get_declared_scale(name, schema) or (Scale.NUMERIC if _has_own_order(type_) else Scale.NOMINAL)
 
 
-def stated_scale(name: str, schema: Schema) -> Scale | None:
+def get_declared_scale(name: str, schema: Schema) -> Scale | None:
     """Return the scale that a schema states, or that follows from the order or the hierarchy that it gives."""
     if name in schema.scales:
         return Scale(schema.scales[name])
@@ -160,7 +160,7 @@ def stated_scale(name: str, schema: Schema) -> Scale | None:
     return None
 
 
-def axis(values: pa.Array) -> npt.NDArray[np.float64]:
+def to_axis(values: pa.Array) -> npt.NDArray[np.float64]:
     """Place numbers and dates on one axis of real numbers (dates in days, timestamps in microseconds)."""
     if pa.types.is_date32(values.type):
         values = values.cast(pa.int32())
@@ -169,22 +169,22 @@ def axis(values: pa.Array) -> npt.NDArray[np.float64]:
     return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
 
 
-def _with_hierarchy(name: str, distinct: pa.Array, scale: Scale, schema: Schema) -> Domain:
+def _order_by_hierarchy(name: str, distinct: pa.Array, scale: Scale, schema: Schema) -> Domain:
     try:
         hierarchy = schema.hierarchies[name].build(distinct)
     except HierarchyError as error:
         raise HierarchyError(f"Column {name!r}: {error}") from None
     if scale is Scale.NUMERIC:
-        _refuse_text(name, distinct)
-        values = _sorted(distinct)
-        same_order = list(hierarchy.leaves) in (values.to_pylist(), texts(values).to_pylist())
+        _check_not_text(name, distinct)
+        values = _sort_values(distinct)
+        same_order = list(hierarchy.leaves) in (values.to_pylist(), format_values(values).to_pylist())
         return Domain(name, scale, values, hierarchy if same_order else None)
     leaves = pa.array(hierarchy.labels[0], pa.string())
-    _refuse_uncovered(name, distinct, leaves, "its hierarchy")
+    _check_covered(name, distinct, leaves, "its hierarchy")
     return Domain(name, scale, leaves, hierarchy)
 
 
-def _sorted(distinct: pa.Array) -> pa.Array:
+def _sort_values(distinct: pa.Array) -> pa.Array:
     return distinct.take(pc.array_sort_indices(distinct))
 
 
@@ -199,21 +199,21 @@ def _code_type(leaves: int) -> type[np.unsignedinteger]:
     return np.uint16 if leaves < np.iinfo(np.uint16).max else np.uint32
 
 
-def _refuse_contradiction(name: str, scale: Scale, schema: Schema) -> None:
+def _check_scale_fits(name: str, scale: Scale, schema: Schema) -> None:
     if scale is not Scale.ORDINAL:
         raise SchemaError(f"Column {name!r} has an order but its scale is {scale}; make it ordinal or drop the order.")
     if name in schema.hierarchies:
         raise SchemaError(f"Column {name!r} has an order and a hierarchy; keep one (sf.OrderedGroups combines both).")
 
 
-def _refuse_text(name: str, distinct: pa.Array) -> None:
+def _check_not_text(name: str, distinct: pa.Array) -> None:
     if len(distinct) and not _has_own_order(distinct.type):
         raise SchemaError(
             f"Column {name!r} should be numeric but has text in at least one row; clean it or choose another scale."
         )
 
 
-def _refuse_uncovered(name: str, distinct: pa.Array, leaves: pa.Array, by: str) -> None:
-    missed = pc.sum(pc.invert(pc.is_in(texts(distinct), value_set=leaves))).as_py() or 0
+def _check_covered(name: str, distinct: pa.Array, leaves: pa.Array, by: str) -> None:
+    missed = pc.sum(pc.invert(pc.is_in(format_values(distinct), value_set=leaves))).as_py() or 0
     if missed:
         raise HierarchyError(f"Column {name!r} has {missed} distinct values that are not in {by}; add them to it.")

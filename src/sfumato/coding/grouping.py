@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.readiness import compiled_for
-from sfumato.threads import worker_count
+from sfumato.coding.readiness import should_compile_for
+from sfumato.threads import count_workers
 
 Keys = npt.NDArray[np.int64]
 COMPILED_ROWS = 200_000  # below this NumPy is as fast, and nothing needs compiling
@@ -55,21 +55,21 @@ def group_columns(columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[i
 def group_keys(keys: Keys, span: int = LARGEST_KEY) -> Grouped:
     """Group equal keys, all at least 0 and below `span`; keys of small tables and ranges come back ascending."""
     if span <= min(DENSE_RANGE, 4 * len(keys) + 1024):
-        return _group_dense(keys, span)
+        return _group_by_counting(keys, span)
     if len(keys) < COMPILED_ROWS:
         distinct, labels, counts = np.unique(keys, return_inverse=True, return_counts=True)
         return Grouped(labels.astype(np.int32), distinct, counts.astype(np.int64))
-    return group_hashed(keys) if compiled_for(len(keys), COMPILED_ROWS) else _group_sorted(keys)
+    return group_by_hashing(keys) if should_compile_for(len(keys), COMPILED_ROWS) else _group_by_sorting(keys)
 
 
-def first_rows(grouped: Grouped) -> npt.NDArray[np.intp]:
+def representative_rows(grouped: Grouped) -> npt.NDArray[np.intp]:
     """Find one row of every group."""
     rows = np.empty(len(grouped), dtype=np.intp)
     rows[grouped.labels[::-1]] = np.arange(len(grouped.labels) - 1, -1, -1)
     return rows
 
 
-def _group_dense(keys: Keys, span: int) -> Grouped:
+def _group_by_counting(keys: Keys, span: int) -> Grouped:
     counts = np.bincount(keys, minlength=span)
     present = np.flatnonzero(counts)
     number = np.zeros(span, dtype=np.int32)
@@ -77,8 +77,8 @@ def _group_dense(keys: Keys, span: int) -> Grouped:
     return Grouped(number[keys], present, counts[present].astype(np.int64))
 
 
-def _group_sorted(keys: Keys) -> Grouped:
-    """Group keys by NumPy, and number the groups as `group_hashed` does: by part, and in a part as they come."""
+def _group_by_sorting(keys: Keys) -> Grouped:
+    """Group keys by NumPy, and number the groups as `group_by_hashing` does: by part, and in a part as they come."""
     distinct, first, labels, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     part = (distinct.astype(np.uint64) * MIX) >> PART_SHIFT
     order = np.lexsort((first, part))
@@ -87,15 +87,15 @@ def _group_sorted(keys: Keys) -> Grouped:
     return Grouped(number[labels], distinct[order], counts[order].astype(np.int64))
 
 
-def group_hashed(keys: Keys) -> Grouped:
+def group_by_hashing(keys: Keys) -> Grouped:
     """Group keys with compiled loops."""
     from sfumato.coding.kernels import grouping as kernel
 
-    rows, workers = len(keys), worker_count()
+    rows, workers = len(keys), count_workers()
     edges = np.linspace(0, rows, workers + 1).astype(int)
     piece_counts = np.zeros((workers, PARTS), dtype=np.int64)
     with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(kernel.count_parts, [keys] * workers, edges[:-1], edges[1:], piece_counts))
+        list(pool.map(kernel.count_partitions, [keys] * workers, edges[:-1], edges[1:], piece_counts))
         bounds = np.concatenate([[0], np.cumsum(piece_counts.sum(axis=0))])
         places = bounds[:-1] + np.cumsum(piece_counts, axis=0) - piece_counts
         part_keys, part_rows = np.empty_like(keys), np.empty(rows, dtype=np.int32)
@@ -105,7 +105,7 @@ def group_hashed(keys: Keys) -> Grouped:
         counts = np.empty(rows, dtype=np.int64)
         part_edges = np.linspace(0, PARTS, 4 * workers + 1).astype(int)
         jobs = [
-            pool.submit(kernel.group_parts, part_keys, part_rows, bounds, first, last, labels, found, counts)
+            pool.submit(kernel.group_partitions, part_keys, part_rows, bounds, first, last, labels, found, counts)
             for first, last in pairwise(part_edges.tolist())
         ]
         sizes = np.concatenate([job.result() for job in jobs])

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.ordering import ascending
-from sfumato.coding.readiness import compiled_for
+from sfumato.coding.cutting.axes import make_axes
+from sfumato.coding.ordering import stable_argsort
+from sfumato.coding.readiness import should_compile_for
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -20,10 +20,10 @@ SMALL = 1 << 16  # NumPy orders numbers below it digit by digit
 COMPILED_ROWS = 20_000
 
 
-def in_order(keys: npt.NDArray[np.integer], span: int) -> Ints:
+def argsort_keys(keys: npt.NDArray[np.integer], span: int) -> Ints:
     """Order things by keys below `span`; equal ones as they came."""
     if span > SMALL * SMALL:
-        return ascending(keys, span)
+        return stable_argsort(keys, span)
     if span <= SMALL:
         return np.argsort(keys.astype(np.uint16), kind="stable")
     order = np.argsort((keys % SMALL).astype(np.uint16), kind="stable")
@@ -31,7 +31,7 @@ def in_order(keys: npt.NDArray[np.integer], span: int) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Halving:
+class Bisection:
     """Records by parts and, inside, by runs of equal sensitive values.
 
     Parameters
@@ -52,9 +52,9 @@ class Halving:
     places: Ints
 
     @classmethod
-    def of(cls, run: Ints, part: Ints, size: Ints, quasi: Sequence[CodedColumn], rows: Ints) -> Halving:
+    def from_codes(cls, run: Ints, part: Ints, size: Ints, quasi: Sequence[CodedColumn], rows: Ints) -> Bisection:
         """Take the quasi-identifiers of some rows; widths are those of axes from 0 to 1, missing cells far from all."""
-        axes = axes_of([column.domain for column in quasi])
+        axes = make_axes([column.domain for column in quasi])
         positions = [
             np.append(axes.positions[axes.places[at] : axes.places[at] + axes.leaves[at]], APART)
             for at in range(len(quasi))
@@ -72,12 +72,12 @@ class Halving:
         sorted along it and cut at this count, equal ones in their order; the attribute with the smallest sum of widths
         of both halves is taken, the first of several.
         """
-        if compiled_for(len(self.run), COMPILED_ROWS):
-            return halve_compiled(self)
-        return halve_plainly(self)
+        if should_compile_for(len(self.run), COMPILED_ROWS):
+            return bisect_compiled(self)
+        return bisect_with_numpy(self)
 
 
-def halve_compiled(halving: Halving) -> Ints:
+def bisect_compiled(halving: Bisection) -> Ints:
     """Halve with compiled loops, part by part."""
     from sfumato.coding.kernels import halving as kernel
 
@@ -88,11 +88,11 @@ def halve_compiled(halving: Halving) -> Ints:
     of_part = np.searchsorted(halving.part, np.arange(len(halving.size) + 1))
     depths = int(halving.size.max()).bit_length() + 2
     axes, most = (halving.codes, halving.positions, halving.places), int(np.diff(of_part).max())
-    kernel.halve_parts(*axes, halving.run, starts, of_part, halving.size, most, depths, leaf)
+    kernel.bisect_parts(*axes, halving.run, starts, of_part, halving.size, most, depths, leaf)
     return leaf
 
 
-def halve_plainly(halving: Halving) -> Ints:
+def bisect_with_numpy(halving: Bisection) -> Ints:
     """Halve with NumPy, all parts of one depth together; a part is named by its first leaf."""
     runs = len(halving.part)
     leaf, count = np.zeros(len(halving.run), dtype=np.int64), halving.size[halving.part[halving.run]]
@@ -100,23 +100,23 @@ def halve_plainly(halving: Halving) -> Ints:
     at = np.flatnonzero(count > 1)
     span = int(halving.size.sum()) + 1
     while len(at):
-        order = at[in_order((base + leaf)[at] * runs + halving.run[at], span * runs)]
+        order = at[argsort_keys((base + leaf)[at] * runs + halving.run[at], span * runs)]
         half, lower = count[order] // 2, leaf[order]
-        node = _number((base + leaf)[order])
-        run = _number(node * runs + halving.run[order])
-        upper = _best_cut(run, node, half, halving, order)
+        node = _number_runs((base + leaf)[order])
+        run = _number_runs(node * runs + halving.run[order])
+        upper = _choose_cut(run, node, half, halving, order)
         leaf[order] = np.where(upper, lower + half, lower)
         count[order] = np.where(upper, count[order] - half, half)
         at = order[count[order] > 1]
     return leaf
 
 
-def _number(keys: Ints) -> Ints:
+def _number_runs(keys: Ints) -> Ints:
     """Count up where a key differs from the one before."""
     return np.asarray(np.cumsum(np.append(0, keys[1:] != keys[:-1])))
 
 
-def _best_cut(run: Ints, node: Ints, half: Ints, halving: Halving, rows: Ints) -> npt.NDArray[np.bool_]:
+def _choose_cut(run: Ints, node: Ints, half: Ints, halving: Bisection, rows: Ints) -> npt.NDArray[np.bool_]:
     """Return who is in the upper half of her part, by the attribute that leaves the narrowest halves."""
     runs = int(run[-1]) + 1
     turn = np.arange(len(run)) - np.searchsorted(run, np.arange(runs))[run]
@@ -124,7 +124,7 @@ def _best_cut(run: Ints, node: Ints, half: Ints, halving: Halving, rows: Ints) -
     codes = halving.codes[:, rows].astype(np.int64)
     for mine in codes:
         width = int(mine.max()) + 1
-        ordered = in_order(run * width + mine, runs * width)
+        ordered = argsort_keys(run * width + mine, runs * width)
         upper = np.empty(len(run), dtype=np.bool_)
         upper[ordered] = turn >= half
         widths = _widths(2 * node + upper, 2 * len(best), codes, halving)
@@ -133,9 +133,9 @@ def _best_cut(run: Ints, node: Ints, half: Ints, halving: Halving, rows: Ints) -
     return chosen
 
 
-def _widths(side: Ints, sides: int, codes: Ints, halving: Halving) -> Floats:
+def _widths(side: Ints, sides: int, codes: Ints, halving: Bisection) -> Floats:
     """Sum the widths of both sides of every part over all attributes."""
-    order, present = in_order(side, sides), np.flatnonzero(np.bincount(side, minlength=sides))
+    order, present = argsort_keys(side, sides), np.flatnonzero(np.bincount(side, minlength=sides))
     starts, width = np.searchsorted(side[order], present), np.zeros(sides)
     for mine, place in zip(codes, halving.places.tolist(), strict=True):
         ordered = mine[order]

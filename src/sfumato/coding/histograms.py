@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import group_keys
-from sfumato.coding.ordering import ascending
-from sfumato.threads import worker_count
+from sfumato.coding.ordering import stable_argsort
+from sfumato.threads import count_workers
 
 Counts = npt.NDArray[np.int64]
 Sparse = tuple[Counts, npt.NDArray[np.int32], Counts]  # offsets per group, values ascending, counts
@@ -32,7 +32,7 @@ def sparse_counts(
     else:
         distinct = group_keys(keys)
         summed = distinct.counts if weights is None else np.bincount(distinct.labels, weights).astype(np.int64)
-        order = ascending(distinct.keys, groups * width)
+        order = stable_argsort(distinct.keys, groups * width)
         order = order[summed[order] > 0]
         found, counts = distinct.keys[order], summed[order]
     offsets = np.searchsorted(found, np.arange(groups + 1, dtype=np.int64) * width)
@@ -44,13 +44,15 @@ def sum_by_key(keys: Counts, counts: Counts) -> tuple[Counts, Counts]:
     if not len(keys):
         return keys, counts
     if (keys[1:] < keys[:-1]).any():
-        order = ascending(keys, int(keys.max()) + 1)
+        order = stable_argsort(keys, int(keys.max()) + 1)
         keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     return keys[first], np.add.reduceat(counts, first)
 
 
-def mix_contents(group: npt.NDArray[np.integer], groups: int, bucket: Counts, contents: Sparse, width: int) -> Sparse:
+def sum_bucket_contents(
+    group: npt.NDArray[np.integer], groups: int, bucket: Counts, contents: Sparse, width: int
+) -> Sparse:
     """Sum for every group what the buckets of its records contain; compiled, and in threads.
 
     Parameters
@@ -67,7 +69,7 @@ def mix_contents(group: npt.NDArray[np.integer], groups: int, bucket: Counts, co
     kernel.order_by_group(group, starts[:-1].copy(), order)
     visits = np.bincount(group, np.diff(contents[0])[bucket], groups).astype(np.int64)
     until = np.append(0, np.cumsum(visits))
-    edges = np.unique(np.searchsorted(until, np.linspace(0, until[-1], 4 * worker_count() + 1)).clip(max=groups))
+    edges = np.unique(np.searchsorted(until, np.linspace(0, until[-1], 4 * count_workers() + 1)).clip(max=groups))
     found = np.zeros(groups, dtype=np.int64)
 
     most = np.minimum(visits, width)
@@ -76,9 +78,11 @@ def mix_contents(group: npt.NDArray[np.integer], groups: int, bucket: Counts, co
 
     def mix(begin: int, first: int, last: int) -> int:
         room = np.zeros(width, dtype=np.int64), np.zeros((width >> kernel.BLOCK) + 1, dtype=np.int64)
-        return kernel.mix(order, starts, bucket, contents, first, last, room, found, codes[begin:], amounts[begin:])
+        return kernel.sum_buckets(
+            order, starts, bucket, contents, first, last, room, found, codes[begin:], amounts[begin:]
+        )
 
-    with ThreadPoolExecutor(worker_count()) as pool:
+    with ThreadPoolExecutor(count_workers()) as pool:
         lengths = list(pool.map(mix, begins.tolist(), edges[:-1].tolist(), edges[1:].tolist()))
     end = 0
     for begin, length in zip(begins.tolist(), lengths, strict=True):

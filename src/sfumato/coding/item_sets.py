@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.ordering import ascending
+from sfumato.coding.ordering import stable_argsort
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -17,17 +17,17 @@ Flags = npt.NDArray[np.bool_]
 BLOCKS = 50  # of first items, between which progress is told
 
 
-class SetsFound(NamedTuple):
+class ItemsetCounts(NamedTuple):
     """The sets that occur, those that too few baskets hold, the fewest baskets, and the baskets with a rare set."""
 
     sets: int
-    rare: int
+    violations: int
     fewest: int
     marks: Flags
 
 
 class CutState(NamedTuple):
-    """A cut of a tree while nodes are raised: see `sfumato.coding.kernels.item_sets.raise_node`."""
+    """A cut of a tree while nodes are raised: see `sfumato.coding.kernels.item_sets.generalize_node`."""
 
     ranks: Ints
     tree: tuple[Ints, Ints, Ints, Ints]
@@ -35,7 +35,7 @@ class CutState(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ItemSets:
+class ItemsetCounter:
     """Baskets as codes and offsets, with the places of every item.
 
     Parameters
@@ -52,7 +52,7 @@ class ItemSets:
         rows = np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int32), np.diff(self.offsets))
         begins = np.concatenate([[0], np.cumsum(np.bincount(self.codes, minlength=self.items))])
         object.__setattr__(self, "_rows", rows)
-        object.__setattr__(self, "_postings", (begins, ascending(self.codes, max(self.items, 1))))
+        object.__setattr__(self, "_postings", (begins, stable_argsort(self.codes, max(self.items, 1))))
 
     @property
     def rows(self) -> Codes:
@@ -71,7 +71,7 @@ class ItemSets:
         """How many baskets hold each item."""
         return np.diff(self.postings[0])
 
-    def found(
+    def count(
         self,
         size: int,
         k: int,
@@ -79,7 +79,7 @@ class ItemSets:
         within: Codes | None = None,
         mark: bool = False,
         progress: Callable[[float], object] = float,
-    ) -> SetsFound:
+    ) -> ItemsetCounts:
         """Count the sets of a size that occur.
 
         Parameters
@@ -95,19 +95,19 @@ class ItemSets:
         marks = np.zeros(len(self.offsets) - 1 if mark else 0, dtype=np.bool_)
         cover = self._cover(within)
         if size == 1:
-            self._judge_items(k, cover, told, marks)
-            return SetsFound(int(told[0]), int(told[1]), int(told[2]), marks)
+            self._evaluate_items(k, cover, told, marks)
+            return ItemsetCounts(int(told[0]), int(told[1]), int(told[2]), marks)
         none = np.zeros(0, dtype=np.int64)
         flags = np.zeros(0, dtype=np.bool_)
         nothing = none, (none, none, none, none), (none, none, none, flags, none, none)
-        space = self._space(size)
+        space = self._workspace(size)
         baskets = self.codes, self.offsets, self.rows
         for share, firsts in self._blocks(np.arange(self.items)):
-            kernel.walk_sets(baskets, self.postings, firsts, size, k, space, (cover, marks, told), nothing)
+            kernel.count_itemsets(baskets, self.postings, firsts, size, k, space, (cover, marks, told), nothing)
             progress(share)
-        return SetsFound(int(told[0]), int(told[1]), int(told[2]), marks)
+        return ItemsetCounts(int(told[0]), int(told[1]), int(told[2]), marks)
 
-    def raise_nodes(self, size: int, k: int, state: CutState, order: Ints) -> None:
+    def generalize_rare(self, size: int, k: int, state: CutState, order: Ints) -> None:
         """Raise a node of every rare set of a size that no other raise has touched, first items in an order."""
         from sfumato.coding.kernels import item_sets as kernel
 
@@ -115,19 +115,19 @@ class ItemSets:
             supports = self.supports[order]
             for item in order[(supports > 0) & (supports < k)].tolist():
                 if not state.cut[3][item]:
-                    kernel.raise_node(np.array([item]), 1, state.ranks, state.tree, state.cut)
+                    kernel.generalize_node(np.array([item]), 1, state.ranks, state.tree, state.cut)
             return
         baskets = self.codes, self.offsets, self.rows
         judged = self._cover(None), np.zeros(0, dtype=np.bool_), np.zeros(3, dtype=np.int64)
         raised = state.ranks, state.tree, state.cut  # the plain tuple for which the loop is compiled
-        kernel.walk_sets(baskets, self.postings, order, size, k, self._space(size), judged, raised)
+        kernel.count_itemsets(baskets, self.postings, order, size, k, self._workspace(size), judged, raised)
 
-    def _judge_items(self, k: int, cover: tuple[Codes, Ints, Codes, Ints], told: Ints, marks: Flags) -> None:
+    def _evaluate_items(self, k: int, cover: tuple[Codes, Ints, Codes, Ints], told: Ints, marks: Flags) -> None:
         """Judge single items as sets of one."""
         from sfumato.coding.kernels import item_sets as kernel
 
         counts, seen = self.supports, np.flatnonzero(self.supports)
-        kernel.judge_next(np.zeros(1, dtype=np.int64), 0, seen, len(seen), counts, k, cover, told)
+        kernel.evaluate_next(np.zeros(1, dtype=np.int64), 0, seen, len(seen), counts, k, cover, told)
         if len(marks):
             marks[self.rows[counts[self.codes] < k]] = True
 
@@ -148,7 +148,7 @@ class ItemSets:
         none = np.zeros(0, dtype=np.int64)
         return np.zeros(0, dtype=np.int32), none, np.zeros(0, dtype=np.int32), none
 
-    def _space(self, size: int) -> tuple[Ints, ...]:
+    def _workspace(self, size: int) -> tuple[Ints, ...]:
         """Make room for the levels of a walk; the last one needs no pointers."""
         levels = size
         room = int(self._followers().max(initial=0)) if size > 2 else 0  # noqa: PLR2004 - none between

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.readiness import compiled_for
-from sfumato.randomness import Stream
+from sfumato.coding.readiness import should_compile_for
+from sfumato.randomness import KeyedRandom
 
 CONSTANTS = np.frombuffer(b"expand 32-byte k", dtype="<u4")
 KEY_BYTES = 32
@@ -18,7 +18,7 @@ WORTH_IT = 1_000_000  # numbers, below which nothing is compiled for them
 MOST = 1 << 34  # numbers under one key: its counter of blocks has 32 bits
 
 
-class Keystream(Stream):
+class ChaCha20Random(KeyedRandom):
     """A stream of the operating system that draws many numbers several times as fast.
 
     Few numbers are the operating system's own. For many, it draws a key of 256 bits for each call, which gives them by
@@ -41,22 +41,22 @@ class Keystream(Stream):
 
     @cached_property
     def _compiled(self) -> bool:
-        return compiled_for(self._count, WORTH_IT, 10 * WORTH_IT)
+        return should_compile_for(self._count, WORTH_IT, 10 * WORTH_IT)
 
-    def words(self, count: int) -> npt.NDArray[np.uint64]:
+    def random_uint64(self, count: int) -> npt.NDArray[np.uint64]:
         """Draw numbers of 64 bits."""
         if not FEW <= count < MOST or not self._compiled:
-            return super().words(count)
+            return super().random_uint64(count)
         return keyed_words(os.urandom(KEY_BYTES), count)
 
 
 def keyed_words(key: bytes, count: int) -> npt.NDArray[np.uint64]:
     """Return the first numbers of ChaCha20 under a key, from block 0 on and with a nonce of 0."""
-    from sfumato.coding.kernels.keystream import LANES, WORDS, fill
+    from sfumato.coding.kernels.keystream import LANES, WORDS, fill_keystream
 
     start = np.zeros(WORDS, dtype=np.uint32)
     start[:4], start[4:12] = CONSTANTS, np.frombuffer(key, dtype="<u4")
     blocks = -(-count * 2 // (WORDS * LANES)) * LANES
     stream = np.empty(blocks * WORDS, dtype=np.uint32)
-    fill(start, stream)
+    fill_keystream(start, stream)
     return stream.view(np.uint64)[:count]

@@ -16,7 +16,7 @@ BLOCK = 20_000_000  # random numbers drawn at once
 
 
 @dataclass(frozen=True, eq=False)
-class PersonPoints:
+class IndividualPoints:
     """The different points of every person, sorted, and the persons of every point."""
 
     points: Integers
@@ -25,7 +25,7 @@ class PersonPoints:
     holder_starts: Integers
 
     @classmethod
-    def of(cls, person: Integers, point: Integers, persons: int) -> Self:
+    def from_pairs(cls, person: Integers, point: Integers, persons: int) -> Self:
         """Group pairs of a person and a point, both numbered from 0; pairs that repeat count once."""
         different = int(point.max(initial=-1)) + 1
         keys = group_columns([person, point], [persons, max(different, 1)]).keys
@@ -34,9 +34,9 @@ class PersonPoints:
         by_point = np.argsort(points, kind="stable")
         return cls(
             points=points,
-            starts=_starts(owner, persons),
+            starts=_offsets(owner, persons),
             holders=owner[by_point],
-            holder_starts=_starts(points[by_point], different),
+            holder_starts=_offsets(points[by_point], different),
         )
 
     @property
@@ -44,13 +44,13 @@ class PersonPoints:
         """How many different points every person has."""
         return np.diff(self.starts)
 
-    def share_alone(self, size: int, draws: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    def unique_shares(self, size: int, draws: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
         """Return for every person the share of her sets of `size` points that nobody else has.
 
         Who has fewer points gives all of them. Who has at most `draws` different sets is asked all of them, others as
         many random ones.
         """
-        from sfumato.coding.kernels.known_points import count_alone
+        from sfumato.coding.kernels.known_points import count_unique
 
         lengths, of_person = np.unique(self.counts, return_inverse=True)
         sets = [comb(int(length), min(size, int(length))) for length in lengths]
@@ -60,7 +60,7 @@ class PersonPoints:
         for first in range(0, len(asked), step):
             block = slice(first, min(first + step, len(asked)))
             drawn = rng.random((len(asked[block]), draws, size))
-            count_alone(
+            count_unique(
                 *(self.points, self.starts, self.holders, self.holder_starts, size, asked[block], drawn),
                 first,
                 alone[block],
@@ -68,6 +68,6 @@ class PersonPoints:
         return alone / np.abs(asked)
 
 
-def _starts(sorted_numbers: Integers, count: int) -> Integers:
+def _offsets(sorted_numbers: Integers, count: int) -> Integers:
     """Return where every number begins in a sorted list of numbers, and where the list ends."""
     return np.searchsorted(sorted_numbers, np.arange(count + 1)).astype(np.int64)

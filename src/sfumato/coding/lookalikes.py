@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 Ints = npt.NDArray[np.int64]
 
-NEAR = 1e-12  # of a number: what sums of decimal fractions differ by at most
+RELATIVE_TOLERANCE = 1e-12  # of a number: what sums of decimal fractions differ by at most
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?")
 GROUPED = re.compile(r"[+-]?[0-9]{1,3}([ ,'])[0-9]{3}(?:\1[0-9]{3})*(?:\.[0-9]+)?")
 BOUND = rf"{NUMBER.pattern}|[+-]?(?:inf(?:inity)?|\u221e)|"
@@ -38,7 +38,7 @@ TWINS = dict(
 DASHES, APOSTROPHES, QUOTES = "[\u2010-\u2015\u2212]", "[\u2018-\u201b\u2032\u00b4`]", "[\u201c-\u201f\u2033]"
 
 
-def lookalikes(values: pa.Array) -> Ints | None:
+def group_lookalikes(values: pa.Array) -> Ints | None:
     """Return for every value the first that it cannot be told apart from; None if all can.
 
     Texts are alike without regard to case, width, composition of accents, invisible characters, spaces at marks,
@@ -47,27 +47,27 @@ def lookalikes(values: pa.Array) -> Ints | None:
     apart or not. Sets in braces or brackets are alike if they share a member, and like a member; ranges of numbers if
     they overlap, and like a number inside. All that is alike by way of others is one value, which errs towards privacy.
 
-    >>> lookalikes(pa.array(["cold", "Flu", "flu ", "{flu, hiv}", "{hiv}"])).tolist()
+    >>> group_lookalikes(pa.array(["cold", "Flu", "flu ", "{flu, hiv}", "{hiv}"])).tolist()
     [0, 1, 1, 1, 1]
-    >>> lookalikes(pa.array([0.1 + 0.2, 0.3, 0.4])).tolist()
+    >>> group_lookalikes(pa.array([0.1 + 0.2, 0.3, 0.4])).tolist()
     [0, 0, 2]
-    >>> lookalikes(pa.array(["flu", "cold"]))
+    >>> group_lookalikes(pa.array(["flu", "cold"]))
     """
     if pa.types.is_floating(values.type):
         numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        joined = _near(np.arange(len(numbers)), numbers)
+        joined = _pairs_within_rounding(np.arange(len(numbers)), numbers)
     elif pa.types.is_string(values.type):
-        keys = written_alike(values).to_pylist()
-        joined = [*_equal(enumerate(keys)), *_sets(keys), *_ranges(keys)]
+        keys = group_same_text(values).to_pylist()
+        joined = [*_equal_pairs(enumerate(keys)), *_overlapping_sets(keys), *_overlapping_ranges(keys)]
     else:
         return None
     return _components(joined, len(values))
 
 
-def written_alike(values: pa.Array) -> pa.Array:
+def group_same_text(values: pa.Array) -> pa.Array:
     """Write texts so that those are equal that look alike: plain letters, no case, nothing invisible, few spaces.
 
-    >>> written_alike(pa.array([chr(0xFF26) + "lu" + chr(0x200B), "[1, 2]", "D" + chr(0x131) + "abetes"])).to_pylist()
+    >>> group_same_text(pa.array([chr(0xFF26) + "lu" + chr(0x200B), "[1, 2]", "D" + chr(0x131) + "abetes"])).to_pylist()
     ['flu', '[1,2]', 'diabetes']
     """
     plain = pc.replace_substring_regex(pc.utf8_normalize(values, form="NFKC"), r"[\s_]+", " ")
@@ -94,7 +94,7 @@ def without_value(values: pa.Array) -> npt.NDArray[np.bool_]:
     """
     if not pa.types.is_string(values.type):
         return np.zeros(len(values), dtype=np.bool_)
-    return np.asarray(pc.is_in(written_alike(values), value_set=pa.array(NO_VALUE)).to_numpy(zero_copy_only=False))
+    return np.asarray(pc.is_in(group_same_text(values), value_set=pa.array(NO_VALUE)).to_numpy(zero_copy_only=False))
 
 
 def number_in(key: str) -> float | None:
@@ -109,7 +109,7 @@ def number_in(key: str) -> float | None:
     return float(key.replace(apart[1], "")) if apart else None
 
 
-def _equal(keyed: Iterator[tuple[int, str]] | enumerate[str]) -> Iterator[tuple[int, int]]:
+def _equal_pairs(keyed: Iterator[tuple[int, str]] | enumerate[str]) -> Iterator[tuple[int, int]]:
     """Join the places of equal keys; numbers are joined where they are near."""
     first: dict[str, int] = {}
     numbers: list[tuple[int, float]] = []
@@ -120,21 +120,21 @@ def _equal(keyed: Iterator[tuple[int, str]] | enumerate[str]) -> Iterator[tuple[
         elif first.setdefault(key, place) != place:
             yield first[key], place
     places, found = zip(*numbers, strict=True) if numbers else ((), ())
-    yield from _near(np.array(places, dtype=np.int64), np.array(found, dtype=np.float64))
+    yield from _pairs_within_rounding(np.array(places, dtype=np.int64), np.array(found, dtype=np.float64))
 
 
-def _near(places: Ints, numbers: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+def _pairs_within_rounding(places: Ints, numbers: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
     """Join the places of numbers that differ by rounding; whole numbers differ by at least one."""
     order = np.argsort(numbers, kind="stable")[: np.count_nonzero(~np.isnan(numbers))]  # those that are none come last
     low, high = numbers[order[:-1]], numbers[order[1:]]
     with np.errstate(invalid="ignore"):  # infinity less infinity
-        close = high - low <= NEAR * np.maximum(np.abs(low), np.abs(high))
+        close = high - low <= RELATIVE_TOLERANCE * np.maximum(np.abs(low), np.abs(high))
         whole = (np.floor(low) == low) & (np.floor(high) == high)
     joined = np.flatnonzero((low == high) | (close & ~whole & np.isfinite(high) & np.isfinite(low)))
     return list(zip(places[order[joined]].tolist(), places[order[joined + 1]].tolist(), strict=True))
 
 
-def _sets(keys: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _overlapping_sets(keys: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Join sets in braces or brackets with each other, and with single values, by their members."""
     members = [
         (place, member)
@@ -148,10 +148,10 @@ def _sets(keys: Sequence[str]) -> Iterator[tuple[int, int]]:
         singles = [
             (place, key) for place, key in enumerate(keys) if key in named or (count and number_in(key) is not None)
         ]
-        yield from _equal(iter([*singles, *members]))
+        yield from _equal_pairs(iter([*singles, *members]))
 
 
-def _ranges(keys: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _overlapping_ranges(keys: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Join ranges of numbers that overlap, and numbers with the ranges that they are in."""
     found = [(_range(key), place) for place, key in enumerate(keys)]
     ranges = [(*each, place) for each, place in found if each is not None]

@@ -22,14 +22,14 @@ WORTH_WAITING = 4_000_000  # rows, from which on NumPy would take longer than co
 GIVEN_UP = 600.0  # seconds, after which another process is believed to have failed
 
 
-class _Known:
+class _ProcessState:
     """What this process has found out."""
 
     ready = False
     begun = False
 
 
-def compiled_for(rows: int, least: int, worth_waiting: int = WORTH_WAITING) -> bool:
+def should_compile_for(rows: int, least: int, worth_waiting: int = WORTH_WAITING) -> bool:
     """Decide whether compiled loops work on so many rows; if they are worth it but not ready, have them compiled.
 
     Parameters
@@ -41,33 +41,33 @@ def compiled_for(rows: int, least: int, worth_waiting: int = WORTH_WAITING) -> b
     how = os.environ.get(COMPILE, "")
     if rows < least or how == "never":
         return False
-    if how == "always" or rows >= worth_waiting or is_ready():
+    if how == "always" or rows >= worth_waiting or is_cache_warm():
         return True
-    compile_beside()
+    compile_in_background()
     return False
 
 
-def is_ready() -> bool:
+def is_cache_warm() -> bool:
     """Return whether all loops were compiled for this machine, these sources and these versions."""
-    _Known.ready = _Known.ready or stamp().exists()
-    return _Known.ready
+    _ProcessState.ready = _ProcessState.ready or stamp_path().exists()
+    return _ProcessState.ready
 
 
 def mark_ready() -> None:
     """Leave the stamp, where that can be written."""
     with suppress(OSError):
-        stamp().parent.mkdir(parents=True, exist_ok=True)
-        stamp().touch()
+        stamp_path().parent.mkdir(parents=True, exist_ok=True)
+        stamp_path().touch()
     with suppress(OSError):
         _lock().unlink(missing_ok=True)
-    _Known.ready = True
+    _ProcessState.ready = True
 
 
-def compile_beside() -> None:
+def compile_in_background() -> None:
     """Compile all loops in another process of low priority, unless one does so already; nobody waits for it."""
-    if _Known.begun or not sys.executable or getattr(sys, "frozen", False):
+    if _ProcessState.begun or not sys.executable or getattr(sys, "frozen", False):
         return
-    _Known.begun = True
+    _ProcessState.begun = True
     with suppress(OSError):
         _take_lock()
         found = os.pathsep.join(filter(None, [str(KERNELS.parents[2]), os.environ.get("PYTHONPATH")]))
@@ -81,7 +81,7 @@ def compile_beside() -> None:
         )
 
 
-def stamp() -> Path:
+def stamp_path() -> Path:
     """Return the file that says that everything is compiled; its name tells for what."""
     facts = [sys.version, platform.machine(), _processor(), version("numba"), version("numpy")]
     for source in sorted(KERNELS.glob("*.py")):
@@ -112,7 +112,7 @@ def _processor() -> str:
 
 
 def _lock() -> Path:
-    return stamp().with_suffix(".lock")
+    return stamp_path().with_suffix(".lock")
 
 
 def _take_lock() -> None:

@@ -10,7 +10,7 @@ from sfumato.coding.grouping import group_columns
 Integers = npt.NDArray[np.int64]
 
 
-def sequence_labels(codes: Integers, offsets: Integers) -> Integers:
+def label_sequences(codes: Integers, offsets: Integers) -> Integers:
     """Give numbers from 0 on to the different sequences of codes.
 
     Parameters
@@ -20,7 +20,7 @@ def sequence_labels(codes: Integers, offsets: Integers) -> Integers:
 
     Examples
     --------
-    >>> sequence_labels(np.array([3, 5, 3, 3, 5]), np.array([0, 2, 3, 5, 5])).tolist()
+    >>> label_sequences(np.array([3, 5, 3, 3, 5]), np.array([0, 2, 3, 5, 5])).tolist()
     [2, 1, 2, 0]
     """
     lengths = np.diff(offsets)

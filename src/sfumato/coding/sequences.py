@@ -12,11 +12,11 @@ from sfumato.coding.grouping import group_columns
 from sfumato.exceptions import InfeasibleError
 
 Integers = npt.NDArray[np.int64]
-MOST_SELECTIONS = 200_000_000
+MAX_SUBSEQUENCES = 200_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Selections:
+class Subsequences:
     """The different ordered selections of one size, the number of persons who have each, and who has which.
 
     Parameters
@@ -28,11 +28,11 @@ class Selections:
 
     sequences: Integers
     support: Integers
-    selection: Integers
-    person: Integers
+    subsequence: Integers
+    individual: Integers
 
 
-def selections(places: Integers, offsets: Integers, owner: Integers, most: int) -> Iterator[Selections]:
+def count_subsequences(places: Integers, offsets: Integers, owner: Integers, most: int) -> Iterator[Subsequences]:
     """Yield the ordered, not necessarily adjacent, selections of 1, 2, ... and at most `most` places of ways.
 
     Of equal selections of a way the one that ends first is kept, which can be lengthened by whatever the others can.
@@ -44,7 +44,7 @@ def selections(places: Integers, offsets: Integers, owner: Integers, most: int) 
     owner : the person of every way, numbered from 0.
     most : the largest size.
     """
-    from sfumato.coding.kernels.sequences import count_extensions, extend
+    from sfumato.coding.kernels.sequences import count_extensions, extend_subsequences
 
     width = int(places.max(initial=0)) + 1
     persons = int(owner.max(initial=0)) + 1
@@ -53,12 +53,12 @@ def selections(places: Integers, offsets: Integers, owner: Integers, most: int) 
     ids, table = np.zeros(len(way), dtype=np.int64), np.zeros((1, 0), dtype=np.int64)
     for _ in range(most):
         total = count_extensions(places, way, end, offsets[1:], np.full(width, -1, dtype=np.int64))
-        if total > MOST_SELECTIONS:
+        if total > MAX_SUBSEQUENCES:
             raise InfeasibleError("The ways are too long to count all their sequences of places; ask for shorter ones.")
         if not total:
             return
         parent, place, last = (np.empty(total, dtype=np.int64) for _ in range(3))
-        extend(places, way, end, offsets[1:], np.full(width, -1, dtype=np.int64), parent, place, last)
+        extend_subsequences(places, way, end, offsets[1:], np.full(width, -1, dtype=np.int64), parent, place, last)
         grouped = group_columns([ids[parent], place], [len(table), width])
         way, end, ids = way[parent], last, grouped.labels.astype(np.int64)
         before, added = np.divmod(grouped.keys, width)
@@ -66,4 +66,4 @@ def selections(places: Integers, offsets: Integers, owner: Integers, most: int) 
         pairs = group_columns([ids, owner[way]], [len(table), persons]).keys
         selection, person = np.divmod(pairs, persons)
         support = np.bincount(selection, minlength=len(table))
-        yield Selections(table, support, selection, person)
+        yield Subsequences(table, support, selection, person)

@@ -8,28 +8,28 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.item_sets import ItemSets
+from sfumato.coding.item_sets import ItemsetCounter
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-TOLD = 5
+N_TOTALS = 5
 
 
-class RulesFound(NamedTuple):
+class RuleCounts(NamedTuple):
     """The sets that occur, those that are broken, the worst share of a sensitive item, and what breaks, as a list.
 
     A row of the list is a set and the sensitive item that breaks it, -1 if too few baskets hold the set.
     """
 
     sets: int
-    broken: int
+    violations: int
     worst: float
     listed: Ints
 
 
-def walk_sets(
-    sets: ItemSets, known: Flags, sensitive: Flags, *, size: int, k: int, share: Fraction, every: bool, most: int
-) -> RulesFound:
+def count_rules(
+    sets: ItemsetCounter, known: Flags, sensitive: Flags, *, size: int, k: int, share: Fraction, every: bool, most: int
+) -> RuleCounts:
     """Judge all sets of a size of known items: each must be in k baskets, of which a share has a sensitive item.
 
     Parameters
@@ -43,25 +43,25 @@ def walk_sets(
     """
     from sfumato.coding.kernels import set_rules as kernel
 
-    public, hidden = only(sets, known), only(sets, sensitive)
-    told = np.zeros(TOLD, dtype=np.int64)
+    public, hidden = restrict_items(sets, known), restrict_items(sets, sensitive)
+    told = np.zeros(N_TOTALS, dtype=np.int64)
     told[kernel.OF] = 1
     counted = np.zeros(sets.items, dtype=np.int64), np.zeros(sets.items, dtype=np.int64)
-    listed = kernel.walk_rules(
+    listed = kernel.count_rules(
         (public.codes, public.offsets, public.rows),
         public.postings,
         size,
         (k, share.numerator, share.denominator, every),
         (hidden.codes, hidden.offsets),
-        _space(public, size),
+        _rule_workspace(public, size),
         counted,
         most,
         told,
     )
-    return RulesFound(int(told[0]), int(told[1]), float(told[2] / told[3]), listed)
+    return RuleCounts(int(told[0]), int(told[1]), float(told[2] / told[3]), listed)
 
 
-def walk_closed_sets(sets: ItemSets, sensitive: Flags, *, share: Fraction, most: int) -> RulesFound:
+def count_closed_rules(sets: ItemsetCounter, sensitive: Flags, *, share: Fraction, most: int) -> RuleCounts:
     """Judge all closed sets: of the baskets with all other items of one, a share has its sensitive item.
 
     No rule from any set to a sensitive item is stronger than the strongest of these: closing both sides of a rule keeps
@@ -70,24 +70,24 @@ def walk_closed_sets(sets: ItemSets, sensitive: Flags, *, share: Fraction, most:
     """
     from sfumato.coding.kernels import set_rules as kernel
 
-    told = np.zeros(TOLD, dtype=np.int64)
+    told = np.zeros(N_TOTALS, dtype=np.int64)
     told[kernel.OF] = 1
     longest = int(np.diff(sets.offsets).max(initial=0))
     baskets = sets.codes, sets.offsets, sets.rows
     rule = share.numerator, share.denominator
-    kernel.walk_closed(baskets, sets.postings, sets.items, longest, rule, sensitive, most, told)
-    return RulesFound(int(told[0]), int(told[1]), float(told[2] / told[3]), np.zeros((0, 0), dtype=np.int64))
+    kernel.count_closed_rules(baskets, sets.postings, sets.items, longest, rule, sensitive, most, told)
+    return RuleCounts(int(told[0]), int(told[1]), float(told[2] / told[3]), np.zeros((0, 0), dtype=np.int64))
 
 
-def only(sets: ItemSets, kept: Flags) -> ItemSets:
+def restrict_items(sets: ItemsetCounter, kept: Flags) -> ItemsetCounter:
     """Return the baskets with only some items, under the same codes."""
     chosen = kept[sets.codes]
     counts = np.bincount(sets.rows[chosen], minlength=len(sets.offsets) - 1)
-    return ItemSets(sets.codes[chosen], np.concatenate([[0], np.cumsum(counts)]), sets.items)
+    return ItemsetCounter(sets.codes[chosen], np.concatenate([[0], np.cumsum(counts)]), sets.items)
 
 
-def _space(sets: ItemSets, size: int) -> tuple[Ints, ...]:
-    """Return what a walk over sets of a size works on: the last level is dealt, too, unlike in `ItemSets`."""
+def _rule_workspace(sets: ItemsetCounter, size: int) -> tuple[Ints, ...]:
+    """Return what a walk over sets of a size works on: the last level is dealt, too, unlike in `ItemsetCounter`."""
     left = sets.offsets[1:][sets.rows] - np.arange(len(sets.codes)) - 1
     room = int(np.bincount(sets.codes, weights=left, minlength=1).max()) if size > 1 else 0
     counts, seen, begins = (np.zeros((size, sets.items + 1), dtype=np.int64) for _ in range(3))

@@ -6,55 +6,57 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.coding.item_sets import CutState, ItemSets
+from sfumato.coding.item_sets import CutState, ItemsetCounter
 from sfumato.coding.kernels import disassociating, item_sets, reconstructing, term_sharing
-from sfumato.coding.set_rules import walk_closed_sets, walk_sets
+from sfumato.coding.set_rules import count_closed_rules, count_rules
 
 
-def warm_up_sets() -> None:
+def warm_up_transactions() -> None:
     """Run every compiled loop over sets once."""
-    _count_item_sets_once()
-    _take_apart_once()
-    _judge_rules_once()
+    _warm_up_itemsets()
+    _warm_up_disassociation()
+    _warm_up_rules()
 
 
-def _count_item_sets_once() -> None:
+def _warm_up_itemsets() -> None:
     """Count and judge the pairs of two baskets, raise a node of one, and recode both."""
     codes, offsets, both = np.array([0, 1, 0], dtype=np.int32), np.array([0, 2, 3]), np.arange(2)
-    sets = ItemSets(codes, offsets, 2)
+    sets = ItemsetCounter(codes, offsets, 2)
     for size in (1, 2):
-        sets.found(size, 2, within=np.array([1, -1], dtype=np.int32), mark=True)
+        sets.count(size, 2, within=np.array([1, -1], dtype=np.int32), mark=True)
     tree = np.array([2, 2, -1]), np.array([0, 1, 0]), np.array([1, 1, 2]), np.array([0, 0, 2])
     sums, ends = np.array([2, 1, 3]), np.zeros(3, dtype=np.int64)
     cut = both.copy(), sums - sums, sums, np.zeros(2, dtype=np.bool_), both, np.zeros(1, dtype=np.int64)
     for size in (1, 2):
-        sets.raise_nodes(size, 2, CutState(both, tree, cut), both)
+        sets.generalize_rare(size, 2, CutState(both, tree, cut), both)
     item_sets.recode(codes, offsets, both, np.zeros(3, dtype=np.int32), ends)
     item_sets.count_matches(both, np.array([0, 2]), sets.cover(np.array([-1, -1], dtype=np.int32)), sums[:1].copy())
 
 
-def _take_apart_once() -> None:
+def _warm_up_disassociation() -> None:
     """Take two baskets apart, let them share a term, and bound what they may have held."""
     codes, offsets, both = np.array([0, 1, 0], dtype=np.int32), np.array([0, 2, 3]), np.arange(2)
     sets, space, numbers = (codes, offsets), (both * 0, both * 0, both * 0), np.zeros(3, dtype=np.int64)
-    disassociating.split_baskets(sets, (np.array([0, 2, 3]), np.array([0, 1, 0])), 2, 2, both.copy(), both.copy())
-    disassociating.gather_parts(both[:1] + 2, 1, 1, both[:1].copy())
+    disassociating.split_transactions(sets, (np.array([0, 2, 3]), np.array([0, 1, 0])), 2, 2, both.copy(), both.copy())
+    disassociating.merge_small_parts(both[:1] + 2, 1, 1, both[:1].copy())
     free = np.ones(3, dtype=np.bool_)
     for m in (2, 3):
-        disassociating.part_clusters(sets, both, np.array([0, 2]), 1, m, free, space, numbers, both[:1].copy())
-    disassociating.count_parts(offsets, both, np.array([0, 2]), numbers, both[:1].copy(), both[:1].copy())
-    disassociating.part_items(*sets, both, free, 1, 2, space, numbers)
-    term_sharing.share_terms(sets, both, np.array([0, 2]), 1, (numbers * 0, both * 0), free[:1], both * 0, free)
+        disassociating.assign_chunks_by_cluster(
+            sets, both, np.array([0, 2]), 1, m, free, space, numbers, both[:1].copy()
+        )
+    disassociating.count_subrecords(offsets, both, np.array([0, 2]), numbers, both[:1].copy(), both[:1].copy())
+    disassociating.assign_chunks(*sets, both, free, 1, 2, space, numbers)
+    term_sharing.select_shared_terms(sets, both, np.array([0, 2]), 1, (numbers * 0, both * 0), free[:1], both * 0, free)
     places = np.array([0, 1]), both[:1], both[:1], both[:1], both[:1] + 1, both[:1]
     clusters = both[:1] + 1, both[:1] - 1, both[:1]
-    reconstructing.bound_sets(
+    reconstructing.bound_supports(
         both[:1], both, clusters, (both[:1] + 1, both[:1] + 1), places, both[:1], np.zeros((3, 1))
     )
 
 
-def _judge_rules_once() -> None:
+def _warm_up_rules() -> None:
     """Judge the sets of two baskets, one by one and closed ones only."""
     codes, offsets = np.array([0, 1, 0], dtype=np.int32), np.array([0, 2, 3])
-    sets, marked = ItemSets(codes, offsets, 2), np.array([False, True])
-    walk_sets(sets, ~marked, marked, size=1, k=1, share=Fraction(1, 2), every=False, most=9)
-    walk_closed_sets(sets, marked, share=Fraction(1, 2), most=9)
+    sets, marked = ItemsetCounter(codes, offsets, 2), np.array([False, True])
+    count_rules(sets, ~marked, marked, size=1, k=1, share=Fraction(1, 2), every=False, most=9)
+    count_closed_rules(sets, marked, share=Fraction(1, 2), most=9)

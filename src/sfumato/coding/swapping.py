@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 Ints = npt.NDArray[np.int64]
 
 
-def draw_partners(rows: int, reach: int, stream: Stream) -> npt.NDArray[np.int64]:
+def draw_partners(rows: int, reach: int, stream: KeyedRandom) -> npt.NDArray[np.int64]:
     """Draw the partner of every rank, at most `reach` away; a rank that finds none keeps itself.
 
     Parameters
@@ -19,14 +19,14 @@ def draw_partners(rows: int, reach: int, stream: Stream) -> npt.NDArray[np.int64
     reach : how many ranks a partner may be away.
     stream : where bits come from that nobody can repeat.
     """
-    from sfumato.coding.kernels.swapping import swap_partners
+    from sfumato.coding.kernels.swapping import pair_ranks
 
     if rows == 0 or reach == 0:
         return np.arange(rows)
-    return np.asarray(swap_partners(rows, reach, stream.words(rows)))
+    return np.asarray(pair_ranks(rows, reach, stream.random_uint64(rows)))
 
 
-def pair_places(
+def pair_units_across_places(
     seekers: Ints, *, keys: npt.NDArray[np.float64], profile: Ints, place: Ints, need: Ints, partner: Ints
 ) -> None:
     """Pair units of equal profile and different places, in the order of the seekers; lower keys are taken first.

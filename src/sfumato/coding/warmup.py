@@ -15,22 +15,29 @@ from typing import Any
 import numpy as np
 
 from sfumato.coding import kernels
-from sfumato.coding.cell_keys import CellKeys
+from sfumato.coding.cell_keys import CombinationKeys
 from sfumato.coding.clustering.box_growing import GrowthCandidates, TreeAxes
-from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
-from sfumato.coding.clustering.points import CodedAxes, Points, nearest_points
+from sfumato.coding.clustering.by_tree import cluster_by_k_member, cluster_by_mdav, cluster_by_v_mdav
+from sfumato.coding.clustering.points import CodedAxes, Points, find_nearest_points
 from sfumato.coding.code_sets import CODE_TYPES
-from sfumato.coding.containment import PLAIN_PAIRS, Boxes, Contents, count_points, match, pairs_of
+from sfumato.coding.containment import (
+    NUMPY_PAIRS,
+    BoxContents,
+    Boxes,
+    count_points,
+    list_containment_pairs,
+    match_points,
+)
 from sfumato.coding.covering.boxes import WeightedPoints
-from sfumato.coding.covering.compiled import CompiledCoverer
+from sfumato.coding.covering.compiled import CompiledBoxSearch
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.batches import Batch, Layout, count_segments
+from sfumato.coding.cutting.batches import Batch, CodeLayout, count_segments
 from sfumato.coding.cutting.compiled_cutter import PIECE_ROWS, CompiledCutter
 from sfumato.coding.cutting.cut_tree import LONG_BATCH, CutTree
 from sfumato.coding.cutting.partition import CuttingRule, Records
-from sfumato.coding.grouping import group_hashed
-from sfumato.coding.halving import Halving, halve_compiled
-from sfumato.coding.histograms import mix_contents
+from sfumato.coding.grouping import group_by_hashing
+from sfumato.coding.halving import Bisection, bisect_compiled
+from sfumato.coding.histograms import sum_bucket_contents
 from sfumato.coding.kernels import (
     arranging,
     class_growing,
@@ -42,17 +49,17 @@ from sfumato.coding.kernels import (
     rolling_up,
     swapping,
 )
-from sfumato.coding.network_warmup import warm_up_networks
-from sfumato.coding.ordering import by_digits
+from sfumato.coding.network_warmup import warm_up_graphs
+from sfumato.coding.ordering import radix_argsort
 from sfumato.coding.readiness import mark_ready
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
-from sfumato.coding.regrouping.rows import Grouping, Visits
-from sfumato.coding.set_warmup import warm_up_sets
-from sfumato.coding.way_warmup import warm_up_ways
+from sfumato.coding.regrouping.rows import LevelVisits, RowGroups
+from sfumato.coding.set_warmup import warm_up_transactions
+from sfumato.coding.way_warmup import warm_up_trajectories
 
 
 @dataclass(frozen=True, kw_only=True)
-class Warmth:
+class WarmupResult:
     """The number of compiled loops, the number of variants compiled now, and the time it took."""
 
     loops: int
@@ -60,70 +67,70 @@ class Warmth:
     seconds: float
 
 
-def warm_up() -> Warmth:
+def warm_up() -> WarmupResult:
     """Run every compiled loop once on each kind of arrays; cached loops are only loaded."""
     begin = time.perf_counter()
-    before = _compiled()
-    _match_once()  # first: for large tables nothing else can do it
-    group_hashed(np.arange(2, dtype=np.int64))
-    by_digits(np.zeros(2, dtype=np.int64), 2)
+    before = _count_compilations()
+    _run_containment()  # first: for large tables nothing else can do it
+    group_by_hashing(np.arange(2, dtype=np.int64))
+    radix_argsort(np.zeros(2, dtype=np.int64), 2)
     for codes, extra in itertools.product(CODE_TYPES, repeat=2):
-        _cut_once(codes, extra)
-    _mix_once()
-    _halve_once()
-    _move_once()
-    _pick_once()
+        _run_partitioning(codes, extra)
+    _run_bucket_sums()
+    _run_bisection()
+    _run_earth_mover()
+    _run_record_selection()
     for codes in CODE_TYPES:
-        _collect_once(codes)
-        _descend_once(codes)
-        _arrange_once(codes)
-    _regroup_once()
-    _cover_once()
-    _condense_once()
-    _cluster_once()
-    _grow_once()
-    _swap_once()
-    _roll_up_once()
-    _count_cells_once()
-    _propagate_once()
-    warm_up_sets()
-    warm_up_networks()
-    warm_up_ways()
+        _run_code_sets(codes)
+        _run_streamed_partitioning(codes)
+        _run_set_ordering(codes)
+    _run_regrouping()
+    _run_closed_boxes()
+    _run_condensation()
+    _run_clustering()
+    _run_class_growing()
+    _run_swapping()
+    _run_lattice_search()
+    _run_cell_counting()
+    _run_propagation()
+    warm_up_transactions()
+    warm_up_graphs()
+    warm_up_trajectories()
     mark_ready()
-    return Warmth(
-        loops=len(list(_loops())),
-        compiled=_compiled() - before,
+    return WarmupResult(
+        loops=len(list(_iter_loops())),
+        compiled=_count_compilations() - before,
         seconds=time.perf_counter() - begin,
     )
 
 
-def _collect_once(codes: type[np.unsignedinteger]) -> None:
+def _run_code_sets(codes: type[np.unsignedinteger]) -> None:
     """Collect the codes of two groups, and find them again."""
     group, coded, some = np.arange(2, dtype=np.int32), np.arange(2, dtype=codes), np.arange(2)
     known = np.zeros(2, dtype=np.bool_)
     code_sets.mark_codes(group, coded, np.zeros(2, dtype=np.int64))
-    code_sets.deal_codes(group, coded, np.arange(2), np.zeros(2, dtype=np.int64))
-    code_sets.keep_distinct(np.arange(2), np.arange(3), np.zeros(3, dtype=np.int64))
-    code_sets.cover_codes((some, some, known), (some, np.arange(3), some), 2, group, coded, known.copy())
+    code_sets.scatter_codes(group, coded, np.arange(2), np.zeros(2, dtype=np.int64))
+    code_sets.sort_and_deduplicate(np.arange(2), np.arange(3), np.zeros(3, dtype=np.int64))
+    code_sets.test_membership((some, some, known), (some, np.arange(3), some), 2, group, coded, known.copy())
 
 
-def _swap_once() -> None:
+def _run_swapping() -> None:
     """Let two ranks change places, and two units of one profile."""
-    swapping.swap_partners(2, 1, np.frombuffer(bytes(16), dtype=np.uint64))  # as a stream gives them: read only
+    swapping.pair_ranks(2, 1, np.frombuffer(bytes(16), dtype=np.uint64))  # as a stream gives them: read only
     units, profile = np.arange(2), np.zeros(2, dtype=np.int64)
     pools = units, np.arange(3), units, np.array([0, 2])
     swapping.pair_units(units[:1], np.zeros(2), profile, units, pools, np.ones(2, dtype=np.int64), units - 2)
 
 
-def _count_cells_once() -> None:
+def _run_cell_counting() -> None:
     """Count two combinations of one pack, of every width of codes."""
     for codes in CODE_TYPES:
-        keys = CellKeys([np.arange(2, dtype=codes)], [np.arange(2)], 2)
+        keys = CombinationKeys([np.arange(2, dtype=codes)], [np.arange(2)], 2)
         keys.count(np.ones(2))
         keys.last_places(2)
 
 
-def _propagate_once() -> None:
+def _run_propagation() -> None:
     """Give two members of a group two values."""
     both, masks = np.arange(2), np.full((2, 1), 3, dtype=np.uint64)
     cells = np.array([0, 2]), both, np.ones(2, dtype=np.int64)
@@ -131,7 +138,7 @@ def _propagate_once() -> None:
     propagating.propagate((np.array([0, 2]), both), units, cells, masks, np.zeros(1, dtype=np.bool_))
 
 
-def _roll_up_once() -> None:
+def _run_lattice_search() -> None:
     """Merge two groups in one column of two values, and judge them on both levels."""
     one, both = np.ones(1, dtype=np.int64), np.zeros((1, 2), dtype=np.int64)
     columns = one - 1, one, one
@@ -148,54 +155,56 @@ def _roll_up_once() -> None:
     )
     tables = columns, (*ladders, np.array([[0, 2]]), np.array([[2, 1]])), (np.zeros(3), both)
     found = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros(2)
-    rolling_up.walk(2, 0, one - 1, tables, rules, np.arange(3), space, found)
-    rolling_up.merge(tuple(each[0] for each in space[:3]), 2, 0, 1, one - 1, space[3], tuple(e[1] for e in space[:3]))
+    rolling_up.search_lattice(2, 0, one - 1, tables, rules, np.arange(3), space, found)
+    rolling_up.merge_groups(
+        tuple(each[0] for each in space[:3]), 2, 0, 1, one - 1, space[3], tuple(e[1] for e in space[:3])
+    )
 
 
-def _move_once() -> None:
+def _run_earth_mover() -> None:
     """Compare a group of one value with a table of as many."""
     none, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
-    moving.surplus((np.arange(2), none.astype(np.int32), one), none[None], one[None], 1, none, one - 1)
+    moving.measure_surplus((np.arange(2), none.astype(np.int32), one), none[None], one[None], 1, none, one - 1)
 
 
-def _mix_once() -> None:
+def _run_bucket_sums() -> None:
     """Mix a bucket of one value into one group."""
     contents = np.arange(2), np.zeros(1, dtype=np.int32), np.ones(1, dtype=np.int64)
-    mix_contents(np.zeros(1, dtype=np.int32), 1, np.zeros(1, dtype=np.int64), contents, 1)
+    sum_bucket_contents(np.zeros(1, dtype=np.int32), 1, np.zeros(1, dtype=np.int64), contents, 1)
 
 
-def _halve_once() -> None:
+def _run_bisection() -> None:
     """Halve a part of two records of one run."""
     none, two = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
-    halve_compiled(Halving(two, none, none + 2, np.zeros((1, 2), dtype=np.int32), np.zeros(1), none))
+    bisect_compiled(Bisection(two, none, none + 2, np.zeros((1, 2), dtype=np.int32), np.zeros(1), none))
 
 
-def _pick_once() -> None:
+def _run_record_selection() -> None:
     """Pick the only record of a single block."""
     nothing, one = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
     rooms = nothing.copy(), np.zeros(2, dtype=np.int64), nothing.copy()
     picked, sizes, state = nothing.copy(), nothing.copy(), np.zeros(3, dtype=np.int64)
     stacks, left, counts = np.zeros((3, 1), dtype=np.int64), nothing.copy(), nothing.copy()
     tree = -one, nothing, one
-    picking.pick_blocks(tree, nothing, left, counts, 0, 1, (1, 1, 1, 1), stacks, rooms, picked, sizes, state)
+    picking.select_from_blocks(tree, nothing, left, counts, 0, 1, (1, 1, 1, 1), stacks, rooms, picked, sizes, state)
 
 
-def _arrange_once(codes: type[np.unsignedinteger]) -> None:
+def _run_set_ordering(codes: type[np.unsignedinteger]) -> None:
     """Order two records in a set of two groups."""
     none, two, rows = np.zeros(1, dtype=np.int64), np.array([2]), np.arange(2)
     some = np.zeros((1, 2), dtype=codes)
-    arranging.arrange(some, _one_axis().arrays, (none, two, two), 0, 1, rows, rows.copy())
+    arranging.order_sets(some, _single_axis().arrays, (none, two, two), 0, 1, rows, rows.copy())
 
 
-def _condense_once() -> None:
+def _run_condensation() -> None:
     """Let two records join one group."""
     records, labels = np.array([[0.0], [1.0]]), np.zeros(2, dtype=np.int64)
     whole = np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1)
     state = np.zeros(1, dtype=np.int64), np.zeros((1, 1)), np.zeros((1, 1, 1))
-    condensing.absorb(records, 0, 1, -1, whole, state, labels)
+    condensing.condense_stream(records, 0, 1, -1, whole, state, labels)
 
 
-def _cluster_once() -> None:
+def _run_clustering() -> None:
     """Cluster four points on a line and on a tree of two leaves in every way."""
     one, none = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     leaves, nodes = np.array([2], dtype=np.int64), np.arange(2, dtype=np.int32)
@@ -204,13 +213,13 @@ def _cluster_once() -> None:
     trees = TreeAxes(leaves, one, none, none, none, nodes, np.array([0.0, 1.0]))
     candidates = GrowthCandidates(places, codes, np.ones(4, dtype=np.int64), trees)
     for trees_from in (4, 5):
-        mdav_labels(points, 2, lambda _done: None, trees_from=trees_from)
-        v_mdav_labels(points, 2, 0.2, lambda _done: None, trees_from=trees_from)
-        k_member_labels(candidates, 2, 0, lambda _done: None, trees_from=trees_from)
-    nearest_points(points, points, np.arange(4))
+        cluster_by_mdav(points, 2, lambda _done: None, trees_from=trees_from)
+        cluster_by_v_mdav(points, 2, 0.2, lambda _done: None, trees_from=trees_from)
+        cluster_by_k_member(candidates, 2, 0, lambda _done: None, trees_from=trees_from)
+    find_nearest_points(points, points, np.arange(4))
 
 
-def _grow_once() -> None:
+def _run_class_growing() -> None:
     """Form a class of two of three records on one axis of numbers, and let the third one join."""
     none, one, numbers = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.arange(3, dtype=np.int64)
     axes = (
@@ -232,14 +241,14 @@ def _grow_once() -> None:
     entries = tuple(np.zeros((1, 20), dtype=np.int64) for _ in range(3))
     rule, picks = (np.array([0.0, 0.5, 0.5, 1.0]), np.zeros(0), np.zeros(5)), (numbers.copy(), numbers.copy())
     shared = axes, records, stock, classes, entries, rule
-    class_growing.form(0, 1, np.array([0, 0, 2]), *shared, np.zeros(1), picks)
-    class_growing.close_ranks(records, stock[2])
+    class_growing.form_class_range(0, 1, np.array([0, 0, 2]), *shared, np.zeros(1), picks)
+    class_growing.compact_rows(records, stock[2])
     outlook = np.empty((1, 1)), np.empty((1, 1))
-    class_growing.look_ahead_for_all(1, axes, classes, entries, rule, outlook)
-    class_growing.spread(one.copy(), 1, *shared, outlook, np.array([4]), picks)
+    class_growing.bound_all_losses(1, axes, classes, entries, rule, outlook)
+    class_growing.assign_remaining(one.copy(), 1, *shared, outlook, np.array([4]), picks)
 
 
-def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) -> None:
+def _run_partitioning(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) -> None:
     """Cut two halves of equal codes apart by force: one segment of several pieces, with ties to share."""
     rows = 2 * PIECE_ROWS
     records = Records(
@@ -249,7 +258,7 @@ def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) 
         origin=np.arange(rows, dtype=np.int32),
         offsets=np.array([0, rows], dtype=np.int64),
     )
-    cutter, axes, whole = CompiledCutter(), _one_axis(), np.zeros(1, dtype=np.int64)
+    cutter, axes, whole = CompiledCutter(), _single_axis(), np.zeros(1, dtype=np.int64)
     ranges = cutter.ranges(records, axes)
     cuts = cutter.propose(records, axes, CuttingRule(1, relaxed=True), ranges, whole, whole)
     left = cutter.sides(records, whole, cuts)
@@ -258,17 +267,17 @@ def _cut_once(codes: type[np.unsignedinteger], extra: type[np.unsignedinteger]) 
     cutter.number(halves, np.arange(halves.segments), 0, np.empty(rows, dtype=np.int32))
 
 
-def _descend_once(codes: type[np.unsignedinteger]) -> None:
+def _run_streamed_partitioning(codes: type[np.unsignedinteger]) -> None:
     """Find and count the only segment of a batch."""
-    batch = Batch.of([np.zeros(LONG_BATCH, dtype=codes)])
-    tree = CutTree.whole()
+    batch = Batch.from_columns([np.zeros(LONG_BATCH, dtype=codes)])
+    tree = CutTree.single_segment()
     tree.descend(batch.codes)
-    count_segments([batch], tree, tree.leaves, Layout((1,)))
+    count_segments([batch], tree, tree.leaves, CodeLayout((1,)))
 
 
-def _match_once() -> None:
+def _run_containment() -> None:
     """Match so many points with as many boxes, each with its own, that no matrix of pairs is made."""
-    count = math.isqrt(PLAIN_PAIRS) + 1
+    count = math.isqrt(NUMPY_PAIRS) + 1
     codes = np.arange(count, dtype=np.int32)
     boxes = Boxes(
         low=codes[:, None],
@@ -276,39 +285,39 @@ def _match_once() -> None:
         member_rows=np.full((count, 1), -1, dtype=np.int64),
         members=np.zeros(0, dtype=np.bool_),
     )
-    contents = Contents(
+    contents = BoxContents(
         sizes=np.ones(count),
         offsets=np.arange(count + 1, dtype=np.int64),
         columns=np.zeros(count, dtype=np.int64),
         amounts=np.ones(count),
     )
-    match(codes[None, :], np.zeros((1, count), dtype=np.int64), boxes, contents)
+    match_points(codes[None, :], np.zeros((1, count), dtype=np.int64), boxes, contents)
     count_points(codes[None, :], np.ones(count, dtype=np.int64), boxes)
-    pairs_of(codes[None, :], boxes)
+    list_containment_pairs(codes[None, :], boxes)
 
 
-def _regroup_once() -> None:
+def _run_regrouping() -> None:
     """Gather four rows under a tree of two leaves, group them badly, and look for better groups."""
     leaves = np.array([[0], [0], [1], [1]], dtype=np.int32)
     first, stop = np.array([0, 1, 0], dtype=np.int32), np.array([1, 2, 2], dtype=np.int32)
     trees = first, stop, np.array([2, 2, -1], dtype=np.int32), np.array([0, 0, 1], dtype=np.int64)
     nothing = np.zeros(1, dtype=np.int64)
     marks = np.array([1, 2], dtype=np.uint64)
-    visits = Visits(marks, np.zeros(2, dtype=np.int64), np.zeros((1, 1), dtype=np.int64), nothing, nothing)
+    visits = LevelVisits(marks, np.zeros(2, dtype=np.int64), np.zeros((1, 1), dtype=np.int64), nothing, nothing)
     label = np.full(4, -1, dtype=np.int64)
     regrouper = CompiledRegrouper()
     regrouper.gather(np.ascontiguousarray(leaves.T), visits, np.arange(4), label, 2).finish(0)
-    grouping = Grouping.of(leaves, trees, np.array([0, 1, 0, 1]))
+    grouping = RowGroups.from_labels(leaves, trees, np.array([0, 1, 0, 1]))
     regrouper.partners(grouping, np.arange(2))
     regrouper.propose(grouping, np.arange(2), 1)
 
 
-def _cover_once() -> None:
+def _run_closed_boxes() -> None:
     """List the one box that covers two points, raise nothing, and open it."""
     nodes, start = np.array([0, 1, 2, 2], dtype=np.int32), np.array([[0, 2]], dtype=np.int64)
     trees = nodes, start, np.array([2], dtype=np.int64), np.array([0, 0, 1], dtype=np.int64)
     points = WeightedPoints(np.array([[0, 1]], dtype=np.int32), np.ones(2, dtype=np.int64), trees)
-    coverer, once = CompiledCoverer(), np.ones(2, dtype=np.int64)
+    coverer, once = CompiledBoxSearch(), np.ones(2, dtype=np.int64)
     coverer.cheapest(points, 2, 10)
     coverer.feasible(points, 2, once, 10)
     boxes = coverer.closed(points, 2, once, 10)
@@ -317,7 +326,7 @@ def _cover_once() -> None:
     coverer.opened(points, boxes, 2, once)
 
 
-def _one_axis() -> Axes:
+def _single_axis() -> Axes:
     nothing = np.zeros(1, dtype=np.int64)
     return Axes(
         leaves=np.array([2], dtype=np.int64),
@@ -330,15 +339,15 @@ def _one_axis() -> Axes:
     )
 
 
-def _loops() -> Iterator[Any]:
+def _iter_loops() -> Iterator[Any]:
     """Yield every compiled loop once, even if several modules name it."""
     modules = [import_module(f"{kernels.__name__}.{each.name}") for each in iter_modules(kernels.__path__)]
     loops = {id(each): each for module in modules for each in vars(module).values() if hasattr(each, "signatures")}
     yield from loops.values()
 
 
-def _compiled() -> int:
-    return sum(sum(loop.stats.cache_misses.values()) for loop in _loops())
+def _count_compilations() -> int:
+    return sum(sum(loop.stats.cache_misses.values()) for loop in _iter_loops())
 
 
 if __name__ == "__main__":

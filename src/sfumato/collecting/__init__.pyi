@@ -7,7 +7,7 @@ from .effective_length import entropy_privacy as entropy_privacy
 from .frequency_estimate import FrequencyEstimate as FrequencyEstimate
 from .generalized_randomized_response import GeneralizedRandomizedResponse as GeneralizedRandomizedResponse
 from .k_means import PerturbedKMeans as PerturbedKMeans
-from .local_mechanism import simulate as simulate
+from .local_mechanism import simulate_reports as simulate_reports
 from .mean_estimate import MeanEstimate as MeanEstimate
 from .naive_bayes import PerturbedNaiveBayes as PerturbedNaiveBayes
 from .noise import GaussianNoise as GaussianNoise
@@ -15,10 +15,10 @@ from .noise import LaplaceNoise as LaplaceNoise
 from .noise import UniformNoise as UniformNoise
 from .optimized_local_hashing import OptimizedLocalHashing as OptimizedLocalHashing
 from .optimized_unary_encoding import OptimizedUnaryEncoding as OptimizedUnaryEncoding
-from .perturbing import collect as collect
+from .perturbing import perturb_columns as perturb_columns
 from .piecewise_mean import PiecewiseMean as PiecewiseMean
 from .randomized_response import RandomizedResponse as RandomizedResponse
-from .rappor import Rappor as Rappor
+from .rappor import RAPPOR as RAPPOR
 from .ratings import DisguisedRatings as DisguisedRatings
 from .ratings import Recommender as Recommender
 from .reconstruction import Reconstruction as Reconstruction

@@ -12,11 +12,11 @@ from sfumato.collecting.local_mechanism import LocalMechanism
 from sfumato.collecting.optimized_local_hashing import OptimizedLocalHashing
 from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
 from sfumato.collecting.piecewise_mean import PiecewiseMean
-from sfumato.collecting.rappor import Rappor
+from sfumato.collecting.rappor import RAPPOR
 from sfumato.collecting.succinct_histogram import SuccinctHistogram
 from sfumato.exceptions import RecipeError
 from sfumato.table.toml import read_toml
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
 MECHANISMS: dict[str, type[LocalMechanism]] = {
     kind.name: kind
@@ -24,7 +24,7 @@ MECHANISMS: dict[str, type[LocalMechanism]] = {
         GeneralizedRandomizedResponse,
         OptimizedUnaryEncoding,
         OptimizedLocalHashing,
-        Rappor,
+        RAPPOR,
         SuccinctHistogram,
         DuchiMean,
         PiecewiseMean,
@@ -32,28 +32,30 @@ MECHANISMS: dict[str, type[LocalMechanism]] = {
 }
 
 
-def read_agreement(path: Path) -> LocalMechanism:
+def load_mechanism(path: Path) -> LocalMechanism:
     """Read an agreement from a TOML file."""
-    return parse_agreement(read_toml(path, "agreement"))
+    return mechanism_from_config(read_toml(path, "agreement"))
 
 
-def parse_agreement(content: Mapping[str, object]) -> LocalMechanism:
+def mechanism_from_config(content: Mapping[str, object]) -> LocalMechanism:
     """Build the mechanism of an agreement from its keys.
 
-    >>> parse_agreement({"mechanism": "oue", "epsilon": 1, "values": ["yes", "no"]}).name
+    >>> mechanism_from_config({"mechanism": "oue", "epsilon": 1, "values": ["yes", "no"]}).name
     'oue'
     """
     given = dict(content)
     name = str(given.pop("mechanism", ""))
     if name not in MECHANISMS:
         raise RecipeError(
-            f"An agreement needs mechanism = one of {', '.join(MECHANISMS)}{did_you_mean(name, MECHANISMS)}."
+            f"An agreement needs mechanism = one of {', '.join(MECHANISMS)}{suggest_closest(name, MECHANISMS)}."
         )
     kind = MECHANISMS[name]
     known = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # every mechanism is a dataclass
     for key in given:
         if key not in known:
-            raise RecipeError(f"The agreement has a key {key!r} that {name} does not have{did_you_mean(key, known)}.")
+            raise RecipeError(
+                f"The agreement has a key {key!r} that {name} does not have{suggest_closest(key, known)}."
+            )
     try:
         return kind(**given)
     except TypeError:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.collecting.coins import Numbers, Whole
-from sfumato.collecting.noise import Noise, known_numbers
+from sfumato.collecting.noise import Noise, check_finite
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError
 from sfumato.validation import require
@@ -21,13 +21,13 @@ from sfumato.validation import require
 if TYPE_CHECKING:
     from sfumato.table.frames import Column
 
-LEAST_EDGES = 2
+MIN_EDGES = 2
 BINS_PER_WIDTH = 4
 TAIL = 1e-4
 BLOCK = 1 << 20
 
 
-class CellAxis(ABC):
+class AttributeAxis(ABC):
     """The cells of one attribute, and the probabilities of the observations given each cell."""
 
     name: str
@@ -39,11 +39,11 @@ class CellAxis(ABC):
 
     @property
     @abstractmethod
-    def channel(self) -> Numbers:
+    def transition_matrix(self) -> Numbers:
         """The probability of observing bin j (row) if the true value is in cell i (column)."""
 
     @abstractmethod
-    def binned(self, observed: Column) -> Whole:
+    def assign_bins(self, observed: Column) -> Whole:
         """Return the bin of every observation; -1 if no true value could have led to it."""
 
     @property
@@ -53,7 +53,7 @@ class CellAxis(ABC):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NumberAxis(CellAxis):
+class NumericAxis(AttributeAxis):
     """A numeric attribute with noise: cells between edges, uniform within.
 
     Observations are put into bins a few times finer than cells and noise; the outermost bins are open if the noise
@@ -71,7 +71,7 @@ class NumberAxis(CellAxis):
         return len(self.edges) - 1
 
     @cached_property
-    def reach(self) -> tuple[float, float]:
+    def observable_range(self) -> tuple[float, float]:
         """The range that can be observed, except for tails."""
         low, high = self.noise.support
         tails = self.noise.quantile(np.array([TAIL, 1 - TAIL]))
@@ -81,26 +81,26 @@ class NumberAxis(CellAxis):
     @cached_property
     def bins(self) -> int:
         """The number of bins between the ends of that range."""
-        low, high = self.reach
-        finest = min(float(np.diff(self.edges).min()), self.noise.spread)
+        low, high = self.observable_range
+        finest = min(float(np.diff(self.edges).min()), self.noise.interquartile_range)
         return int(np.clip(np.ceil(BINS_PER_WIDTH * (high - low) / finest), self.cells, self.most_bins))
 
     @cached_property
-    def channel(self) -> Numbers:
+    def transition_matrix(self) -> Numbers:
         """The probability of observing bin j (row) if the true value is in cell i (column)."""
-        below = self.below(np.linspace(*self.reach, self.bins + 1))
+        below = self.probability_below(np.linspace(*self.observable_range, self.bins + 1))
         below[0], below[-1] = 0.0, 1.0
         return np.maximum(np.diff(below, axis=0), 0.0)
 
-    def below(self, cuts: Numbers) -> Numbers:
+    def probability_below(self, cuts: Numbers) -> Numbers:
         """Return the probability of observing less than each cut (row) if the true value is in a cell (column)."""
         integral = self.noise.cdf_integral(cuts[:, None] - self.edges[None, :])
         return np.asarray(-np.diff(integral, axis=1) / np.diff(self.edges), dtype=np.float64)
 
-    def binned(self, observed: Column) -> Whole:
+    def assign_bins(self, observed: Column) -> Whole:
         """Return the bin of every observation; -1 if no true value could have led to it."""
-        numbers = known_numbers(observed, f"The observations of {self.name!r}" if self.name else "The observations")
-        low, high = self.reach
+        numbers = check_finite(observed, f"The observations of {self.name!r}" if self.name else "The observations")
+        low, high = self.observable_range
         scale = self.bins / (high - low)
         bounded = isfinite(self.noise.support[0]), isfinite(self.noise.support[1])
         found = np.empty(len(numbers), dtype=np.int64)
@@ -121,7 +121,7 @@ class NumberAxis(CellAxis):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ValueAxis(CellAxis):
+class CategoricalAxis(AttributeAxis):
     """An attribute with randomized response: cells are values, and so are bins."""
 
     name: str
@@ -133,35 +133,35 @@ class ValueAxis(CellAxis):
         return len(self.response.values)
 
     @cached_property
-    def channel(self) -> Numbers:
+    def transition_matrix(self) -> Numbers:
         """The probability of report j (row) if the true value is i (column)."""
-        return self.response.channel.T.copy()
+        return self.response.transition_matrix.T.copy()
 
-    def binned(self, observed: Column) -> Whole:
+    def assign_bins(self, observed: Column) -> Whole:
         """Return the index of every report."""
         codes = self.response.codes(observed, f"The reports of {self.name!r}" if self.name else "The reports")
-        impossible = self.channel.sum(axis=1) == 0
+        impossible = self.transition_matrix.sum(axis=1) == 0
         return np.where(impossible[codes], -1, codes)
 
     @property
     def labels(self) -> list[str]:
         """The names of the values."""
-        from sfumato.table.values import text
+        from sfumato.table.values import format_value
 
-        return [text(value) for value in self.response.values]
+        return [format_value(value) for value in self.response.values]
 
 
-def axis_of(name: str, how: object, edges: object, most_bins: int) -> CellAxis:
+def make_axis(name: str, how: object, edges: object, most_bins: int) -> AttributeAxis:
     """Describe one attribute."""
     if isinstance(how, RandomizedResponse):
         require(edges is None, "reconstruct", "edges", "left out for randomized response", "edges")
-        return ValueAxis(name=name, response=how)
+        return CategoricalAxis(name=name, response=how)
     if not isinstance(how, Noise):
         raise InvalidParameterError(
             f"reconstruct.noise must be UniformNoise, GaussianNoise, LaplaceNoise or RandomizedResponse; "
             f"got {type(how).__name__}."
         )
-    return NumberAxis(name=name, noise=how, edges=_edges(edges), most_bins=most_bins)
+    return NumericAxis(name=name, noise=how, edges=_edges(edges), most_bins=most_bins)
 
 
 def _edges(edges: object) -> Numbers:
@@ -172,6 +172,6 @@ def _edges(edges: object) -> Numbers:
         cuts: npt.NDArray[np.float64] = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         cuts = np.zeros(0)
-    good = cuts.ndim == 1 and len(cuts) >= LEAST_EDGES and bool(np.isfinite(cuts).all() and (np.diff(cuts) > 0).all())
+    good = cuts.ndim == 1 and len(cuts) >= MIN_EDGES and bool(np.isfinite(cuts).all() and (np.diff(cuts) > 0).all())
     require(good, "reconstruct", "edges", "a list of public edges of cells, in increasing order", "something else")
     return cuts

@@ -7,12 +7,12 @@ from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
 
-from sfumato.collecting.client_state import ClientState, locked, read_state, write_state
-from sfumato.collecting.coins import BitSource
-from sfumato.collecting.local_mechanism import ClientMemory, LocalMechanism, exact_decimal
+from sfumato.collecting.client_state import ClientState, lock_state_file, read_client_state, write_client_state
+from sfumato.collecting.coins import ExactSampler
+from sfumato.collecting.local_mechanism import ClientMemory, LocalMechanism, exact_fraction
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.neighbors import REPORTS, loss
-from sfumato.validation import is_number, require
+from sfumato.neighbors import REPORTS, describe_epsilon
+from sfumato.validation import is_finite_number, require
 
 
 class LocalClient:
@@ -45,12 +45,12 @@ class LocalClient:
     """
 
     def __init__(self, mechanism: LocalMechanism, *, budget: float, state: str | PathLike[str] | None = None) -> None:
-        require(is_number(budget) and budget > 0, self, "budget", "a positive number", budget)
+        require(is_finite_number(budget) and budget > 0, self, "budget", "a positive number", budget)
         self.mechanism = mechanism
         self.budget = budget
         self._file = None if state is None else Path(state)
         self._agreed = hashlib.sha256(repr(mechanism).encode()).hexdigest()
-        self._state = ClientState(budget=exact_decimal(budget), memories={}, losses={})
+        self._state = ClientState(budget=exact_fraction(budget), memories={}, losses={})
         self._refresh()
 
     @property
@@ -59,21 +59,21 @@ class LocalClient:
         return float(sum(self._refresh().losses.values()))
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         """The epsilon that is left."""
         return float(self._state.budget - sum(self._refresh().losses.values()))
 
     def report(self, value: object) -> list[int]:
         """Return one randomized report of a value: whole numbers that can be sent as they are."""
-        source = BitSource()
+        source = ExactSampler()
         encoded = self.mechanism.encode([value], source)
-        with nullcontext() if self._file is None else locked(self._file):
+        with nullcontext() if self._file is None else lock_state_file(self._file):
             state = self._refresh()
             known = state.memories.get(self._agreed)
             kept = self.mechanism.memorized(encoded, source) if known is None else known.kept
             memory = ClientMemory(reports=1 if known is None else known.reports + 1, kept=kept)
-            loss = self.mechanism.loss(memory.reports)
-            cost = loss + state.spent_beside(self._agreed)
+            loss = self.mechanism.privacy_loss(memory.reports)
+            cost = loss + state.spent_by_others(self._agreed)
             if cost > state.budget:
                 raise InfeasibleError(
                     f"Another report would bring the epsilon of this client to {float(cost):.4g}, "
@@ -81,17 +81,17 @@ class LocalClient:
                 )
             self._state = state.after(self._agreed, memory, loss)
             if self._file is not None:
-                write_state(self._file, self._state)
+                write_client_state(self._file, self._state)
         return [int(number) for number in self.mechanism.report_once(encoded, kept, source)[0]]
 
     def __repr__(self) -> str:
-        return f"LocalClient({self.mechanism.name}, {loss(f'{self.spent:.4g} of {self.budget:g} spent', REPORTS)})"
+        return f"LocalClient({self.mechanism.name}, {describe_epsilon(f'{self.spent:.4g} of {self.budget:g} spent', REPORTS)})"
 
     def _refresh(self) -> ClientState:
         """Load the state from the file, if there is one: another process may have spent in the meantime."""
         if self._file is not None and self._file.exists():
-            self._state = read_state(self._file)
-            if self._state.budget != exact_decimal(self.budget):
+            self._state = read_client_state(self._file)
+            if self._state.budget != exact_fraction(self.budget):
                 raise InvalidParameterError(
                     f"{self._file} was begun with a budget of {float(self._state.budget):g}; give the same, which is "
                     "what this person agreed to."

@@ -20,7 +20,7 @@ LOCK_SUFFIX = ".lock"
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock_state_file(path: Path) -> Iterator[None]:
     """Let one client at a time read and write a state; the others wait."""
     try:
         file = path.with_name(path.name + LOCK_SUFFIX).open("a+b")
@@ -46,7 +46,7 @@ class ClientState:
     memories: Mapping[str, ClientMemory]
     losses: Mapping[str, Fraction]
 
-    def spent_beside(self, agreed: str) -> Fraction:
+    def spent_by_others(self, agreed: str) -> Fraction:
         """Return what reports by all other mechanisms have cost."""
         return sum((loss for name, loss in self.losses.items() if name != agreed), Fraction(0))
 
@@ -55,7 +55,7 @@ class ClientState:
         return replace(self, memories={**self.memories, agreed: memory}, losses={**self.losses, agreed: loss})
 
 
-def write_state(path: Path, state: ClientState) -> None:
+def write_client_state(path: Path, state: ClientState) -> None:
     """Replace the state by a newer one, readable only by its owner."""
     mechanisms = {
         agreed: {"reports": memory.reports, "kept": memory.kept, "loss": str(state.losses[agreed])}
@@ -67,14 +67,14 @@ def write_state(path: Path, state: ClientState) -> None:
         temporary.write_text(json.dumps(content), encoding="ascii")
 
 
-def read_state(path: Path) -> ClientState:
+def read_client_state(path: Path) -> ClientState:
     """Read the state of a client; anything else is refused, never replaced."""
     try:
         content: Any = json.loads(path.read_text(encoding="ascii"))
         known = content["mechanisms"].items()
         state = ClientState(
             budget=Fraction(content["budget"]),
-            memories={name: _memory(each) for name, each in known},
+            memories={name: _memory_from_config(each) for name, each in known},
             losses={name: Fraction(each["loss"]) for name, each in known},
         )
         good = content["format"] == FORMAT and state.budget > 0 and all(loss > 0 for loss in state.losses.values())
@@ -85,7 +85,7 @@ def read_state(path: Path) -> ClientState:
     return state
 
 
-def _memory(content: Any) -> ClientMemory:
+def _memory_from_config(content: Any) -> ClientMemory:
     reports, kept = content["reports"], tuple(content["kept"])
     if reports < 1 or not all(type(number) is int and number >= 0 for number in (reports, *kept)):
         raise ValueError

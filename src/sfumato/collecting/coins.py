@@ -9,7 +9,7 @@ from math import ceil, floor, prod
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 Whole = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -20,10 +20,10 @@ TOP_SHIFT = 56  # a coin looks at one byte first, and at 56 more bits if that by
 DIGITS = 60
 
 
-def exp_below(exponent: float | Fraction) -> Fraction:
+def exp_lower_bound(exponent: float | Fraction) -> Fraction:
     """Return e to a power, rounded down by less than one part in 10**50, so that bounds built from it hold exactly.
 
-    >>> float(exp_below(1))
+    >>> float(exp_lower_bound(1))
     2.718281828459045
     """
     with localcontext() as context:
@@ -33,40 +33,40 @@ def exp_below(exponent: float | Fraction) -> Fraction:
     return found * (1 - Fraction(1, 10**52))
 
 
-def rounded_chance(chance: Fraction, *, up: bool) -> Fraction:
+def round_probability(chance: Fraction, *, up: bool) -> Fraction:
     """Round a probability to the grid of 2**-64, up or down: mechanisms choose the side that reveals less.
 
-    >>> rounded_chance(Fraction(3, 10), up=True) - rounded_chance(Fraction(3, 10), up=False) == Fraction(1, 2**64)
+    >>> round_probability(Fraction(3, 10), up=True) - round_probability(Fraction(3, 10), up=False) == Fraction(1, 2**64)
     True
     """
     steps = chance * (1 << WORD_BITS)
     return Fraction(ceil(steps) if up else floor(steps), 1 << WORD_BITS)
 
 
-class BitSource(Stream):
+class ExactSampler(KeyedRandom):
     """A source of bits: the operating system, or a secret that makes a test repeatable.
 
-    >>> BitSource("5f" * 32).below(6, 3).tolist() == BitSource("5f" * 32).below(6, 3).tolist()
+    >>> ExactSampler("5f" * 32).below(6, 3).tolist() == ExactSampler("5f" * 32).below(6, 3).tolist()
     True
     """
 
     def __init__(self, secret: str | None = None) -> None:
         super().__init__(secret, "collecting")
 
-    def coins(self, chance: Fraction, shape: tuple[int, ...]) -> Flags:
+    def bernoulli(self, chance: Fraction, shape: tuple[int, ...]) -> Flags:
         """Flip coins whose probability is on the grid of 2**-64, exactly."""
         steps = int(chance * (1 << WORD_BITS))
         if not 0 < steps < 1 << WORD_BITS:
             return np.full(shape, steps > 0)
         count = prod(shape)
-        first = np.frombuffer(self.draw(count), dtype=np.uint8)
+        first = np.frombuffer(self.random_bytes(count), dtype=np.uint8)
         top = np.uint8(steps >> TOP_SHIFT)
         heads = first < top
         doubtful = np.flatnonzero(first == top)
-        rest = self.words(len(doubtful)) >> np.uint64(WORD_BITS - TOP_SHIFT)
+        rest = self.random_uint64(len(doubtful)) >> np.uint64(WORD_BITS - TOP_SHIFT)
         heads[doubtful] = rest < np.uint64(steps & ((1 << TOP_SHIFT) - 1))
         return heads.reshape(shape)
 
-    def varied_coins(self, steps: npt.NDArray[np.uint64]) -> Flags:
+    def bernoulli_each(self, steps: npt.NDArray[np.uint64]) -> Flags:
         """Flip one coin for each probability, given in steps of 2**-64."""
-        return self.words(len(steps)) < steps
+        return self.random_uint64(len(steps)) < steps

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.collecting.coins import Numbers
-from sfumato.collecting.training import Feature, Noises, features_of
+from sfumato.collecting.training import Feature, Noises, make_features
 from sfumato.exceptions import SfumatoError
-from sfumato.table.extras import optional_library
+from sfumato.table.extras import import_optional
 
-_base = optional_library("sklearn.base", extra="learn", error=SfumatoError)
-_multiclass = optional_library("sklearn.utils.multiclass", extra="learn", error=SfumatoError)
-_tree = optional_library("sklearn.tree", extra="learn", error=SfumatoError)
-_validation = optional_library("sklearn.utils.validation", extra="learn", error=SfumatoError)
+_base = import_optional("sklearn.base", extra="learn", error=SfumatoError)
+_multiclass = import_optional("sklearn.utils.multiclass", extra="learn", error=SfumatoError)
+_tree = import_optional("sklearn.tree", extra="learn", error=SfumatoError)
+_validation = import_optional("sklearn.utils.validation", extra="learn", error=SfumatoError)
 
 
 class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore[misc, name-defined]  # scikit-learn has no types
@@ -69,12 +69,12 @@ class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore
         observed, classes = _validation.validate_data(self, X, y, dtype=np.float64)
         _multiclass.check_classification_targets(classes)
         self.classes_, codes = np.unique(classes, return_inverse=True)
-        self.features_ = features_of(self.noise, self.bins, self.bounds, observed)
+        self.features_ = make_features(self.noise, self.bins, self.bounds, observed)
         placed = np.empty_like(observed)
         for code in range(len(self.classes_)):
             rows = np.flatnonzero(codes == code)
             for at, feature in enumerate(self.features_):
-                placed[rows, at] = _placed(feature, observed[rows, at])
+                placed[rows, at] = _assign_to_cells(feature, observed[rows, at])
         tree = _tree.DecisionTreeClassifier(min_samples_leaf=self.least_leaf, random_state=self.random_state)
         self.tree_ = tree.fit(placed, classes)
         return self
@@ -94,17 +94,17 @@ class PerturbedTree(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore
     def _in_cells(self, records: Any) -> Numbers:
         _validation.check_is_fitted(self)
         checked = _validation.validate_data(self, records, dtype=np.float64, reset=False)
-        columns = [feature.middles[feature.cells_of(checked[:, at])] for at, feature in enumerate(self.features_)]
+        columns = [feature.centers[feature.assign_cells(checked[:, at])] for at, feature in enumerate(self.features_)]
         return np.stack(columns, axis=1)
 
 
-def _placed(feature: Feature, observed: Numbers) -> Numbers:
+def _assign_to_cells(feature: Feature, observed: Numbers) -> Numbers:
     """Put records into cells in the order of their perturbed values, as many as the reconstruction says."""
     if feature.noise is None:
-        return feature.middles[feature.cells_of(observed)]
-    ends = np.rint(np.cumsum(feature.shares(observed)) * len(observed)).astype(np.int64)
+        return feature.centers[feature.assign_cells(observed)]
+    ends = np.rint(np.cumsum(feature.estimate_distribution(observed)) * len(observed)).astype(np.int64)
     ends[-1] = len(observed)
     placed = np.empty(len(observed))
     cells = np.searchsorted(ends, np.arange(len(observed)), side="right")
-    placed[np.argsort(observed, kind="stable")] = feature.middles[cells]
+    placed[np.argsort(observed, kind="stable")] = feature.centers[cells]
     return placed

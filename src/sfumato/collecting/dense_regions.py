@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.training import Noises, joint_features, joint_shares
+from sfumato.collecting.training import Noises, estimate_joint_distribution, make_joint_features
 from sfumato.exceptions import SfumatoError
-from sfumato.table.extras import optional_library
-from sfumato.validation import is_number, require
+from sfumato.table.extras import import_optional
+from sfumato.validation import is_finite_number, require
 
-_base = optional_library("sklearn.base", extra="learn", error=SfumatoError)
-_validation = optional_library("sklearn.utils.validation", extra="learn", error=SfumatoError)
+_base = import_optional("sklearn.base", extra="learn", error=SfumatoError)
+_validation = import_optional("sklearn.utils.validation", extra="learn", error=SfumatoError)
 NOWHERE = -1
 
 
@@ -58,12 +58,12 @@ class PerturbedDenseRegions(_base.BaseEstimator):  # type: ignore[misc, name-def
 
     def fit(self, X: npt.ArrayLike, y: None = None) -> PerturbedDenseRegions:  # noqa: ARG002, N803 - scikit-learn's names
         """Reconstruct the joint distribution and find its dense regions, numbered by falling share."""
-        require(is_number(self.dense) and self.dense > 0, self, "dense", "above 0", self.dense)
-        fine = is_number(self.least_share) and 0 <= self.least_share < 1
+        require(is_finite_number(self.dense) and self.dense > 0, self, "dense", "above 0", self.dense)
+        fine = is_finite_number(self.least_share) and 0 <= self.least_share < 1
         require(fine, self, "least_share", "a share in [0, 1)", self.least_share)
         observed = _validation.validate_data(self, X, dtype=np.float64)
-        self.features_ = joint_features(self.noise, self.bins, self.bounds, observed)
-        self.shares_ = joint_shares(self.features_, observed)
+        self.features_ = make_joint_features(self.noise, self.bins, self.bounds, observed)
+        self.shares_ = estimate_joint_distribution(self.features_, observed)
         self.regions_, self.region_shares_ = connected_regions(
             self.shares_, self.shares_ * self.shares_.size >= self.dense, self.least_share
         )
@@ -73,7 +73,7 @@ class PerturbedDenseRegions(_base.BaseEstimator):  # type: ignore[misc, name-def
         """Return the region of every true record, or -1 for one in none."""
         _validation.check_is_fitted(self)
         records = _validation.validate_data(self, X, dtype=np.float64, reset=False)
-        places = [feature.cells_of(records[:, at]) for at, feature in enumerate(self.features_)]
+        places = [feature.assign_cells(records[:, at]) for at, feature in enumerate(self.features_)]
         inside = [
             (records[:, at] >= feature.edges[0]) & (records[:, at] <= feature.edges[-1])
             for at, feature in enumerate(self.features_)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import WORD_BITS, BitSource, Numbers, exp_below, rounded_chance
+from sfumato.collecting.coins import WORD_BITS, ExactSampler, Numbers, exp_lower_bound, round_probability
 from sfumato.collecting.local_mechanism import Reports
 from sfumato.collecting.mean_mechanism import MeanMechanism
 
@@ -36,36 +36,36 @@ class DuchiMean(MeanMechanism):
     columns = ("bit",)
 
     @cached_property
-    def least(self) -> Fraction:
+    def min_probability(self) -> Fraction:
         """The probability of a 1 at the lower bound; at the upper bound it is that of a 0."""
-        return rounded_chance(1 / (exp_below(self.epsilon) + 1), up=True)
+        return round_probability(1 / (exp_lower_bound(self.epsilon) + 1), up=True)
 
     @property
-    def reach(self) -> float:
+    def report_value(self) -> float:
         """The number that a 1 represents."""
-        return 1 / (1 - 2 * float(self.least))
+        return 1 / (1 - 2 * float(self.min_probability))
 
     @property
-    def ranges(self) -> tuple[int, ...]:
+    def report_domain_sizes(self) -> tuple[int, ...]:
         """A bit."""
         return (2,)
 
-    def chances(self, encoded: Numbers) -> npt.NDArray[np.uint64]:
+    def probabilities(self, encoded: Numbers) -> npt.NDArray[np.uint64]:
         """Return the probability of a 1 in steps of 2**-64, never outside what epsilon allows."""
-        least = int(self.least * (1 << WORD_BITS))
-        wanted = 0.5 + encoded / self.reach / 2
+        least = int(self.min_probability * (1 << WORD_BITS))
+        wanted = 0.5 + encoded / self.report_value / 2
         below = np.nextafter(2.0**WORD_BITS, 0)  # the chance is never 1, but a float may be rounded to it
         steps = np.minimum(wanted * 2.0**WORD_BITS, below).astype(np.uint64)
         return np.clip(steps, np.uint64(least), np.uint64((1 << WORD_BITS) - least))
 
-    def randomize(self, encoded: Numbers, source: BitSource) -> Reports:
+    def randomize(self, encoded: Numbers, source: ExactSampler) -> Reports:
         """Flip a coin for each value."""
-        return source.varied_coins(self.chances(encoded)).astype(np.int64)[:, None]
+        return source.bernoulli_each(self.probabilities(encoded)).astype(np.int64)[:, None]
 
-    def measured(self, reports: Reports) -> Numbers:
+    def debias(self, reports: Reports) -> Numbers:
         """Return the number that each bit represents."""
-        return np.where(reports[:, 0] == 1, self.reach, -self.reach)
+        return np.where(reports[:, 0] == 1, self.report_value, -self.report_value)
 
     def variance(self, value: float) -> float:
         """Return the variance of a report of a value between -1 and 1."""
-        return self.reach**2 - value**2
+        return self.report_value**2 - value**2

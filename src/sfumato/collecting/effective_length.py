@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.collecting.axes import CellAxis, NumberAxis
+from sfumato.collecting.axes import AttributeAxis, NumericAxis
 from sfumato.collecting.coins import Numbers
 from sfumato.collecting.reconstruction import Reconstruction
 from sfumato.exceptions import SchemaError
@@ -27,7 +27,7 @@ class EntropyPrivacy:
     after: float
 
     @property
-    def loss(self) -> float:
+    def privacy_loss(self) -> float:
         """The share of privacy that a report takes."""
         return 1 - self.after / self.before
 
@@ -45,25 +45,25 @@ def entropy_privacy(reconstruction: Reconstruction) -> EntropyPrivacy:
     if len(reconstruction.axes) > 1:
         raise SchemaError("Privacy is measured for one attribute at a time; reconstruct it alone.")
     axis, shares = reconstruction.axes[0], reconstruction.shares
-    widths = np.diff(axis.edges) if isinstance(axis, NumberAxis) else np.ones(axis.cells)
+    widths = np.diff(axis.edges) if isinstance(axis, NumericAxis) else np.ones(axis.cells)
     own = _entropy(shares, widths)
-    after = own + _given_value(axis, shares) - _of_reports(axis, shares)
+    after = own + _conditional_entropy(axis, shares) - _report_entropy(axis, shares)
     return EntropyPrivacy(before=2**own, after=2 ** min(after, own))
 
 
-def _given_value(axis: CellAxis, shares: Numbers) -> float:
-    if isinstance(axis, NumberAxis):
+def _conditional_entropy(axis: AttributeAxis, shares: Numbers) -> float:
+    if isinstance(axis, NumericAxis):
         return axis.noise.entropy
-    rows = np.array([_entropy(column, np.ones(len(column))) for column in axis.channel.T])
+    rows = np.array([_entropy(column, np.ones(len(column))) for column in axis.transition_matrix.T])
     return float(shares @ rows)
 
 
-def _of_reports(axis: CellAxis, shares: Numbers) -> float:
-    if not isinstance(axis, NumberAxis):
-        return _entropy(axis.channel @ shares, np.ones(len(axis.channel)))
+def _report_entropy(axis: AttributeAxis, shares: Numbers) -> float:
+    if not isinstance(axis, NumericAxis):
+        return _entropy(axis.transition_matrix @ shares, np.ones(len(axis.transition_matrix)))
     low, high = axis.noise.quantile(np.array([TAIL, 1 - TAIL]))
     cuts = np.linspace(axis.edges[0] + low, axis.edges[-1] + high, CUTS + 1)
-    return _entropy(np.maximum(np.diff(axis.below(cuts) @ shares), 0.0), np.diff(cuts))
+    return _entropy(np.maximum(np.diff(axis.probability_below(cuts) @ shares), 0.0), np.diff(cuts))
 
 
 def _entropy(shares: Numbers, widths: Numbers) -> float:

@@ -15,11 +15,11 @@ METHODS = get_args(Method)
 BAYES: Final = "bayes"
 EM: Final = "em"
 INVERSION: Final = "inversion"
-LEAST_CHANCE = 1e-300
+MIN_CHANCE = 1e-300
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Fit:
+class FitResult:
     """Shares of cells, and how the iteration ended."""
 
     shares: Numbers
@@ -30,10 +30,10 @@ class Fit:
     log_likelihood: float
 
 
-def spread_out(channels: Sequence[Numbers], shares: Numbers, *, back: bool = False) -> Numbers:
+def apply_channels(channels: Sequence[Numbers], shares: Numbers, *, back: bool = False) -> Numbers:
     """Apply the channel of every attribute along its axis; further axes are replicates and stay.
 
-    >>> spread_out([np.array([[1.0, 0.5], [0.0, 0.5]])], np.array([0.5, 0.5])).tolist()
+    >>> apply_channels([np.array([[1.0, 0.5], [0.0, 0.5]])], np.array([0.5, 0.5])).tolist()
     [0.75, 0.25]
     """
     for axis, channel in enumerate(channels):
@@ -42,7 +42,9 @@ def spread_out(channels: Sequence[Numbers], shares: Numbers, *, back: bool = Fal
     return shares
 
 
-def fit(channels: Sequence[Numbers], counted: Numbers, *, method: str, tolerance: float, most_rounds: int) -> Fit:
+def fit_distribution(
+    channels: Sequence[Numbers], counted: Numbers, *, method: str, tolerance: float, most_rounds: int
+) -> FitResult:
     """Start with equal shares, and apply Bayes' rule repeatedly, averaged over all observations.
 
     `counted` are shares of bins. "bayes" stops when the mean change of a cell falls below the tolerance times the share
@@ -65,7 +67,7 @@ def fit(channels: Sequence[Numbers], counted: Numbers, *, method: str, tolerance
         rounds += 1
         converged = method == BAYES and change <= tolerance
     gap = float(_gradient(channels, counted, shares).max() - 1)
-    return Fit(
+    return FitResult(
         shares=shares,
         rounds=rounds,
         converged=converged,
@@ -75,7 +77,7 @@ def fit(channels: Sequence[Numbers], counted: Numbers, *, method: str, tolerance
     )
 
 
-def refit(channels: Sequence[Numbers], counted: Numbers, rounds: int) -> Numbers:
+def fit_replicates(channels: Sequence[Numbers], counted: Numbers, rounds: int) -> Numbers:
     """Run a number of rounds for many replicates at once, along the last axis."""
     cells = tuple(channel.shape[1] for channel in channels)
     shares = np.full((*cells, counted.shape[-1]), 1 / np.prod(cells))
@@ -84,20 +86,20 @@ def refit(channels: Sequence[Numbers], counted: Numbers, rounds: int) -> Numbers
     return np.asarray(shares / shares.sum(axis=tuple(range(len(cells))), keepdims=True))
 
 
-def invert(channels: Sequence[Numbers], counted: Numbers) -> Numbers:
+def invert_channels(channels: Sequence[Numbers], counted: Numbers) -> Numbers:
     """Solve for the shares of values exactly, or by least squares; they may be negative."""
     inverses = [np.asarray(np.linalg.pinv(channel), dtype=np.float64) for channel in channels]
-    return spread_out(inverses, counted)
+    return apply_channels(inverses, counted)
 
 
 def log_likelihood(channels: Sequence[Numbers], counted: Numbers, shares: Numbers) -> float:
     """Return the log-likelihood per observation."""
-    expected = spread_out(channels, shares)
+    expected = apply_channels(channels, shares)
     seen = counted > 0
-    return float((counted[seen] * np.log(np.maximum(expected[seen], LEAST_CHANCE))).sum())
+    return float((counted[seen] * np.log(np.maximum(expected[seen], MIN_CHANCE))).sum())
 
 
 def _gradient(channels: Sequence[Numbers], counted: Numbers, shares: Numbers) -> Numbers:
-    expected = spread_out(channels, shares)
+    expected = apply_channels(channels, shares)
     ratio = np.divide(counted, expected, out=np.zeros_like(counted), where=expected > 0)
-    return spread_out(channels, ratio, back=True)
+    return apply_channels(channels, ratio, back=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.table.values import text
+from sfumato.table.values import format_value
 
 Numbers = npt.NDArray[np.float64]
 
@@ -61,7 +61,7 @@ class FrequencyEstimate:
         Every count moves by the same amount, and what would be negative becomes 0: this is the nearest point of the
         simplex. The result is biased, with small counts too high, so its intervals are those of the original estimate.
         """
-        return replace(self, counts=project(self.counts, self.reports), step=NORM_SUB)
+        return replace(self, counts=project_to_simplex(self.counts, self.reports), step=NORM_SUB)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
@@ -71,7 +71,7 @@ class FrequencyEstimate:
             "confidence": self.confidence,
             "step": self.step,
             "values": [
-                {"value": text(value), "count": float(count), "margin": float(margin)}
+                {"value": format_value(value), "count": float(count), "margin": float(margin)}
                 for value, count, margin in zip(self.values, self.counts, margins, strict=True)
             ],
         }
@@ -79,17 +79,17 @@ class FrequencyEstimate:
     def __repr__(self) -> str:
         lines = [f"Frequencies from {self.reports:,} reports, {self.step}, {self.confidence:.0%} intervals"]
         rows = list(zip(self.values, self.counts, self.margins, strict=True))[:SHOWN]
-        width = max((len(text(value)) for value, _, _ in rows), default=0)
-        lines += [f"  {text(value):<{width}}  {count:>12,.0f} ± {margin:,.0f}" for value, count, margin in rows]
+        width = max((len(format_value(value)) for value, _, _ in rows), default=0)
+        lines += [f"  {format_value(value):<{width}}  {count:>12,.0f} ± {margin:,.0f}" for value, count, margin in rows]
         if len(self.values) > SHOWN:
             lines.append(f"  and {len(self.values) - SHOWN:,} more values")
         return "\n".join(lines)
 
 
-def project(counts: Sequence[float] | Numbers, total: float) -> Numbers:
+def project_to_simplex(counts: Sequence[float] | Numbers, total: float) -> Numbers:
     """Find the nearest nonnegative numbers with this sum.
 
-    >>> project([5.0, -1.0, 2.0], 6.0).tolist()
+    >>> project_to_simplex([5.0, -1.0, 2.0], 6.0).tolist()
     [4.5, 0.0, 1.5]
     """
     given = np.asarray(counts, dtype=np.float64)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.collecting.coins import BitSource, Whole, exp_below, rounded_chance
+from sfumato.collecting.coins import ExactSampler, Whole, exp_lower_bound, round_probability
 from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
 
 
@@ -26,9 +26,9 @@ class GeneralizedRandomizedResponse(FrequencyMechanism):
 
     Examples
     --------
-    >>> from sfumato.collecting.local_mechanism import simulate
+    >>> from sfumato.collecting.local_mechanism import simulate_reports
     >>> grr = GeneralizedRandomizedResponse(epsilon=1, values=["yes", "no"])
-    >>> simulate(grr, ["yes", "no", "no"], secret="5f" * 32).shape
+    >>> simulate_reports(grr, ["yes", "no", "no"], secret="5f" * 32).shape
     (3, 1)
     """
 
@@ -36,21 +36,21 @@ class GeneralizedRandomizedResponse(FrequencyMechanism):
     columns = ("value",)
 
     @cached_property
-    def support(self) -> tuple[Fraction, Fraction]:
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """The probabilities that a report supports a value that is the client's, and one that is not."""
-        ratio = exp_below(self.epsilon)
-        own = rounded_chance(ratio / (ratio + self.size - 1), up=False)
+        ratio = exp_lower_bound(self.epsilon)
+        own = round_probability(ratio / (ratio + self.size - 1), up=False)
         return own, (1 - own) / (self.size - 1)
 
     @property
-    def ranges(self) -> tuple[int, ...]:
+    def report_domain_sizes(self) -> tuple[int, ...]:
         """A report is the index of a value."""
         return (self.size,)
 
-    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
+    def randomize(self, encoded: Whole, source: ExactSampler) -> Reports:
         """Keep the index of the value, or draw another one."""
-        kept = source.coins(self.support[0], (len(encoded),))
-        others = source.below(self.size - 1, len(encoded))
+        kept = source.bernoulli(self.support_probabilities[0], (len(encoded),))
+        others = source.integers(self.size - 1, len(encoded))
         others += others >= encoded
         return np.where(kept, encoded, others)[:, None]
 

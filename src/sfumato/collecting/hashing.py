@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.kernels.compiling import Array, compiled
-from sfumato.table.values import text
+from sfumato.table.values import format_value
 
 Words = npt.NDArray[np.uint64]
 
@@ -20,18 +20,18 @@ THIRTY, TWENTY_SEVEN, THIRTY_ONE, HALF = np.uint64(30), np.uint64(27), np.uint64
 TOP = np.uint64(63)
 
 
-def fingerprints(values: Sequence[Any]) -> Words:
+def fingerprint_values(values: Sequence[Any]) -> Words:
     """Return 64 bits of BLAKE2b of the canonical text of every value of a domain.
 
-    >>> fingerprints(["flu"])[0] == fingerprints(["flu", "cold"])[0]
+    >>> fingerprint_values(["flu"])[0] == fingerprint_values(["flu", "cold"])[0]
     np.True_
     """
-    digests = (hashlib.blake2b(text(value).encode(), digest_size=8).digest() for value in values)
+    digests = (hashlib.blake2b(format_value(value).encode(), digest_size=8).digest() for value in values)
     return np.array([int.from_bytes(digest, "big") for digest in digests], dtype=np.uint64)
 
 
 @compiled
-def mixed(seed: Any, print_: Any) -> Any:
+def splitmix64(seed: Any, print_: Any) -> Any:
     """Mix a seed and a fingerprint into 64 bits, as SplitMix64 does."""
     state = (seed ^ print_) + GOLDEN
     state = (state ^ (state >> THIRTY)) * FIRST
@@ -42,43 +42,43 @@ def mixed(seed: Any, print_: Any) -> Any:
 
 
 @compiled
-def hashed(seeds: Array, prints: Array, buckets: int) -> Array:
+def hash_to_buckets(seeds: Array, prints: Array, buckets: int) -> Array:
     """Hash one fingerprint with each seed into a few buckets."""
     found = np.empty(len(seeds), dtype=np.int64)
     wide = np.uint64(buckets)
     for at in range(len(seeds)):
-        found[at] = np.int64(((mixed(seeds[at], prints[at]) >> HALF) * wide) >> HALF)
+        found[at] = np.int64(((splitmix64(seeds[at], prints[at]) >> HALF) * wide) >> HALF)
     return found
 
 
 @compiled
-def supported(seeds: Array, answers: Array, prints: Array, buckets: int) -> Array:
+def count_supports(seeds: Array, answers: Array, prints: Array, buckets: int) -> Array:
     """Count for each fingerprint the reports whose hash of it matches what they say."""
     counts = np.zeros(len(prints), dtype=np.int64)
     wide = np.uint64(buckets)
     for at in range(len(seeds)):
         seed, answer = seeds[at], np.uint64(answers[at])
         for value in range(len(prints)):
-            counts[value] += ((mixed(seed, prints[value]) >> HALF) * wide) >> HALF == answer
+            counts[value] += ((splitmix64(seed, prints[value]) >> HALF) * wide) >> HALF == answer
     return counts
 
 
 @compiled
-def signs(rows: Array, prints: Array, seed: Any) -> Array:
+def random_signs(rows: Array, prints: Array, seed: Any) -> Array:
     """Return entries of a random sign matrix, for pairs of row and fingerprint."""
     found = np.empty(len(rows), dtype=np.int8)
     for at in range(len(rows)):
-        found[at] = np.int8(1) if mixed(seed + np.uint64(rows[at]), prints[at]) >> TOP else np.int8(-1)
+        found[at] = np.int8(1) if splitmix64(seed + np.uint64(rows[at]), prints[at]) >> TOP else np.int8(-1)
     return found
 
 
 @compiled
-def projected(sums: Array, prints: Array, seed: Any) -> Array:
+def project_onto_signs(sums: Array, prints: Array, seed: Any) -> Array:
     """Multiply sums by the column of signs of each fingerprint."""
     totals = np.zeros(len(prints), dtype=np.float64)
     for row in range(len(sums)):
         if sums[row]:
             for value in range(len(prints)):
-                sign = mixed(seed + np.uint64(row), prints[value]) >> TOP
+                sign = splitmix64(seed + np.uint64(row), prints[value]) >> TOP
                 totals[value] += sums[row] if sign else -sums[row]
     return totals

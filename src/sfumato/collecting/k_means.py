@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.training import Noises, joint_features, joint_shares
+from sfumato.collecting.training import Noises, estimate_joint_distribution, make_joint_features
 from sfumato.exceptions import SfumatoError
-from sfumato.table.extras import optional_library
+from sfumato.table.extras import import_optional
 
-_base = optional_library("sklearn.base", extra="learn", error=SfumatoError)
-_cluster = optional_library("sklearn.cluster", extra="learn", error=SfumatoError)
-_validation = optional_library("sklearn.utils.validation", extra="learn", error=SfumatoError)
+_base = import_optional("sklearn.base", extra="learn", error=SfumatoError)
+_cluster = import_optional("sklearn.cluster", extra="learn", error=SfumatoError)
+_validation = import_optional("sklearn.utils.validation", extra="learn", error=SfumatoError)
 
 
 class PerturbedKMeans(_base.BaseEstimator):  # type: ignore[misc, name-defined]  # scikit-learn has no types
@@ -60,9 +60,9 @@ class PerturbedKMeans(_base.BaseEstimator):  # type: ignore[misc, name-defined] 
     def fit(self, X: npt.ArrayLike, y: None = None) -> PerturbedKMeans:  # noqa: ARG002, N803 - scikit-learn's names
         """Reconstruct the joint distribution and find its centers."""
         observed = _validation.validate_data(self, X, dtype=np.float64)
-        self.features_ = joint_features(self.noise, self.bins, self.bounds, observed)
-        self.shares_ = joint_shares(self.features_, observed)
-        middles = np.meshgrid(*(feature.middles for feature in self.features_), indexing="ij")
+        self.features_ = make_joint_features(self.noise, self.bins, self.bounds, observed)
+        self.shares_ = estimate_joint_distribution(self.features_, observed)
+        middles = np.meshgrid(*(feature.centers for feature in self.features_), indexing="ij")
         cells = np.stack([each.ravel() for each in middles], axis=1)
         held = self.shares_.ravel() > 0
         search = _cluster.KMeans(n_clusters=self.clusters, n_init=10, random_state=self.random_state)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import BitSource, Whole
+from sfumato.collecting.coins import ExactSampler, Whole
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
 from sfumato.collecting.mean_estimate import MeanEstimate
 from sfumato.collecting.randomized_response import DIFFERENT_VALUES, are_different, places_or_any, told_values
 from sfumato.exceptions import SchemaError
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Column
@@ -26,7 +26,7 @@ Reports = npt.NDArray[Any]
 Tally = npt.NDArray[Any]
 Estimate = FrequencyEstimate | MeanEstimate
 
-GREATEST_EPSILON = 40
+MAX_EPSILON = 40
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +44,11 @@ class LocalMechanism(ABC):
     columns: ClassVar[tuple[str, ...]]
 
     @abstractmethod
-    def encode(self, values: Column, source: BitSource) -> npt.NDArray[Any]:
+    def encode(self, values: Column, source: ExactSampler) -> npt.NDArray[Any]:
         """Convert values to numbers; nothing is refused because of a value, for silence would disclose it."""
 
     @abstractmethod
-    def randomize(self, encoded: npt.NDArray[Any], source: BitSource) -> Reports:
+    def randomize(self, encoded: npt.NDArray[Any], source: ExactSampler) -> Reports:
         """Make one report for each of many clients, one row each."""
 
     @abstractmethod
@@ -60,23 +60,23 @@ class LocalMechanism(ABC):
         """Estimate from a tally."""
 
     @abstractmethod
-    def loss(self, times: int) -> Fraction:
+    def privacy_loss(self, times: int) -> Fraction:
         """Return the total epsilon of a number of reports, whatever their values are."""
 
     @property
     @abstractmethod
-    def ranges(self) -> tuple[int, ...]:
+    def report_domain_sizes(self) -> tuple[int, ...]:
         """The number of values that each column of a report can have, from 0."""
 
-    def memorized(self, encoded: npt.NDArray[Any], source: BitSource) -> tuple[int, ...]:  # noqa: ARG002 - for those that memoize
+    def memorized(self, encoded: npt.NDArray[Any], source: ExactSampler) -> tuple[int, ...]:  # noqa: ARG002 - for those that memoize
         """Draw what all reports of one client are made from: nothing, unless a mechanism memoizes."""
         return ()
 
-    def report_once(self, encoded: npt.NDArray[Any], kept: tuple[int, ...], source: BitSource) -> Reports:  # noqa: ARG002 - the same
+    def report_once(self, encoded: npt.NDArray[Any], kept: tuple[int, ...], source: ExactSampler) -> Reports:  # noqa: ARG002 - the same
         """Make the next report of one client."""
         return self.randomize(encoded, source)
 
-    def checked(self, reports: Column) -> Reports:
+    def validate_reports(self, reports: Column) -> Reports:
         """Refuse reports that no client of this mechanism sends."""
         given: Any = reports
         try:
@@ -87,7 +87,7 @@ class LocalMechanism(ABC):
             raise SchemaError(f"The reports must be rows of {len(self.columns)} whole numbers.") from None
         if rows.ndim != 2 or rows.shape[1] != len(self.columns) or rows.dtype.kind not in "iu":  # noqa: PLR2004 - rows and columns
             raise SchemaError(f"The reports must be rows of {len(self.columns)} whole numbers.")
-        for at, most in enumerate(self.ranges):
+        for at, most in enumerate(self.report_domain_sizes):
             column = rows[:, at]
             if len(column) and (column.min() < 0 or int(column.max()) >= most):
                 raise SchemaError(f"Some reports have a {self.columns[at]} that no client sends; none was counted.")
@@ -112,13 +112,13 @@ class FrequencyMechanism(LocalMechanism):
         check_epsilon(self, self.epsilon)
         object.__setattr__(self, "values", check_domain(self, self.values))
 
-    def encode(self, values: Column, source: BitSource) -> Whole:
+    def encode(self, values: Column, source: ExactSampler) -> Whole:
         """Return the indices of values in the domain; all others count as one of them, drawn at random."""
         return places_or_any(values, self.values, source)
 
-    def loss(self, times: int) -> Fraction:
+    def privacy_loss(self, times: int) -> Fraction:
         """Add up: every report costs epsilon."""
-        return times * exact_decimal(self.epsilon)
+        return times * exact_fraction(self.epsilon)
 
     @cached_property
     def size(self) -> int:
@@ -127,18 +127,18 @@ class FrequencyMechanism(LocalMechanism):
 
     @property
     @abstractmethod
-    def support(self) -> tuple[Fraction, Fraction]:
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """The probabilities that a report supports a value that is the client's, and one that is not."""
 
     def variance(self, reports: int, share: float = 0.0) -> float:
         """Return the variance of the estimated count of a value that a share of the clients have."""
-        own, other = map(float, self.support)
+        own, other = map(float, self.support_probabilities)
         spread = share * own * (1 - own) + (1 - share) * other * (1 - other)
         return reports * spread / (own - other) ** 2
 
     def estimate(self, tally: Tally, reports: int, confidence: float) -> FrequencyEstimate:
         """Subtract the expected support by chance from the counted one."""
-        own, other = map(float, self.support)
+        own, other = map(float, self.support_probabilities)
         counts = (tally - reports * other) / (own - other)
         shares = np.clip(counts / max(reports, 1), 0, 1)
         variances = np.array([self.variance(reports, share) for share in shares])
@@ -147,19 +147,19 @@ class FrequencyMechanism(LocalMechanism):
         )
 
 
-def simulate(mechanism: LocalMechanism, values: Column, *, secret: str | None = None) -> Reports:
+def simulate_reports(mechanism: LocalMechanism, values: Column, *, secret: str | None = None) -> Reports:
     """Make the reports of many clients at once, one per value: for tests, plans and benchmarks.
 
     Every row is distributed exactly like the first report of a `LocalClient`. No budget is kept.
     """
-    source = BitSource(secret)
+    source = ExactSampler(secret)
     return mechanism.randomize(mechanism.encode(values, source), source)
 
 
 def check_epsilon(owner: object, epsilon: object) -> None:
     """Refuse an epsilon that is not positive, or so large that it promises nothing."""
-    good = isinstance(epsilon, int | float) and is_number(epsilon) and 0 < epsilon <= GREATEST_EPSILON
-    require(good, owner, "epsilon", f"a positive number of at most {GREATEST_EPSILON}", epsilon)
+    good = isinstance(epsilon, int | float) and is_finite_number(epsilon) and 0 < epsilon <= MAX_EPSILON
+    require(good, owner, "epsilon", f"a positive number of at most {MAX_EPSILON}", epsilon)
 
 
 def check_domain(owner: object, values: object) -> tuple[Any, ...]:
@@ -171,10 +171,10 @@ def check_domain(owner: object, values: object) -> tuple[Any, ...]:
     return domain
 
 
-def exact_decimal(number: float) -> Fraction:
+def exact_fraction(number: float) -> Fraction:
     """Convert a number to the exact decimal it is written as, so that three times 0.1 is 0.3.
 
-    >>> 3 * exact_decimal(0.1) == exact_decimal(0.3)
+    >>> 3 * exact_fraction(0.1) == exact_fraction(0.3)
     True
     """
     return Fraction(repr(float(number)))

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.collecting.coins import BitSource, Numbers
-from sfumato.collecting.local_mechanism import LocalMechanism, Reports, Tally, check_epsilon, exact_decimal
+from sfumato.collecting.coins import ExactSampler, Numbers
+from sfumato.collecting.local_mechanism import LocalMechanism, Reports, Tally, check_epsilon, exact_fraction
 from sfumato.collecting.mean_estimate import MeanEstimate
 from sfumato.exceptions import SchemaError
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Column
 
-LEAST_REPORTS = 2
+MIN_REPORTS = 2
 NARROWEST = 1e-150  # the squares of smaller distances are no numbers any more
 
 
@@ -40,12 +40,14 @@ class MeanMechanism(LocalMechanism):
 
     def __post_init__(self) -> None:
         check_epsilon(self, self.epsilon)
-        require(is_number(self.low), self, "low", "a public bound, a number", self.low)
-        require(is_number(self.high) and self.high > self.low, self, "high", "a public bound above low", self.high)
+        require(is_finite_number(self.low), self, "low", "a public bound, a number", self.low)
+        require(
+            is_finite_number(self.high) and self.high > self.low, self, "high", "a public bound above low", self.high
+        )
         apart = isfinite(self.high - self.low) and self.high - self.low >= NARROWEST
         require(apart, self, "high", f"at least {NARROWEST:g} above low, and no infinite distance", self.high)
 
-    def encode(self, values: Column, source: BitSource) -> Numbers:  # noqa: ARG002 - nothing is drawn
+    def encode(self, values: Column, source: ExactSampler) -> Numbers:  # noqa: ARG002 - nothing is drawn
         """Scale numbers to the range from -1 to 1; nothing is refused because of a value."""
         if isinstance(values, str) or not hasattr(values, "__len__"):
             raise SchemaError("The values must be a column; put a single value into a list.")
@@ -53,12 +55,12 @@ class MeanMechanism(LocalMechanism):
         scaled = np.clip((clipped - self.low) / (self.high - self.low) * 2 - 1, -1, 1)
         return np.where(np.isnan(scaled), 0.0, scaled)
 
-    def loss(self, times: int) -> Fraction:
+    def privacy_loss(self, times: int) -> Fraction:
         """Add up: every report costs epsilon."""
-        return times * exact_decimal(self.epsilon)
+        return times * exact_fraction(self.epsilon)
 
     @abstractmethod
-    def measured(self, reports: Reports) -> Numbers:
+    def debias(self, reports: Reports) -> Numbers:
         """Return the unbiased number that each report represents, on average about -1 to 1."""
 
     @abstractmethod
@@ -67,13 +69,13 @@ class MeanMechanism(LocalMechanism):
 
     def tally(self, reports: Reports) -> Tally:
         """Sum numbers and squares."""
-        numbers = self.measured(reports)
+        numbers = self.debias(reports)
         return np.array([numbers.sum(), (numbers**2).sum()])
 
     def estimate(self, tally: Tally, reports: int, confidence: float) -> MeanEstimate:
         """Compute the mean, and its observed variance."""
-        if reports < LEAST_REPORTS:
-            raise SchemaError(f"A mean needs at least {LEAST_REPORTS} reports, but only {reports} arrived.")
+        if reports < MIN_REPORTS:
+            raise SchemaError(f"A mean needs at least {MIN_REPORTS} reports, but only {reports} arrived.")
         mean = tally[0] / reports
         spread = max(float(tally[1] / reports - mean**2), 0.0) / (reports - 1)
         half = (self.high - self.low) / 2

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.training import Noises, features_of
+from sfumato.collecting.training import Noises, make_features
 from sfumato.exceptions import SfumatoError
-from sfumato.table.extras import optional_library
+from sfumato.table.extras import import_optional
 
-_base = optional_library("sklearn.base", extra="learn", error=SfumatoError)
-_multiclass = optional_library("sklearn.utils.multiclass", extra="learn", error=SfumatoError)
-_validation = optional_library("sklearn.utils.validation", extra="learn", error=SfumatoError)
+_base = import_optional("sklearn.base", extra="learn", error=SfumatoError)
+_multiclass = import_optional("sklearn.utils.multiclass", extra="learn", error=SfumatoError)
+_validation = import_optional("sklearn.utils.validation", extra="learn", error=SfumatoError)
 
 
 class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: ignore[misc, name-defined]  # scikit-learn has no types
@@ -52,14 +52,14 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
         observed, classes = _validation.validate_data(self, X, y, dtype=np.float64)
         _multiclass.check_classification_targets(classes)
         self.classes_, codes = np.unique(classes, return_inverse=True)
-        self.features_ = features_of(self.noise, self.bins, self.bounds, observed)
+        self.features_ = make_features(self.noise, self.bins, self.bounds, observed)
         sizes = np.bincount(codes, minlength=len(self.classes_))
         self.class_log_prior_ = np.log(sizes / len(codes))
         self.feature_log_prob_ = np.empty((len(self.classes_), len(self.features_), self.bins))
         for code, size in enumerate(sizes):
             rows = observed[codes == code]
             for at, feature in enumerate(self.features_):
-                counts = feature.shares(rows[:, at]) * size + self.smoothing
+                counts = feature.estimate_distribution(rows[:, at]) * size + self.smoothing
                 self.feature_log_prob_[code, at] = np.log(counts / counts.sum())
         return self
 
@@ -69,7 +69,7 @@ class PerturbedNaiveBayes(_base.ClassifierMixin, _base.BaseEstimator):  # type: 
         records = _validation.validate_data(self, X, dtype=np.float64, reset=False)
         total = np.tile(self.class_log_prior_, (len(records), 1))
         for at, feature in enumerate(self.features_):
-            total += self.feature_log_prob_[:, at, feature.cells_of(records[:, at])].T
+            total += self.feature_log_prob_[:, at, feature.assign_cells(records[:, at])].T
         return total
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float64]:  # noqa: N803 - the same

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import BitSource
+from sfumato.collecting.coins import ExactSampler
 from sfumato.exceptions import SchemaError
-from sfumato.validation import check_confidence, is_number, require
+from sfumato.validation import check_confidence, is_finite_number, require
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Column
@@ -55,14 +55,14 @@ class Noise(ABC):
 
     def perturb(self, values: Column, *, secret: str | None = None) -> Numbers:
         """Add noise to numbers; it comes from the operating system unless a test gives a secret."""
-        return self.perturb_from(known_numbers(values), BitSource(secret))
+        return self.perturb_from(check_finite(values), ExactSampler(secret))
 
-    def perturb_from(self, numbers: Numbers, source: BitSource) -> Numbers:
+    def perturb_from(self, numbers: Numbers, source: ExactSampler) -> Numbers:
         """Add noise drawn from a source of bits."""
         return np.asarray(numbers + self.quantile(source.uniform(len(numbers))), dtype=np.float64)
 
     @property
-    def spread(self) -> float:
+    def interquartile_range(self) -> float:
         """The interquartile range, which cells are compared with."""
         low, high = self.quantile(np.array([0.25, 0.75]))
         return float(high - low)
@@ -82,8 +82,8 @@ class UniformNoise(Noise):
     high: float
 
     def __post_init__(self) -> None:
-        require(is_number(self.low), self, "low", "a number", self.low)
-        require(is_number(self.high) and self.high > self.low, self, "high", "a number above low", self.high)
+        require(is_finite_number(self.low), self, "low", "a number", self.low)
+        require(is_finite_number(self.high) and self.high > self.low, self, "high", "a number above low", self.high)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -122,7 +122,7 @@ class ScaledNoise(Noise):
     scale: float
 
     def __post_init__(self) -> None:
-        require(is_number(self.scale) and self.scale > 0, self, "scale", "a positive number", self.scale)
+        require(is_finite_number(self.scale) and self.scale > 0, self, "scale", "a positive number", self.scale)
 
     @property
     def support(self) -> tuple[float, float]:
@@ -205,10 +205,10 @@ class LaplaceNoise(ScaledNoise):
         return -2 * self.scale * log(1 - confidence)
 
 
-KINDS: dict[str, type[Noise]] = {kind.name: kind for kind in (UniformNoise, GaussianNoise, LaplaceNoise)}
+NOISE_TYPES: dict[str, type[Noise]] = {kind.name: kind for kind in (UniformNoise, GaussianNoise, LaplaceNoise)}
 
 
-def known_numbers(values: Column, what: str = "The values") -> Numbers:
+def check_finite(values: Column, what: str = "The values") -> Numbers:
     """Return finite numbers; refuse anything else without repeating it."""
     given: Any = values
     try:

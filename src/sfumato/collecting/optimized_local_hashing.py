@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.collecting.coins import BitSource, Whole, exp_below, rounded_chance
-from sfumato.collecting.hashing import Words, fingerprints, hashed, supported
+from sfumato.collecting.coins import ExactSampler, Whole, exp_lower_bound, round_probability
+from sfumato.collecting.hashing import Words, count_supports, fingerprint_values, hash_to_buckets
 from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
 
 
@@ -39,40 +39,40 @@ class OptimizedLocalHashing(FrequencyMechanism):
     @cached_property
     def buckets(self) -> int:
         """The number of buckets of a hash."""
-        return round(exp_below(self.epsilon)) + 1
+        return round(exp_lower_bound(self.epsilon)) + 1
 
     @cached_property
-    def kept(self) -> Fraction:
+    def p(self) -> Fraction:
         """The probability of reporting the bucket of the true value."""
-        ratio = exp_below(self.epsilon)
-        return rounded_chance(ratio / (ratio + self.buckets - 1), up=False)
+        ratio = exp_lower_bound(self.epsilon)
+        return round_probability(ratio / (ratio + self.buckets - 1), up=False)
 
     @property
-    def support(self) -> tuple[Fraction, Fraction]:
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """The probabilities that a report supports a value that is the client's, and one that is not."""
-        return self.kept, Fraction(1, self.buckets)
+        return self.p, Fraction(1, self.buckets)
 
     @property
-    def ranges(self) -> tuple[int, ...]:
+    def report_domain_sizes(self) -> tuple[int, ...]:
         """Seeds have 63 bits, so that every table can store them."""
         return (1 << 63, self.buckets)
 
     @cached_property
-    def prints(self) -> Words:
+    def fingerprints(self) -> Words:
         """The fingerprints of the domain."""
-        return fingerprints(self.values)
+        return fingerprint_values(self.values)
 
-    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
+    def randomize(self, encoded: Whole, source: ExactSampler) -> Reports:
         """Draw a seed, hash, and keep the bucket or draw another one."""
-        seeds = source.words(len(encoded)) >> np.uint64(1)
-        buckets = hashed(seeds, self.prints[encoded], self.buckets)
-        others = source.below(self.buckets - 1, len(encoded))
+        seeds = source.random_uint64(len(encoded)) >> np.uint64(1)
+        buckets = hash_to_buckets(seeds, self.fingerprints[encoded], self.buckets)
+        others = source.integers(self.buckets - 1, len(encoded))
         others += others >= buckets
-        answers = np.where(source.coins(self.kept, (len(encoded),)), buckets, others)
+        answers = np.where(source.bernoulli(self.p, (len(encoded),)), buckets, others)
         return np.stack([seeds.astype(np.int64), answers], axis=1)
 
     def tally(self, reports: Reports) -> Tally:
         """Count for every value the reports with its bucket."""
         words = reports.astype(np.uint64, copy=False)
         seeds, answers = np.ascontiguousarray(words[:, 0]), np.ascontiguousarray(words[:, 1])
-        return supported(seeds, answers, self.prints, self.buckets)
+        return count_supports(seeds, answers, self.fingerprints, self.buckets)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.collecting.coins import BitSource, Whole, exp_below, rounded_chance
+from sfumato.collecting.coins import ExactSampler, Whole, exp_lower_bound, round_probability
 from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
 
 BITS = 8
@@ -29,9 +29,9 @@ class OptimizedUnaryEncoding(FrequencyMechanism):
 
     Examples
     --------
-    >>> from sfumato.collecting.local_mechanism import simulate
+    >>> from sfumato.collecting.local_mechanism import simulate_reports
     >>> oue = OptimizedUnaryEncoding(epsilon=1, values=list(range(20)))
-    >>> simulate(oue, [3, 4], secret="5f" * 32).shape
+    >>> simulate_reports(oue, [3, 4], secret="5f" * 32).shape
     (2, 3)
     """
 
@@ -43,25 +43,25 @@ class OptimizedUnaryEncoding(FrequencyMechanism):
         return tuple(f"byte_{at}" for at in range(1, -(-self.size // BITS) + 1))
 
     @cached_property
-    def support(self) -> tuple[Fraction, Fraction]:
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """The probabilities that a report supports a value that is the client's, and one that is not."""
-        return Fraction(1, 2), rounded_chance(1 / (exp_below(self.epsilon) + 1), up=True)
+        return Fraction(1, 2), round_probability(1 / (exp_lower_bound(self.epsilon) + 1), up=True)
 
     @property
-    def ranges(self) -> tuple[int, ...]:
+    def report_domain_sizes(self) -> tuple[int, ...]:
         """All bytes are full except the last one, whose lowest bits stay 0."""
         filled = (self.size - 1) % BITS + 1
         return (*((1 << BITS,) * (len(self.columns) - 1)), 256 - (1 << (BITS - filled)) + 1)
 
-    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
+    def randomize(self, encoded: Whole, source: ExactSampler) -> Reports:
         """Draw all bits, and the bit of the true value with another coin."""
-        own, other = self.support
+        own, other = self.support_probabilities
         found = np.empty((len(encoded), len(self.columns)), dtype=np.uint8)
         step = max(1, BLOCK // self.size)
         for start in range(0, len(encoded), step):
             codes = encoded[start : start + step]
-            bits = source.coins(other, (len(codes), self.size))
-            bits[np.arange(len(codes)), codes] = source.coins(own, (len(codes),))
+            bits = source.bernoulli(other, (len(codes), self.size))
+            bits[np.arange(len(codes)), codes] = source.bernoulli(own, (len(codes),))
             found[start : start + step] = np.packbits(bits, axis=1)
         return found
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.collecting.coins import BitSource
-from sfumato.collecting.noise import Noise, known_numbers
+from sfumato.collecting.coins import ExactSampler
+from sfumato.collecting.noise import Noise, check_finite
 from sfumato.collecting.randomized_response import RandomizedResponse, places_or_any
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.table.frames import Frame, SameKind, canonical, to_arrow
-from sfumato.validation import did_you_mean, require
+from sfumato.table.frames import Frame, SameBackend, to_arrow, to_canonical
+from sfumato.validation import require, suggest_closest
 
 Plan = Mapping[str, Noise | RandomizedResponse]
 
 
-def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), secret: str | None = None) -> SameKind:
+def perturb_columns(data: Frame, plan: Plan, *, keep: Sequence[str] = (), secret: str | None = None) -> SameBackend:
     """Perturb columns with public noise or randomized response, and drop all others.
 
     Run this where the data is, and send the result. This blurs values: it promises no epsilon, and a column that
@@ -35,33 +35,33 @@ def collect(data: Frame, plan: Plan, *, keep: Sequence[str] = (), secret: str | 
     --------
     >>> import sfumato as sf
     >>> from sfumato.collecting.noise import UniformNoise
-    >>> sent = collect(sf.samples.generate(100, seed=1), {"age": UniformNoise(low=-20, high=20)})
+    >>> sent = perturb_columns(sf.samples.generate_hospital(100, seed=1), {"age": UniformNoise(low=-20, high=20)})
     >>> sent.column_names
     ['age']
     """
     table, kind = to_arrow(data)
-    _check(plan, keep, table.column_names)
-    source = BitSource(secret)
+    _check_plan(plan, keep, table.column_names)
+    source = ExactSampler(secret)
     columns = {}
     for name in table.column_names:
         if name in plan:
             columns[name] = _perturbed(name, table.column(name), plan[name], source)
         elif name in keep:
             columns[name] = table.column(name)
-    return kind.restore(canonical(pa.table(columns)))
+    return kind.restore(to_canonical(pa.table(columns)))
 
 
-def _perturbed(name: str, column: pa.ChunkedArray, how: Noise | RandomizedResponse, source: BitSource) -> pa.Array:
+def _perturbed(name: str, column: pa.ChunkedArray, how: Noise | RandomizedResponse, source: ExactSampler) -> pa.Array:
     if isinstance(how, RandomizedResponse):
         codes = places_or_any(column, how.values, source)
         return pa.array(list(how.values)).take(pa.array(how.perturb_codes(codes, source)))
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise SchemaError(f"Column {name!r} does not contain numbers; perturb it with RandomizedResponse.")
-    numbers = known_numbers(column.cast(pa.float64(), safe=False).to_numpy(), f"The cells of {name!r}")
+    numbers = check_finite(column.cast(pa.float64(), safe=False).to_numpy(), f"The cells of {name!r}")
     return pa.array(how.perturb_from(numbers, source))
 
 
-def _check(plan: object, keep: object, known: Sequence[str]) -> None:
+def _check_plan(plan: object, keep: object, known: Sequence[str]) -> None:
     good = isinstance(plan, Mapping) and bool(plan)
     require(good, "collect", "plan", "a mapping of columns to noise", "something else")
     listed = isinstance(keep, Sequence) and not isinstance(keep, str)
@@ -70,7 +70,7 @@ def _check(plan: object, keep: object, known: Sequence[str]) -> None:
     kept: Any = keep
     for name in (*planned, *kept):
         if name not in known:
-            raise SchemaError(f"There is no column {name!r} in the data{did_you_mean(str(name), known)}.")
+            raise SchemaError(f"There is no column {name!r} in the data{suggest_closest(str(name), known)}.")
     both = [name for name in kept if name in planned]
     if both:
         raise SchemaError(f"Column {both[0]!r} is both perturbed and kept unchanged; choose one.")

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.collecting.coins import BitSource, Numbers, Whole, exp_below, rounded_chance
+from sfumato.collecting.coins import ExactSampler, Numbers, Whole, exp_lower_bound, round_probability
 from sfumato.collecting.local_mechanism import Reports
 from sfumato.collecting.mean_mechanism import MeanMechanism
 
@@ -41,41 +41,41 @@ class PiecewiseMean(MeanMechanism):
     @cached_property
     def window(self) -> int:
         """The number of cells of the window."""
-        return ceil(self.cells / (exp_below(Fraction(self.epsilon) / 2) + 1))
+        return ceil(self.cells / (exp_lower_bound(Fraction(self.epsilon) / 2) + 1))
 
     @cached_property
-    def inside(self) -> Fraction:
+    def window_probability(self) -> Fraction:
         """The probability of a cell in the window: at most e to the epsilon times that of any other cell."""
-        weight = exp_below(self.epsilon) * self.window
-        return rounded_chance(weight / (weight + self.cells - self.window), up=False)
+        weight = exp_lower_bound(self.epsilon) * self.window
+        return round_probability(weight / (weight + self.cells - self.window), up=False)
 
     @property
-    def ranges(self) -> tuple[int, ...]:
+    def report_domain_sizes(self) -> tuple[int, ...]:
         """A cell."""
         return (self.cells,)
 
-    def starts(self, encoded: Numbers) -> Whole:
+    def window_starts(self, encoded: Numbers) -> Whole:
         """Return the first cell of each window."""
         return np.rint((encoded + 1) / 2 * (self.cells - self.window)).astype(np.int64)
 
-    def randomize(self, encoded: Numbers, source: BitSource) -> Reports:
+    def randomize(self, encoded: Numbers, source: ExactSampler) -> Reports:
         """Draw a cell of the window, or one of the others."""
-        starts, count = self.starts(encoded), len(encoded)
-        near = source.coins(self.inside, (count,))
-        within = starts + source.below(self.window, count)
-        outside = source.below(self.cells - self.window, count)
+        starts, count = self.window_starts(encoded), len(encoded)
+        near = source.bernoulli(self.window_probability, (count,))
+        within = starts + source.integers(self.window, count)
+        outside = source.integers(self.cells - self.window, count)
         outside += np.where(outside >= starts, self.window, 0)
         return np.where(near, within, outside)[:, None]
 
-    def measured(self, reports: Reports) -> Numbers:
+    def debias(self, reports: Reports) -> Numbers:
         """Return the number that each cell represents, so that the mean of reports is the value."""
         others = self.cells - self.window
-        pull = float(self.inside - (1 - self.inside) * self.window / others)
+        pull = float(self.window_probability - (1 - self.window_probability) * self.window / others)
         centered = reports[:, 0] - (self.cells - 1) / 2
         return np.asarray(centered / (others / 2 * pull), dtype=np.float64)
 
     @property
-    def reach(self) -> float:
+    def max_report(self) -> float:
         """The largest number that a report can represent."""
         return (exp(self.epsilon / 2) + 1) / (exp(self.epsilon / 2) - 1)
 

@@ -6,45 +6,45 @@ from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from sfumato.collecting.noise import KINDS, Noise
+from sfumato.collecting.noise import NOISE_TYPES, Noise
 from sfumato.collecting.randomized_response import RandomizedResponse
 from sfumato.exceptions import InvalidParameterError, RecipeError
 from sfumato.table.toml import read_toml
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
 RESPONSE = "response"
 SHORT = "uniform:LOW,HIGH, gaussian:SCALE or laplace:SCALE"
 
 
-def read_plan(path: Path) -> dict[str, Noise | RandomizedResponse]:
+def load_perturbation_plan(path: Path) -> dict[str, Noise | RandomizedResponse]:
     """Read a plan: one table of TOML per column, with the name of the noise and its parameters."""
-    return parse_plan(read_toml(path, "plan"))
+    return perturbation_plan_from_config(read_toml(path, "plan"))
 
 
-def parse_plan(content: Mapping[str, object]) -> dict[str, Noise | RandomizedResponse]:
+def perturbation_plan_from_config(content: Mapping[str, object]) -> dict[str, Noise | RandomizedResponse]:
     """Build a plan from tables by column.
 
-    >>> parse_plan({"age": {"noise": "uniform", "low": -20, "high": 20}})
+    >>> perturbation_plan_from_config({"age": {"noise": "uniform", "low": -20, "high": 20}})
     {'age': UniformNoise(low=-20, high=20)}
     """
     plan = {}
     for column, given in content.items():
         if not isinstance(given, Mapping):
             raise RecipeError(f"The plan of column {column!r} must be a table; write [{column}] and its keys below.")
-        plan[column] = _entry(column, dict(given))
+        plan[column] = _perturbation_from_config(column, dict(given))
     if not plan:
         raise RecipeError("The plan names no column; write one table per column.")
     return plan
 
 
-def short_noise(written: str) -> Noise:
+def parse_noise(written: str) -> Noise:
     """Read noise as the command line writes it.
 
-    >>> short_noise("gaussian:2.5")
+    >>> parse_noise("gaussian:2.5")
     GaussianNoise(scale=2.5)
     """
     name, _, numbers = written.partition(":")
-    kind = KINDS.get(name)
+    kind = NOISE_TYPES.get(name)
     names = [] if kind is None else [field.name for field in fields(kind)]
     parts = numbers.split(",")
     if kind is None or len(parts) != len(names):
@@ -56,10 +56,10 @@ def short_noise(written: str) -> Noise:
     return kind(**given)
 
 
-def short_response(written: str) -> RandomizedResponse:
+def parse_randomized_response(written: str) -> RandomizedResponse:
     """Read randomized response as the command line writes it: the probability of the truth, and all values.
 
-    >>> short_response("0.8:f,m").values
+    >>> parse_randomized_response("0.8:f,m").values
     ('f', 'm')
     """
     chance, _, values = written.partition(":")
@@ -72,24 +72,24 @@ def short_response(written: str) -> RandomizedResponse:
     return RandomizedResponse(values=tuple(values.split(",")), truth=truth)
 
 
-def _entry(column: str, given: dict[str, object]) -> Noise | RandomizedResponse:
+def _perturbation_from_config(column: str, given: dict[str, object]) -> Noise | RandomizedResponse:
     name = given.pop("noise", None)
     if name == RESPONSE:
-        return _built(column, RandomizedResponse, given)
-    kind = KINDS.get(str(name))
+        return _noise_from_config(column, RandomizedResponse, given)
+    kind = NOISE_TYPES.get(str(name))
     if kind is None:
-        known = [*KINDS, RESPONSE]
+        known = [*NOISE_TYPES, RESPONSE]
         raise RecipeError(
-            f"The plan of column {column!r} needs noise = one of {', '.join(known)}{did_you_mean(str(name), known)}."
+            f"The plan of column {column!r} needs noise = one of {', '.join(known)}{suggest_closest(str(name), known)}."
         )
-    return _built(column, kind, given)
+    return _noise_from_config(column, kind, given)
 
 
-def _built(column: str, kind: type, given: dict[str, object]) -> Noise | RandomizedResponse:
+def _noise_from_config(column: str, kind: type, given: dict[str, object]) -> Noise | RandomizedResponse:
     known = [field.name for field in fields(kind)]
     for key in given:
         if key not in known:
-            raise RecipeError(f"The plan of column {column!r} has an unknown key {key!r}{did_you_mean(key, known)}.")
+            raise RecipeError(f"The plan of column {column!r} has an unknown key {key!r}{suggest_closest(key, known)}.")
     try:
         made: Noise | RandomizedResponse = kind(**given)
     except TypeError:

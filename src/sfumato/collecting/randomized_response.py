@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import BitSource, Numbers, Whole
+from sfumato.collecting.coins import ExactSampler, Numbers, Whole
 from sfumato.exceptions import SchemaError
-from sfumato.table.values import text
-from sfumato.validation import is_number, require
+from sfumato.table.values import format_value
+from sfumato.validation import is_finite_number, require
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Column
 
-LEAST_VALUES = 2
+MIN_VALUES = 2
 DIFFERENT_VALUES = "a list of at least two different values, none of them missing"
 ROUNDING = 1e-9
 
@@ -53,7 +53,7 @@ class RandomizedResponse:
                 condition=False, owner=self, parameter="truth", expected="given, or else matrix, not both", got=None
             )
         if self.truth is not None:
-            require(is_number(self.truth) and 0 <= self.truth <= 1, self, "truth", "between 0 and 1", self.truth)
+            require(is_finite_number(self.truth) and 0 <= self.truth <= 1, self, "truth", "between 0 and 1", self.truth)
         if self.matrix is not None:
             rows = tuple(tuple(float(chance) for chance in row) for row in self.matrix)
             object.__setattr__(self, "matrix", rows)
@@ -63,7 +63,7 @@ class RandomizedResponse:
             require(proper, self, "matrix", "a matrix of probabilities that sum to 1 in every row", "other sums")
 
     @property
-    def channel(self) -> Numbers:
+    def transition_matrix(self) -> Numbers:
         """The probability of report j (column) given value i (row)."""
         if self.matrix is not None:
             return np.asarray(self.matrix, dtype=np.float64)
@@ -74,7 +74,7 @@ class RandomizedResponse:
     @property
     def epsilon(self) -> float:
         """The epsilon of local differential privacy; infinite if a report excludes a value."""
-        channel = self.channel
+        channel = self.transition_matrix
         least, most = channel.min(axis=0), channel.max(axis=0)
         if ((least == 0) & (most > 0)).any():
             return float("inf")
@@ -83,20 +83,20 @@ class RandomizedResponse:
 
     def codes(self, values: Column, what: str = "The values") -> Whole:
         """Return the indices of values in the domain; a value outside it is refused, and not repeated."""
-        return places(values, self.values, what)
+        return domain_indices(values, self.values, what)
 
     def perturb(self, values: Column, *, secret: str | None = None) -> npt.NDArray[Any]:
         """Replace values; randomness comes from the operating system unless a test gives a secret.
 
         What is missing or outside the domain counts as one of the values, drawn at random: a refusal would disclose it.
         """
-        source = BitSource(secret)
+        source = ExactSampler(secret)
         drawn = self.perturb_codes(places_or_any(values, self.values, source), source)
-        return domain_array(self.values)[drawn]
+        return as_domain_array(self.values)[drawn]
 
-    def perturb_codes(self, codes: Whole, source: BitSource) -> Whole:
+    def perturb_codes(self, codes: Whole, source: ExactSampler) -> Whole:
         """Replace the indices of values by indices of reports."""
-        steps = np.cumsum(self.channel, axis=1)
+        steps = np.cumsum(self.transition_matrix, axis=1)
         steps[:, -1] = 1.0
         drawn = source.uniform(len(codes))
         found = np.empty(len(codes), dtype=np.int64)
@@ -106,14 +106,14 @@ class RandomizedResponse:
         return found
 
 
-def domain_array(values: Sequence[Any]) -> npt.NDArray[Any]:
+def as_domain_array(values: Sequence[Any]) -> npt.NDArray[Any]:
     """Return a domain as an array that keeps its values unchanged."""
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
-def places(values: Column, domain: Sequence[Any], what: str = "The values") -> Whole:
+def domain_indices(values: Column, domain: Sequence[Any], what: str = "The values") -> Whole:
     """Return the indices of values in a public domain, by their canonical texts; refuse all others by number only."""
     import pyarrow as pa
 
@@ -130,7 +130,7 @@ def places(values: Column, domain: Sequence[Any], what: str = "The values") -> W
     return found
 
 
-def places_or_any(values: Column, domain: Sequence[Any], source: BitSource) -> Whole:
+def places_or_any(values: Column, domain: Sequence[Any], source: ExactSampler) -> Whole:
     """Return the indices of values in a public domain; others, whatever they are, get one of its values at random.
 
     Nothing is refused because of a value, for whoever sees that nothing is sent would learn that it is a strange one.
@@ -140,23 +140,23 @@ def places_or_any(values: Column, domain: Sequence[Any], source: BitSource) -> W
         found = _looked_up(values, domain)
     except Exception:  # noqa: BLE001 - whatever a value does, its report leaves
         found = np.array([_looked_up_one(value, domain) for value in values], dtype=np.int64)
-    drawn = source.below(len(domain), len(found))
+    drawn = source.integers(len(domain), len(found))
     return np.where(found < 0, drawn, found)
 
 
 def are_different(values: Sequence[Any]) -> bool:
     """Return whether values can be a public domain: at least two, all different by their texts, and none missing."""
     try:
-        written = {text(value) for value in values}
+        written = {format_value(value) for value in values}
     except TypeError:
         return False
-    return LEAST_VALUES <= len(values) == len(written)
+    return MIN_VALUES <= len(values) == len(written)
 
 
 def told_values(values: Sequence[Any]) -> str:
     """Say what a domain lacks, without its values."""
     try:
-        return f"{len(values)} values, {len({text(value) for value in values})} of them different"
+        return f"{len(values)} values, {len({format_value(value) for value in values})} of them different"
     except TypeError:
         return "one that is missing or of no known type; name it, as in 'none'"
 
@@ -171,13 +171,13 @@ def _looked_up(values: Any, domain: Sequence[Any]) -> Whole:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from sfumato.table.values import texts
+    from sfumato.table.values import format_values
 
     column = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
-    written = texts(column)
+    written = format_values(column)
     if written.type != pa.string():
         written = written.cast(pa.string())
-    found = pc.index_in(written, value_set=pa.array([text(value) for value in domain], pa.string()))
+    found = pc.index_in(written, value_set=pa.array([format_value(value) for value in domain], pa.string()))
     return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 

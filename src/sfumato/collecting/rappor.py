@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import WORD_BITS, BitSource, Flags, Whole, rounded_chance
+from sfumato.collecting.coins import WORD_BITS, ExactSampler, Flags, Whole, round_probability
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
 from sfumato.collecting.local_mechanism import LocalMechanism, Reports, Tally, check_domain
 from sfumato.collecting.randomized_response import places_or_any
-from sfumato.table.values import text
-from sfumato.validation import is_number, is_whole, require
+from sfumato.table.values import format_value
+from sfumato.validation import is_finite_number, is_integer, require
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Column
 
-MOST_BITS = 62
-MOST_HASHES = 16  # bytes of an MD5 digest
+MAX_BITS = 62
+MAX_HASHES = 16  # bytes of an MD5 digest
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rappor(LocalMechanism):
+class RAPPOR(LocalMechanism):
     r"""Put the value into a Bloom filter, randomize it once permanently (PRR), and again for every report (IRR) [1]_.
 
     Every bit of the filter is replaced by a fair coin with probability `f`; this is done once per client and kept, so
@@ -52,8 +52,8 @@ class Rappor(LocalMechanism):
 
     Examples
     --------
-    >>> rappor = Rappor(values=["flu", "cold"])
-    >>> round(rappor.epsilon, 3), round(rappor.epsilon_forever, 3)
+    >>> rappor = RAPPOR(values=["flu", "cold"])
+    >>> round(rappor.epsilon, 3), round(rappor.epsilon_permanent, 3)
     (1.074, 4.394)
     """
 
@@ -71,16 +71,16 @@ class Rappor(LocalMechanism):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", check_domain(self, self.values))
-        good = is_whole(self.bits) and 1 <= self.bits <= MOST_BITS
-        require(good, self, "bits", f"a whole number from 1 to {MOST_BITS}", self.bits)
-        good = is_whole(self.hashes) and 1 <= self.hashes <= min(MOST_HASHES, self.bits)
-        require(good, self, "hashes", f"a whole number from 1 to {min(MOST_HASHES, self.bits)}", self.hashes)
-        good = is_whole(self.cohorts) and self.cohorts >= 1
+        good = is_integer(self.bits) and 1 <= self.bits <= MAX_BITS
+        require(good, self, "bits", f"a whole number from 1 to {MAX_BITS}", self.bits)
+        good = is_integer(self.hashes) and 1 <= self.hashes <= min(MAX_HASHES, self.bits)
+        require(good, self, "hashes", f"a whole number from 1 to {min(MAX_HASHES, self.bits)}", self.hashes)
+        good = is_integer(self.cohorts) and self.cohorts >= 1
         require(good, self, "cohorts", "a whole number of at least 1", self.cohorts)
-        require(is_number(self.f) and 0 <= self.f < 1, self, "f", "at least 0 and below 1", self.f)
-        require(is_number(self.p) and 0 < self.p < 1, self, "p", "between 0 and 1", self.p)
+        require(is_finite_number(self.f) and 0 <= self.f < 1, self, "f", "at least 0 and below 1", self.f)
+        require(is_finite_number(self.p) and 0 < self.p < 1, self, "p", "between 0 and 1", self.p)
         require(isinstance(self.period, str), self, "period", "a text", type(self.period).__name__)
-        require(is_number(self.q) and self.p < self.q < 1, self, "q", "between p and 1", self.q)
+        require(is_finite_number(self.q) and self.p < self.q < 1, self, "q", "between p and 1", self.q)
 
     @property
     def epsilon(self) -> float:
@@ -88,7 +88,7 @@ class Rappor(LocalMechanism):
         return self.epsilon_after(1)
 
     @property
-    def epsilon_forever(self) -> float:
+    def epsilon_permanent(self) -> float:
         """The most that all reports of a period together may reveal."""
         return float("inf") if self.f == 0 else 2 * self.hashes * log((1 - self.f / 2) / (self.f / 2))
 
@@ -99,28 +99,28 @@ class Rappor(LocalMechanism):
         the other.
         """
         ones, zeros = (times * log(ratio) for ratio in (self.q / self.p, (1 - self.p) / (1 - self.q)))
-        return self.hashes * (_blurred(ones, self.f / 2) + _blurred(zeros, self.f / 2))
+        return self.hashes * (_log_ratio_after_noise(ones, self.f / 2) + _log_ratio_after_noise(zeros, self.f / 2))
 
-    def loss(self, times: int) -> Fraction:
+    def privacy_loss(self, times: int) -> Fraction:
         """Return the epsilon of a number of reports, which is the same whether values change or not."""
         return Fraction(self.epsilon_after(times)) if times else Fraction(0)
 
     @property
-    def ranges(self) -> tuple[int, ...]:
+    def report_domain_sizes(self) -> tuple[int, ...]:
         """A cohort, and the bits of a filter as one number."""
         return (self.cohorts, 1 << self.bits)
 
     @cached_property
-    def chances(self) -> tuple[Fraction, Fraction, Fraction]:
+    def bit_probabilities(self) -> tuple[Fraction, Fraction, Fraction]:
         """The probabilities f/2, p and q as they are drawn."""
         half, low, high = Fraction(self.f) / 2, Fraction(self.p), Fraction(self.q)
-        return rounded_chance(half, up=True), rounded_chance(low, up=True), rounded_chance(high, up=False)
+        return round_probability(half, up=True), round_probability(low, up=True), round_probability(high, up=False)
 
     @cached_property
     def filters(self) -> Flags:
         """The Bloom filter of every value in every cohort: bit j is set if it is the remainder of a byte of MD5."""
         filled = np.zeros((self.cohorts, len(self.values), self.bits), dtype=np.bool_)
-        written = [text(value).encode() for value in self.values]
+        written = [format_value(value).encode() for value in self.values]
         for cohort in range(self.cohorts):
             prefix = cohort.to_bytes(4, "big")
             for at, word in enumerate(written):
@@ -128,35 +128,35 @@ class Rappor(LocalMechanism):
                 filled[cohort, at, [byte % self.bits for byte in digest[: self.hashes]]] = True
         return filled
 
-    def encode(self, values: Column, source: BitSource) -> Whole:
+    def encode(self, values: Column, source: ExactSampler) -> Whole:
         """Return the indices of values among the candidates; all others count as one of them, drawn at random."""
         return places_or_any(values, self.values, source)
 
-    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
+    def randomize(self, encoded: Whole, source: ExactSampler) -> Reports:
         """Draw cohorts, randomize filters permanently, and report once."""
-        cohorts = source.below(self.cohorts, len(encoded))
+        cohorts = source.integers(self.cohorts, len(encoded))
         return self._instantaneous(cohorts, self._permanent(cohorts, encoded, source), source)
 
-    def memorized(self, encoded: npt.NDArray[Any], source: BitSource) -> tuple[int, ...]:
+    def memorized(self, encoded: npt.NDArray[Any], source: ExactSampler) -> tuple[int, ...]:
         """Draw a cohort, and randomize the filter permanently."""
-        cohort = source.below(self.cohorts, 1)
+        cohort = source.integers(self.cohorts, 1)
         return int(cohort[0]), int(self._packed(self._permanent(cohort, encoded, source))[0])
 
-    def report_once(self, encoded: npt.NDArray[Any], kept: tuple[int, ...], source: BitSource) -> Reports:  # noqa: ARG002 - the first value is kept
+    def report_once(self, encoded: npt.NDArray[Any], kept: tuple[int, ...], source: ExactSampler) -> Reports:  # noqa: ARG002 - the first value is kept
         """Randomize the permanent filter again."""
         cohort, number = kept
         permanent = (number >> np.arange(self.bits)) & 1 == 1
         return self._instantaneous(np.array([cohort]), permanent[None, :], source)
 
-    def _permanent(self, cohorts: Whole, encoded: npt.NDArray[Any], source: BitSource) -> Flags:
-        half, _, _ = self.chances
+    def _permanent(self, cohorts: Whole, encoded: npt.NDArray[Any], source: ExactSampler) -> Flags:
+        half, _, _ = self.bit_probabilities
         filters = self.filters[cohorts, encoded]
-        blurred = source.coins(2 * half, filters.shape)
-        return np.where(blurred, source.coins(Fraction(1, 2), filters.shape), filters)
+        blurred = source.bernoulli(2 * half, filters.shape)
+        return np.where(blurred, source.bernoulli(Fraction(1, 2), filters.shape), filters)
 
-    def _instantaneous(self, cohorts: Whole, permanent: Flags, source: BitSource) -> Reports:
-        _, low, high = self.chances
-        bits = np.where(permanent, source.coins(high, permanent.shape), source.coins(low, permanent.shape))
+    def _instantaneous(self, cohorts: Whole, permanent: Flags, source: ExactSampler) -> Reports:
+        _, low, high = self.bit_probabilities
+        bits = np.where(permanent, source.bernoulli(high, permanent.shape), source.bernoulli(low, permanent.shape))
         return np.stack([cohorts, self._packed(bits)], axis=1)
 
     def _packed(self, bits: Flags) -> Whole:
@@ -176,12 +176,12 @@ class Rappor(LocalMechanism):
 
     def estimate(self, tally: Tally, reports: int, confidence: float) -> FrequencyEstimate:
         """Decode by regression; see `sfumato.collecting.rappor_decoding`."""
-        from sfumato.collecting.rappor_decoding import decode
+        from sfumato.collecting.rappor_decoding import decode_reports
 
-        return decode(self, tally, reports, confidence)
+        return decode_reports(self, tally, reports, confidence)
 
 
-def _blurred(ratio: float, half: float) -> float:
+def _log_ratio_after_noise(ratio: float, half: float) -> float:
     """Return the log ratio of two likelihoods after a bit was flipped with some probability: it saturates."""
     if half == 0:
         return ratio

@@ -12,13 +12,13 @@ from sfumato.exceptions import SchemaError
 
 if TYPE_CHECKING:
     from sfumato.collecting.local_mechanism import Tally
-    from sfumato.collecting.rappor import Rappor
+    from sfumato.collecting.rappor import RAPPOR
 
-MOST_CHOSEN = 500
+MAX_CHOSEN = 500
 CHOSEN_SHARE = 0.8
 
 
-def decode(rappor: Rappor, tally: Tally, reports: int, confidence: float) -> FrequencyEstimate:
+def decode_reports(rappor: RAPPOR, tally: Tally, reports: int, confidence: float) -> FrequencyEstimate:
     """Choose candidates by nonnegative least squares, and estimate the chosen ones by weighted least squares.
 
     Candidates that are not chosen get 0, with the variance that they would have had alone.
@@ -33,7 +33,7 @@ def decode(rappor: Rappor, tally: Tally, reports: int, confidence: float) -> Fre
     weighted, target = design * weights[:, None], shares * weights
     gram = weighted.T @ weighted
     found, _ = nnls(weighted, target, maxiter=max(3 * design.shape[1], 1000))
-    chosen = _strongest(found, len(target))
+    chosen = _select_candidates(found, len(target))
     estimates = np.zeros(len(rappor.values))
     information = np.maximum(np.diagonal(gram), np.finfo(float).tiny)
     variances = 1 / information
@@ -50,7 +50,7 @@ def decode(rappor: Rappor, tally: Tally, reports: int, confidence: float) -> Fre
     )
 
 
-def detected(estimate: FrequencyEstimate, alpha: float = 0.05) -> list[object]:
+def detect_candidates(estimate: FrequencyEstimate, alpha: float = 0.05) -> list[object]:
     """Return the candidates that are certainly present: the tests of all of them together err with chance `alpha`."""
     from scipy.special import ndtri
 
@@ -59,9 +59,9 @@ def detected(estimate: FrequencyEstimate, alpha: float = 0.05) -> list[object]:
     return [estimate.values[at] for at in np.flatnonzero(sure)]
 
 
-def _bit_shares(rappor: Rappor, tally: Tally) -> tuple[Numbers, Numbers]:
+def _bit_shares(rappor: RAPPOR, tally: Tally) -> tuple[Numbers, Numbers]:
     """Estimate the share of clients of each cohort that set each bit, and one over its standard deviation."""
-    half, low, high = map(float, rappor.chances)
+    half, low, high = map(float, rappor.bit_probabilities)
     unset = low * (1 - half) + high * half
     gain = (1 - 2 * half) * (high - low)
     members = tally[:, :1].astype(np.float64)
@@ -71,7 +71,7 @@ def _bit_shares(rappor: Rappor, tally: Tally) -> tuple[Numbers, Numbers]:
     return ((rates - unset) / gain).ravel(), (1 / deviations).ravel()
 
 
-def _strongest(found: Numbers, equations: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    most = max(1, min(MOST_CHOSEN, int(CHOSEN_SHARE * equations)))
+def _select_candidates(found: Numbers, equations: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    most = max(1, min(MAX_CHOSEN, int(CHOSEN_SHARE * equations)))
     order = np.argsort(-found, kind="stable")[:most]
     return np.sort(order[found[order] > 0])

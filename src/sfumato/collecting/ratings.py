@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.coins import BitSource, Numbers
+from sfumato.collecting.coins import ExactSampler, Numbers
 from sfumato.collecting.noise import Noise
 from sfumato.exceptions import SchemaError
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 TABLE = 2
 CENTERED = 1e-12
@@ -63,7 +63,7 @@ class DisguisedRatings:
         secret : 64 hexadecimal digits that make a test repeatable; by default bits come from the operating system.
         """
         scores = z_scores(_table(ratings))
-        return self.noise.perturb_from(scores.ravel(), BitSource(secret)).reshape(scores.shape)
+        return self.noise.perturb_from(scores.ravel(), ExactSampler(secret)).reshape(scores.shape)
 
     def learn(self, reports: npt.ArrayLike, *, factors: int | None = None) -> Recommender:
         """Estimate the sums of products of items from reports.
@@ -77,7 +77,7 @@ class DisguisedRatings:
         if np.isnan(arrived).any():
             raise SchemaError("Reports have a number for every item; these have missing ones.")
         width = arrived.shape[1]
-        fine = factors is None or (is_whole(factors) and 1 <= factors <= width)
+        fine = factors is None or (is_integer(factors) and 1 <= factors <= width)
         require(fine, self, "factors", f"a whole number from 1 to {width}", factors)
         products = arrived.T @ arrived - np.eye(width) * len(arrived) * self.noise.variance
         return Recommender(products=products, people=len(arrived), variance=self.noise.variance, factors=factors)
@@ -136,7 +136,7 @@ class Recommender:
         own = _table(ratings)
         if own.shape[1] != len(self.products):
             raise SchemaError(f"Ratings must have a column for each of the {len(self.products)} items.")
-        scores, means, spreads = z_scores(own), *_moments(own)
+        scores, means, spreads = z_scores(own), *_mean_and_spread(own)
         if self.factors is not None:
             guessed = scores @ self.directions @ self.directions.T
         else:
@@ -152,12 +152,12 @@ def z_scores(ratings: Numbers) -> Numbers:
     >>> z_scores(np.array([[1.0, 3, np.nan], [4, 4, 4]])).tolist()
     [[-1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    means, spreads = _moments(ratings)
+    means, spreads = _mean_and_spread(ratings)
     gaps = np.where(np.isnan(ratings), 0.0, ratings - means[:, None])
     return np.asarray(np.divide(gaps, spreads[:, None], out=np.zeros_like(gaps), where=spreads[:, None] > 0))
 
 
-def _moments(ratings: Numbers) -> tuple[Numbers, Numbers]:
+def _mean_and_spread(ratings: Numbers) -> tuple[Numbers, Numbers]:
     """Return everybody's mean and spread; 0 for who rated nothing."""
     known = ~np.isnan(ratings)
     counts = np.maximum(known.sum(axis=1), 1)

@@ -11,26 +11,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.collecting.axes import CellAxis, NumberAxis, axis_of
+from sfumato.collecting.axes import AttributeAxis, NumericAxis, make_axis
 from sfumato.collecting.coins import Numbers
 from sfumato.collecting.fitting import (
     EM,
     INVERSION,
     METHODS,
-    Fit,
+    FitResult,
     Method,
-    fit,
-    invert,
+    fit_distribution,
+    fit_replicates,
+    invert_channels,
     log_likelihood,
-    refit,
 )
-from sfumato.collecting.frequency_estimate import project
+from sfumato.collecting.frequency_estimate import project_to_simplex
 from sfumato.collecting.noise import Noise
 from sfumato.collecting.randomized_response import RandomizedResponse
-from sfumato.collecting.well_posed import condition, doubts, narrower_noise
+from sfumato.collecting.well_posed import condition_number, ill_posedness_warnings, narrow_noise_note
 from sfumato.exceptions import SchemaError
-from sfumato.randomness import draw_seed, generator
-from sfumato.validation import check_confidence, did_you_mean, is_number, is_whole, require
+from sfumato.randomness import draw_seed, seeded_generator
+from sfumato.validation import check_confidence, is_finite_number, is_integer, require, suggest_closest
 
 if TYPE_CHECKING:
     from sfumato.table.frames import Column, Frame
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 Perturbation: TypeAlias = Noise | RandomizedResponse
 Edges: TypeAlias = Sequence[float] | Numbers
 
-MOST_ATTRIBUTES = 3
-MOST_BINS = {1: 4096, 2: 256, 3: 64}
-LEAST_REPLICATES = 20
+MAX_ATTRIBUTES = 3
+MAX_BINS = {1: 4096, 2: 256, 3: 64}
+MIN_REPLICATES = 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,7 +51,7 @@ class Reconstruction:
     none. `gap` bounds how much the log-likelihood per observation could still grow.
     """
 
-    axes: tuple[CellAxis, ...]
+    axes: tuple[AttributeAxis, ...]
     counts: Numbers
     shares: Numbers
     observations: int
@@ -67,14 +67,14 @@ class Reconstruction:
     @property
     def condition(self) -> float:
         """How unevenly the noise shrinks patterns of cells; above a million they cannot be distinguished."""
-        return condition(self.axes)
+        return condition_number(self.axes)
 
     @property
     def density(self) -> Numbers:
         """Shares divided by the length of the cell; values count as cells of length 1."""
         found = self.shares
         for at, axis in enumerate(self.axes):
-            widths = np.diff(axis.edges) if isinstance(axis, NumberAxis) else np.ones(axis.cells)
+            widths = np.diff(axis.edges) if isinstance(axis, NumericAxis) else np.ones(axis.cells)
             found = found / widths.reshape([-1 if at == other else 1 for other in range(len(self.axes))])
         return found
 
@@ -82,7 +82,7 @@ class Reconstruction:
     def mean(self) -> float:
         """The mean of a single numeric attribute."""
         axis = self.axes[0]
-        if len(self.axes) > 1 or not isinstance(axis, NumberAxis):
+        if len(self.axes) > 1 or not isinstance(axis, NumericAxis):
             raise SchemaError("Only a single numeric attribute has a mean; take a marginal first.")
         return float(self.shares @ (axis.edges[:-1] + axis.edges[1:]) / 2)
 
@@ -90,7 +90,7 @@ class Reconstruction:
         """Return the shares of the cells of one attribute."""
         names = [axis.name for axis in self.axes]
         if name not in names:
-            raise SchemaError(f"There is no attribute {name!r} here{did_you_mean(name, names)}.")
+            raise SchemaError(f"There is no attribute {name!r} here{suggest_closest(name, names)}.")
         at = names.index(name)
         summed = self.shares.sum(axis=tuple(other for other in range(len(names)) if other != at))
         return dict(zip(self.axes[at].labels, summed.tolist(), strict=True))
@@ -100,18 +100,20 @@ class Reconstruction:
     ) -> tuple[Numbers, Numbers]:
         """Return bootstrap bounds of all shares: resample the binned counts, and fit them in the same way."""
         check_confidence("bands", confidence)
-        good = is_whole(replicates) and replicates >= LEAST_REPLICATES
-        require(good, "bands", "replicates", f"a whole number of at least {LEAST_REPLICATES}", replicates)
-        rng = generator(draw_seed() if seed is None else seed)
+        good = is_integer(replicates) and replicates >= MIN_REPLICATES
+        require(good, "bands", "replicates", f"a whole number of at least {MIN_REPLICATES}", replicates)
+        rng = seeded_generator(draw_seed() if seed is None else seed)
         seen = self.counts / self.counts.sum()
         drawn = rng.multinomial(int(self.counts.sum()), seen.ravel(), size=replicates).T / self.counts.sum()
         counted = drawn.reshape(*self.counts.shape, replicates)
-        channels = [axis.channel for axis in self.axes]
+        channels = [axis.transition_matrix for axis in self.axes]
         if self.method == INVERSION:
-            raw = invert(channels, counted).reshape(self.shares.size, replicates)
-            found = np.stack([project(each, 1.0) for each in raw.T], axis=-1).reshape(*self.shares.shape, replicates)
+            raw = invert_channels(channels, counted).reshape(self.shares.size, replicates)
+            found = np.stack([project_to_simplex(each, 1.0) for each in raw.T], axis=-1).reshape(
+                *self.shares.shape, replicates
+            )
         else:
-            found = refit(channels, counted, self.rounds)
+            found = fit_replicates(channels, counted, self.rounds)
         low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
         return low, high
 
@@ -184,9 +186,9 @@ def reconstruct(
     """
     _check_options(method, tolerance, most_rounds)
     axes, columns = _axes(observed, noise, edges)
-    counts, impossible = _counted(axes, columns)
-    found = _fitted(axes, counts, method, tolerance, most_rounds)
-    result = _reported(axes, counts, found, method, impossible)
+    counts, impossible = _count_bins(axes, columns)
+    found = _fit(axes, counts, method, tolerance, most_rounds)
+    result = _make_reconstruction(axes, counts, found, method, impossible)
     if result.ill_posed:
         warnings.warn(f"Ill-posed reconstruction: {' '.join(result.ill_posed)}", stacklevel=2)
     return result
@@ -194,14 +196,16 @@ def reconstruct(
 
 def _check_options(method: object, tolerance: object, most_rounds: object) -> None:
     require(method in METHODS, "reconstruct", "method", f"one of {', '.join(METHODS)}", method)
-    good = isinstance(tolerance, int | float) and is_number(tolerance) and tolerance > 0
+    good = isinstance(tolerance, int | float) and is_finite_number(tolerance) and tolerance > 0
     require(good, "reconstruct", "tolerance", "a positive number", tolerance)
-    good = isinstance(most_rounds, int) and is_whole(most_rounds) and most_rounds >= 1
+    good = isinstance(most_rounds, int) and is_integer(most_rounds) and most_rounds >= 1
     require(good, "reconstruct", "most_rounds", "a whole number of at least 1", most_rounds)
 
 
-def _reported(axes: tuple[CellAxis, ...], counts: Numbers, found: Fit, method: str, impossible: int) -> Reconstruction:
-    reasons = doubts(axes, counts, found.shares, impossible=impossible, converged=found.converged)
+def _make_reconstruction(
+    axes: tuple[AttributeAxis, ...], counts: Numbers, found: FitResult, method: str, impossible: int
+) -> Reconstruction:
+    reasons = ill_posedness_warnings(axes, counts, found.shares, impossible=impossible, converged=found.converged)
     return Reconstruction(
         axes=axes,
         counts=counts,
@@ -214,42 +218,42 @@ def _reported(axes: tuple[CellAxis, ...], counts: Numbers, found: Fit, method: s
         gap=found.gap,
         log_likelihood=found.log_likelihood,
         ill_posed=tuple(reasons),
-        notes=tuple(note for axis in axes if (note := narrower_noise(axis))),
+        notes=tuple(note for axis in axes if (note := narrow_noise_note(axis))),
     )
 
 
-def _axes(observed: Any, noise: object, edges: object) -> tuple[tuple[CellAxis, ...], list[Any]]:
+def _axes(observed: Any, noise: object, edges: object) -> tuple[tuple[AttributeAxis, ...], list[Any]]:
     if not isinstance(noise, Mapping):
-        return (axis_of("", noise, edges, MOST_BINS[1]),), [observed]
+        return (make_axis("", noise, edges, MAX_BINS[1]),), [observed]
     from sfumato.table.frames import to_arrow
 
     count = len(noise)
-    require(1 <= count <= MOST_ATTRIBUTES, "reconstruct", "noise", f"for 1 to {MOST_ATTRIBUTES} columns", count)
+    require(1 <= count <= MAX_ATTRIBUTES, "reconstruct", "noise", f"for 1 to {MAX_ATTRIBUTES} columns", count)
     require(edges is None or isinstance(edges, Mapping), "reconstruct", "edges", "given by column", "something else")
     by_column: Mapping[str, object] = edges if isinstance(edges, Mapping) else {}
     table, _ = to_arrow(observed)
     for name in (*noise, *by_column):
         if name not in table.column_names or name not in noise:
             raise SchemaError(
-                f"There is no column {name!r} that was perturbed{did_you_mean(name, table.column_names)}."
+                f"There is no column {name!r} that was perturbed{suggest_closest(name, table.column_names)}."
             )
-    axes = tuple(axis_of(name, how, by_column.get(name), MOST_BINS[count]) for name, how in noise.items())
+    axes = tuple(make_axis(name, how, by_column.get(name), MAX_BINS[count]) for name, how in noise.items())
     return axes, [_column(table, axis) for axis in axes]
 
 
-def _column(table: pa.Table, axis: CellAxis) -> object:
+def _column(table: pa.Table, axis: AttributeAxis) -> object:
     column = table.column(axis.name)
-    if not isinstance(axis, NumberAxis):
+    if not isinstance(axis, NumericAxis):
         return column
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise SchemaError(f"Column {axis.name!r} does not contain numbers; noise was never added to it.")
     return column.cast(pa.float64(), safe=False).to_numpy()
 
 
-def _counted(axes: tuple[CellAxis, ...], columns: list[Any]) -> tuple[Numbers, int]:
+def _count_bins(axes: tuple[AttributeAxis, ...], columns: list[Any]) -> tuple[Numbers, int]:
     """Count observations by bins of all attributes; impossible ones are counted separately."""
-    places: list[npt.NDArray[np.int64]] = [axis.binned(column) for axis, column in zip(axes, columns, strict=True)]
-    shape = tuple(axis.channel.shape[0] for axis in axes)
+    places: list[npt.NDArray[np.int64]] = [axis.assign_bins(column) for axis, column in zip(axes, columns, strict=True)]
+    shape = tuple(axis.transition_matrix.shape[0] for axis in axes)
     flat = places[0]
     possible = flat >= 0
     for place, bins in zip(places[1:], shape[1:], strict=True):
@@ -263,14 +267,16 @@ def _counted(axes: tuple[CellAxis, ...], columns: list[Any]) -> tuple[Numbers, i
     return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape).astype(np.float64), impossible
 
 
-def _fitted(axes: tuple[CellAxis, ...], counts: Numbers, method: str, tolerance: float, most_rounds: int) -> Fit:
-    channels = [axis.channel for axis in axes]
+def _fit(
+    axes: tuple[AttributeAxis, ...], counts: Numbers, method: str, tolerance: float, most_rounds: int
+) -> FitResult:
+    channels = [axis.transition_matrix for axis in axes]
     counted = counts / counts.sum()
-    numeric = any(isinstance(axis, NumberAxis) for axis in axes)
+    numeric = any(isinstance(axis, NumericAxis) for axis in axes)
     require(method != INVERSION or not numeric, "reconstruct", "method", "'em' or 'bayes' for numbers", method)
     if method != INVERSION:
-        return fit(channels, counted, method=method, tolerance=tolerance, most_rounds=most_rounds)
-    solved = invert(channels, counted)
-    shares = project(solved.ravel(), 1.0).reshape(solved.shape)
+        return fit_distribution(channels, counted, method=method, tolerance=tolerance, most_rounds=most_rounds)
+    solved = invert_channels(channels, counted)
+    shares = project_to_simplex(solved.ravel(), 1.0).reshape(solved.shape)
     found = log_likelihood(channels, counted, shares)
-    return Fit(shares=shares, rounds=0, converged=True, change=0.0, gap=float("nan"), log_likelihood=found)
+    return FitResult(shares=shares, rounds=0, converged=True, change=0.0, gap=float("nan"), log_likelihood=found)

@@ -21,11 +21,11 @@ class LocalServer:
 
     Examples
     --------
-    >>> from sfumato.collecting.local_mechanism import simulate
+    >>> from sfumato.collecting.local_mechanism import simulate_reports
     >>> from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
     >>> oue = OptimizedUnaryEncoding(epsilon=2, values=["flu", "cold", "gastritis"])
     >>> server = LocalServer(oue)
-    >>> server.add(simulate(oue, ["flu"] * 8000 + ["cold"] * 2000, secret="5f" * 32))
+    >>> server.add(simulate_reports(oue, ["flu"] * 8000 + ["cold"] * 2000, secret="5f" * 32))
     >>> server.reports
     10000
     >>> abs(server.estimate().counts[0] - 8000) < 500
@@ -39,7 +39,7 @@ class LocalServer:
 
     def add(self, reports: Column) -> None:
         """Count one report, or many as rows; if one of them is invalid, nothing is counted."""
-        rows: Any = self.mechanism.checked(reports)
+        rows: Any = self.mechanism.validate_reports(reports)
         if not len(rows):
             return
         counted = self.mechanism.tally(rows)

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.collecting.coins import BitSource, Whole, exp_below, rounded_chance
+from sfumato.collecting.coins import ExactSampler, Whole, exp_lower_bound, round_probability
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
-from sfumato.collecting.hashing import Words, fingerprints, projected, signs
+from sfumato.collecting.hashing import Words, fingerprint_values, project_onto_signs, random_signs
 from sfumato.collecting.local_mechanism import FrequencyMechanism, Reports, Tally
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,41 +48,41 @@ class SuccinctHistogram(FrequencyMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_whole(self.rows) and self.rows >= 1, self, "rows", "a whole number of at least 1", self.rows)
-        good = is_whole(self.public_seed) and 0 <= self.public_seed < 1 << 63
+        require(is_integer(self.rows) and self.rows >= 1, self, "rows", "a whole number of at least 1", self.rows)
+        good = is_integer(self.public_seed) and 0 <= self.public_seed < 1 << 63
         require(good, self, "public_seed", "a nonnegative whole number of at most 63 bits", self.public_seed)
 
     @cached_property
-    def kept(self) -> Fraction:
+    def p(self) -> Fraction:
         """The probability of reporting the sign unchanged."""
-        ratio = exp_below(self.epsilon)
-        return rounded_chance(ratio / (ratio + 1), up=False)
+        ratio = exp_lower_bound(self.epsilon)
+        return round_probability(ratio / (ratio + 1), up=False)
 
     @property
-    def support(self) -> tuple[Fraction, Fraction]:
+    def support_probabilities(self) -> tuple[Fraction, Fraction]:
         """The probabilities that a report agrees with the column of the client's value, and with that of another."""
-        return self.kept, Fraction(1, 2)
+        return self.p, Fraction(1, 2)
 
     @property
-    def ranges(self) -> tuple[int, ...]:
+    def report_domain_sizes(self) -> tuple[int, ...]:
         """An index, and a bit."""
         return (self.rows, 2)
 
     @cached_property
-    def prints(self) -> Words:
+    def fingerprints(self) -> Words:
         """The fingerprints of the domain."""
-        return fingerprints(self.values)
+        return fingerprint_values(self.values)
 
     @property
     def matrix_seed(self) -> np.uint64:
         """The public seed, spread over all bits."""
         return np.uint64((self.public_seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) % (1 << 64))
 
-    def randomize(self, encoded: Whole, source: BitSource) -> Reports:
+    def randomize(self, encoded: Whole, source: ExactSampler) -> Reports:
         """Draw an index, and keep or flip the sign there."""
-        rows = source.below(self.rows, len(encoded))
-        own = signs(rows, self.prints[encoded], self.matrix_seed) > 0
-        kept = source.coins(self.kept, (len(encoded),))
+        rows = source.integers(self.rows, len(encoded))
+        own = random_signs(rows, self.fingerprints[encoded], self.matrix_seed) > 0
+        kept = source.bernoulli(self.p, (len(encoded),))
         return np.stack([rows, (own == kept).astype(np.int64)], axis=1)
 
     def tally(self, reports: Reports) -> Tally:
@@ -93,8 +93,8 @@ class SuccinctHistogram(FrequencyMechanism):
 
     def estimate(self, tally: Tally, reports: int, confidence: float) -> FrequencyEstimate:
         """Multiply the sums by the column of each value."""
-        scale = 1 / (2 * float(self.kept) - 1)
-        counts = scale * projected(tally, self.prints, self.matrix_seed)
+        scale = 1 / (2 * float(self.p) - 1)
+        counts = scale * project_onto_signs(tally, self.fingerprints, self.matrix_seed)
         noise = reports * scale**2
         squares = np.clip((counts**2 - noise).sum(), 0, float(reports) ** 2)
         variances = noise - np.clip(counts, 0, reports) + squares / self.rows

@@ -10,16 +10,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.axes import NumberAxis
+from sfumato.collecting.axes import NumericAxis
 from sfumato.collecting.coins import Numbers
-from sfumato.collecting.fitting import fit
+from sfumato.collecting.fitting import fit_distribution
 from sfumato.collecting.mean_mechanism import NARROWEST
 from sfumato.collecting.noise import Noise
-from sfumato.collecting.reconstruction import MOST_ATTRIBUTES, MOST_BINS, reconstruct
+from sfumato.collecting.reconstruction import MAX_ATTRIBUTES, MAX_BINS, reconstruct
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.validation import require
 
-MOST_ROUNDS = 10_000
+MAX_ROUNDS = 10_000
 Noises: TypeAlias = Noise | Sequence[Noise | None] | Mapping[int, Noise | None] | None
 
 
@@ -31,36 +31,36 @@ class Feature:
     edges: Numbers
 
     @property
-    def middles(self) -> Numbers:
+    def centers(self) -> Numbers:
         """The middle of every cell."""
         return np.asarray((self.edges[:-1] + self.edges[1:]) / 2)
 
-    def cells_of(self, numbers: Numbers) -> npt.NDArray[np.intp]:
+    def assign_cells(self, numbers: Numbers) -> npt.NDArray[np.intp]:
         """Return the cell of every number; what lies beyond the edges is in the outermost cell."""
         return np.searchsorted(self.edges[1:-1], numbers, side="right")
 
-    def shares(self, observed: Numbers) -> Numbers:
+    def estimate_distribution(self, observed: Numbers) -> Numbers:
         """Estimate the shares of cells, with the noise removed."""
         if self.noise is None:
-            return np.bincount(self.cells_of(observed), minlength=len(self.edges) - 1) / len(observed)
+            return np.bincount(self.assign_cells(observed), minlength=len(self.edges) - 1) / len(observed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a class may be constant, which is harmless here
             return reconstruct(observed, self.noise, edges=self.edges, method="bayes", tolerance=1e-3).shares
 
 
-def features_of(noise: object, bins: object, bounds: object, observed: Numbers) -> list[Feature]:
+def make_features(noise: object, bins: object, bounds: object, observed: Numbers) -> list[Feature]:
     """Return the noise and the equal cells of every feature, between public or estimated bounds."""
     require(isinstance(bins, int) and bins >= 1, "classifier", "bins", "a whole number of at least 1", bins)
     count: Any = bins
-    noises = _noises(noise, observed.shape[1])
-    limits = _limits(bounds, noises, observed)
+    noises = _noise_per_feature(noise, observed.shape[1])
+    limits = _feature_bounds(bounds, noises, observed)
     return [
         Feature(noise=each, edges=np.linspace(low, high, count + 1))
         for each, (low, high) in zip(noises, limits, strict=True)
     ]
 
 
-def _noises(noise: object, features: int) -> list[Noise | None]:
+def _noise_per_feature(noise: object, features: int) -> list[Noise | None]:
     if noise is None or isinstance(noise, Noise):
         return [noise] * features
     if isinstance(noise, Mapping):
@@ -76,7 +76,7 @@ def _noises(noise: object, features: int) -> list[Noise | None]:
     return listed
 
 
-def _limits(bounds: object, noises: list[Noise | None], observed: Numbers) -> list[tuple[float, float]]:
+def _feature_bounds(bounds: object, noises: list[Noise | None], observed: Numbers) -> list[tuple[float, float]]:
     if bounds is not None:
         given: Any = np.asarray(bounds, dtype=np.float64)
         good = given.shape == (observed.shape[1], 2) and bool(np.isfinite(given).all())
@@ -95,34 +95,36 @@ def _limits(bounds: object, noises: list[Noise | None], observed: Numbers) -> li
     return found
 
 
-def joint_shares(features: Sequence[Feature], observed: Numbers) -> Numbers:
+def estimate_joint_distribution(features: Sequence[Feature], observed: Numbers) -> Numbers:
     """Estimate the shares of all cells of several features together, with the noise removed; one axis per feature."""
-    most = MOST_BINS[len(features)]
+    most = MAX_BINS[len(features)]
     channels, places = [], []
     for feature, column in zip(features, observed.T, strict=True):
         if feature.noise is None:
             channels.append(np.eye(len(feature.edges) - 1))
-            places.append(feature.cells_of(column).astype(np.int64))
+            places.append(feature.assign_cells(column).astype(np.int64))
         else:
-            axis = NumberAxis(name="", noise=feature.noise, edges=feature.edges, most_bins=most)
-            channels.append(axis.channel)
-            places.append(axis.binned(column))
+            axis = NumericAxis(name="", noise=feature.noise, edges=feature.edges, most_bins=most)
+            channels.append(axis.transition_matrix)
+            places.append(axis.assign_bins(column))
     shape = tuple(channel.shape[0] for channel in channels)
     possible = np.logical_and.reduce([place >= 0 for place in places])
     if not possible.any():
         raise SchemaError("No record can come from the cells under this noise; give wider bounds.")
     flat = np.ravel_multi_index([place[possible] for place in places], shape)
     counts = np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
-    return fit(channels, counts / counts.sum(), method="bayes", tolerance=1e-3, most_rounds=MOST_ROUNDS).shares
+    return fit_distribution(
+        channels, counts / counts.sum(), method="bayes", tolerance=1e-3, most_rounds=MAX_ROUNDS
+    ).shares
 
 
-def joint_features(noise: object, bins: object, bounds: object, observed: Numbers) -> list[Feature]:
+def make_joint_features(noise: object, bins: object, bounds: object, observed: Numbers) -> list[Feature]:
     """Return the features of a joint reconstruction; refuse more than it can do."""
     width = observed.shape[1]
-    if width > MOST_ATTRIBUTES:
+    if width > MAX_ATTRIBUTES:
         raise InvalidParameterError(
-            f"At most {MOST_ATTRIBUTES} features are clustered together, but there are {width}; leave some out."
+            f"At most {MAX_ATTRIBUTES} features are clustered together, but there are {width}; leave some out."
         )
-    if isinstance(bins, int) and bins > MOST_BINS[width]:
-        raise InvalidParameterError(f"bins must be at most {MOST_BINS[width]} for {width} features; got {bins}.")
-    return features_of(noise, bins, bounds, observed)
+    if isinstance(bins, int) and bins > MAX_BINS[width]:
+        raise InvalidParameterError(f"bins must be at most {MAX_BINS[width]} for {width} features; got {bins}.")
+    return make_features(noise, bins, bounds, observed)

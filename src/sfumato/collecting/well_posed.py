@@ -6,31 +6,31 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sfumato.collecting.axes import CellAxis, NumberAxis
+from sfumato.collecting.axes import AttributeAxis, NumericAxis
 from sfumato.collecting.coins import Numbers
-from sfumato.collecting.fitting import spread_out
+from sfumato.collecting.fitting import apply_channels
 
 NEARLY_SINGULAR = 1e6
 MISFIT_ALARM = 1e-6  # how often a well-posed reconstruction is called a misfit
 MISFIT_SIZE = 0.01  # of chi-square per observation; densities are never quite flat within cells
-LEAST_EXPECTED = 5.0
+MIN_EXPECTED = 5.0
 SPREAD_ERRORS = 2.0
 
 
-def condition(axes: Sequence[CellAxis]) -> float:
+def condition_number(axes: Sequence[AttributeAxis]) -> float:
     """Return how much more the channel shrinks some patterns of cells than others, as a ratio.
 
     Columns of the channel are independent across attributes, so the ratios multiply.
     """
     total = 1.0
     for axis in axes:
-        strengths = np.linalg.svd(axis.channel, compute_uv=False)
+        strengths = np.linalg.svd(axis.transition_matrix, compute_uv=False)
         total *= float(strengths[0] / strengths[-1]) if strengths[-1] > 0 else np.inf
     return total
 
 
-def doubts(
-    axes: Sequence[CellAxis], counts: Numbers, shares: Numbers, *, impossible: int, converged: bool
+def ill_posedness_warnings(
+    axes: Sequence[AttributeAxis], counts: Numbers, shares: Numbers, *, impossible: int, converged: bool
 ) -> Iterator[str]:
     """Yield the reasons not to trust an answer, in one sentence each."""
     if impossible:
@@ -39,12 +39,12 @@ def doubts(
             "widen the edges or check the noise."
         )
     for at, axis in enumerate(axes):
-        if isinstance(axis, NumberAxis) and _spreads_no_more(axis, _marginal(counts, at)):
+        if isinstance(axis, NumericAxis) and _variance_below_noise(axis, _marginal(counts, at)):
             yield (
-                f"The observations{_of(axis)} spread no more than the noise alone, so all true values are about "
+                f"The observations{_condition_of_axis(axis)} spread no more than the noise alone, so all true values are about "
                 "the same and have no density; a distribution over cells means nothing here."
             )
-    ratio = condition(axes)
+    ratio = condition_number(axes)
     if ratio >= NEARLY_SINGULAR:
         yield (
             f"The noise makes cells nearly indistinguishable (condition {ratio:.1g}), so neighbors may trade their "
@@ -57,17 +57,17 @@ def doubts(
         )
 
 
-def narrower_noise(axis: CellAxis) -> str:
+def narrow_noise_note(axis: AttributeAxis) -> str:
     """Return a note if noise is narrower than cells."""
-    if isinstance(axis, NumberAxis) and axis.noise.spread < float(np.diff(axis.edges).min()):
+    if isinstance(axis, NumericAxis) and axis.noise.interquartile_range < float(np.diff(axis.edges).min()):
         return (
-            f"The noise{_of(axis)} is narrower than a cell: shares are exact, but most reports reveal the cell of "
+            f"The noise{_condition_of_axis(axis)} is narrower than a cell: shares are exact, but most reports reveal the cell of "
             "their person."
         )
     return ""
 
 
-def _of(axis: CellAxis) -> str:
+def _condition_of_axis(axis: AttributeAxis) -> str:
     return f" of {axis.name!r}" if axis.name else ""
 
 
@@ -75,12 +75,12 @@ def _marginal(counts: Numbers, at: int) -> Numbers:
     return np.asarray(counts.sum(axis=tuple(axis for axis in range(counts.ndim) if axis != at)))
 
 
-def _spreads_no_more(axis: NumberAxis, counts: Numbers) -> bool:
+def _variance_below_noise(axis: NumericAxis, counts: Numbers) -> bool:
     """Compare the variance of observations with that of the noise, minus two standard errors."""
     total = counts.sum()
     if not total:
         return False
-    low, high = axis.reach
+    low, high = axis.observable_range
     width = (high - low) / axis.bins
     middles = low + (np.arange(axis.bins) + 0.5) * width
     mean = (counts * middles).sum() / total
@@ -90,19 +90,19 @@ def _spreads_no_more(axis: NumberAxis, counts: Numbers) -> bool:
     return bool(variance - axis.noise.variance <= SPREAD_ERRORS * error)
 
 
-def _misfits(axes: Sequence[CellAxis], counts: Numbers, shares: Numbers) -> bool:
+def _misfits(axes: Sequence[AttributeAxis], counts: Numbers, shares: Numbers) -> bool:
     """Test the fit by chi-square over bins with enough expected observations, and by its size per observation."""
     from scipy.special import chdtrc
 
     total = counts.sum()
-    expected = (spread_out([axis.channel for axis in axes], shares) * total).ravel()
-    enough = expected >= LEAST_EXPECTED
+    expected = (apply_channels([axis.transition_matrix for axis in axes], shares) * total).ravel()
+    enough = expected >= MIN_EXPECTED
     seen = counts.ravel()
     statistic = float((((seen - expected)[enough]) ** 2 / expected[enough]).sum())
     rest, rest_seen = float(expected[~enough].sum()), float(seen[~enough].sum())
-    if rest >= LEAST_EXPECTED:
+    if rest >= MIN_EXPECTED:
         statistic += (rest_seen - rest) ** 2 / rest
     used = int((shares > 1 / total).sum())
-    degrees = int(enough.sum()) + (rest >= LEAST_EXPECTED) - used
+    degrees = int(enough.sum()) + (rest >= MIN_EXPECTED) - used
     large = statistic - degrees > MISFIT_SIZE * total
     return bool(degrees > 0 and large and chdtrc(degrees, statistic) < MISFIT_ALARM)

@@ -12,10 +12,10 @@ import pyarrow as pa
 from sfumato.exceptions import SchemaError
 from sfumato.table.numbers import DAY, Numbers, refuse_huge, to_numbers
 
-LARGEST_WHOLE = 2**63 - 1024  # the largest float64 that is a 64-bit whole number
+MAX_WHOLE = 2**63 - 1024  # the largest float64 that is a 64-bit whole number
 
 
-class ColumnKind(StrEnum):
+class ColumnType(StrEnum):
     """The type of the values of a column."""
 
     WHOLE = "whole"
@@ -27,57 +27,57 @@ class ColumnKind(StrEnum):
 
 
 ARROW = {
-    ColumnKind.WHOLE: pa.int64(),
-    ColumnKind.NUMBER: pa.float64(),
-    ColumnKind.DATE: pa.date32(),
-    ColumnKind.MOMENT: pa.timestamp("us"),
-    ColumnKind.BOOLEAN: pa.bool_(),
-    ColumnKind.TEXT: pa.string(),
+    ColumnType.WHOLE: pa.int64(),
+    ColumnType.NUMBER: pa.float64(),
+    ColumnType.DATE: pa.date32(),
+    ColumnType.MOMENT: pa.timestamp("us"),
+    ColumnType.BOOLEAN: pa.bool_(),
+    ColumnType.TEXT: pa.string(),
 }
-WIDER = {ColumnKind.WHOLE: ColumnKind.NUMBER, ColumnKind.DATE: ColumnKind.MOMENT}
+WIDER = {ColumnType.WHOLE: ColumnType.NUMBER, ColumnType.DATE: ColumnType.MOMENT}
 
 
 @dataclass(frozen=True)
-class CondensedColumn:
+class SynthesizedColumn:
     """One column: its name, its type, and whether it has means and covariances or only counts of values."""
 
     name: str
-    kind: ColumnKind
+    kind: ColumnType
     numeric: bool
 
-    def widened(self, kind: ColumnKind) -> CondensedColumn | None:
+    def widen(self, kind: ColumnType) -> SynthesizedColumn | None:
         """Return the column for values of its own and of another type; None if there is none.
 
-        >>> CondensedColumn("weight", ColumnKind.WHOLE, True).widened(ColumnKind.NUMBER).kind.value
+        >>> SynthesizedColumn("weight", ColumnType.WHOLE, True).widened(ColumnType.NUMBER).kind.value
         'number'
         """
         if kind is self.kind or WIDER.get(kind) is self.kind:
             return self
-        return CondensedColumn(self.name, kind, self.numeric) if WIDER.get(self.kind) is kind else None
+        return SynthesizedColumn(self.name, kind, self.numeric) if WIDER.get(self.kind) is kind else None
 
 
-def kind_of(type_: pa.DataType) -> ColumnKind:
+def column_type(type_: pa.DataType) -> ColumnType:
     """Return the kind of a canonical type."""
     return next(kind for kind, known in ARROW.items() if known == type_)
 
 
-def from_numbers(numbers: Numbers, kind: ColumnKind) -> pa.Array:
+def column_from_numbers(numbers: Numbers, kind: ColumnType) -> pa.Array:
     """Return numbers as a column: whole numbers, days and microseconds are rounded to the nearest."""
-    if kind is ColumnKind.NUMBER:
+    if kind is ColumnType.NUMBER:
         return pa.array(numbers)
-    if kind is ColumnKind.DATE:
+    if kind is ColumnType.DATE:
         return pa.array(np.rint(numbers).astype(np.int32)).cast(pa.date32())
-    scaled = numbers * DAY if kind is ColumnKind.MOMENT else numbers
-    whole = pa.array(np.rint(scaled).clip(-LARGEST_WHOLE, LARGEST_WHOLE).astype(np.int64))
+    scaled = numbers * DAY if kind is ColumnType.MOMENT else numbers
+    whole = pa.array(np.rint(scaled).clip(-MAX_WHOLE, MAX_WHOLE).astype(np.int64))
     return whole.cast(ARROW[kind])
 
 
-def from_texts(values: Sequence[str | None], kind: ColumnKind) -> pa.Array:
+def column_from_texts(values: Sequence[str | None], kind: ColumnType) -> pa.Array:
     """Return canonical texts as values of a kind."""
     return pa.array(values, pa.string()).cast(ARROW[kind])
 
 
-def matrix_of(table: pa.Table, names: Sequence[str]) -> Numbers:
+def numeric_matrix(table: pa.Table, names: Sequence[str]) -> Numbers:
     """Return columns as a matrix of numbers, with a row per record; refuse numbers too large to square."""
     refuse_huge(table, names)
     values = np.empty((table.num_rows, len(names)))
@@ -86,7 +86,7 @@ def matrix_of(table: pa.Table, names: Sequence[str]) -> Numbers:
     return values
 
 
-def refuse_missing(table: pa.Table, names: Sequence[str]) -> None:
+def check_no_missing(table: pa.Table, names: Sequence[str]) -> None:
     """Refuse empty cells, which neither a mean nor a share can describe."""
     for name in names:
         missing = table.column(name).null_count

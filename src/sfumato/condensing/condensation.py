@@ -9,23 +9,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.domain import scale_of
-from sfumato.coding.fingerprint import fingerprint
-from sfumato.condensing.columns import CondensedColumn, kind_of, matrix_of, refuse_missing
-from sfumato.condensing.grouping import grouped
-from sfumato.condensing.sampling import Mixture, Tally, source
-from sfumato.condensing.statistics import GroupStatistics, Whole, scales_of, standardized
+from sfumato.coding.domain import get_scale
+from sfumato.coding.fingerprint import compute_table_digest
+from sfumato.condensing.columns import SynthesizedColumn, check_no_missing, column_type, numeric_matrix
+from sfumato.condensing.grouping import partition_records
+from sfumato.condensing.sampling import GroupMixture, ValueCounts, random_source
+from sfumato.condensing.statistics import GroupStatistics, Whole, standard_deviations, standardize
 from sfumato.condensing.synthetic import CondensationRecipe, GroupSizes, SyntheticRecords
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.randomness import check_secret
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
-from sfumato.table.numbers import has_distances
+from sfumato.table.frames import DataFrameBackend, Frame, SameBackend, to_arrow
+from sfumato.table.numbers import is_metric_type
 from sfumato.table.persons import RowsPerIndividual
-from sfumato.table.values import coded, distinct_texts
-from sfumato.validation import did_you_mean, is_whole, require
+from sfumato.table.values import encode_distinct, format_distinct_values
+from sfumato.validation import is_integer, require, suggest_closest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +56,8 @@ class Condensation:
     Examples
     --------
     >>> import sfumato as sf
-    >>> schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
-    >>> Condensation(k=20, secret="5f" * 32).fit(sf.samples.generate(500, seed=1), schema)
+    >>> schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
+    >>> Condensation(k=20, secret="5f" * 32).fit(sf.samples.generate_hospital(500, seed=1), schema)
     Condensed(500 records in 25 groups of 20 to 20, 1 numeric and 2 other columns, 127 rare values left out)
     """
 
@@ -66,11 +66,11 @@ class Condensation:
     secret: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 2, self, "k", "a whole number of at least 2", self.k)  # noqa: PLR2004 - one record has no spread
+        require(is_integer(self.k) and self.k >= 2, self, "k", "a whole number of at least 2", self.k)  # noqa: PLR2004 - one record has no spread
         require(self.by is None or isinstance(self.by, str), self, "by", "the name of a column", self.by)
         check_secret(self, self.secret)
 
-    def fit(self, data: Frame, schema: Schema) -> Condensed:
+    def fit(self, data: Frame, schema: Schema) -> FittedCondensation:
         """Group the records and keep the statistics of their groups.
 
         Identifiers and columns without a role are dropped.
@@ -83,21 +83,21 @@ class Condensation:
             )
         columns = self._columns(table, schema)
         names = [column.name for column in columns]
-        refuse_missing(table, names)
-        values = matrix_of(table, [column.name for column in columns if column.numeric])
-        scales = scales_of(values)
-        labels = grouped(standardized(values, scales), self._classes(table), self.k)
+        check_no_missing(table, names)
+        values = numeric_matrix(table, [column.name for column in columns if column.numeric])
+        scales = standard_deviations(values)
+        labels = partition_records(standardize(values, scales), self._classes(table), self.k)
         groups = int(labels.max()) + 1
         others = [column.name for column in columns if not column.numeric]
-        tallies = [_tally(table.column(name), labels).without_rare(self.k) for name in others]
-        mixture = Mixture(
+        tallies = [_count_values(table.column(name), labels).drop_rare(self.k) for name in others]
+        mixture = GroupMixture(
             columns=columns,
             statistics=GroupStatistics.from_rows(values, labels, groups),
             scales=scales,
             tallies=tuple(tally for tally, _ in tallies),
         )
         rare = {name: records for name, (_, records) in zip(others, tallies, strict=True) if records}
-        return Condensed(condensation=self, mixture=mixture, kind=_kind_of(kind, names), rare=rare)
+        return FittedCondensation(condensation=self, mixture=mixture, kind=_restored_type(kind, names), rare=rare)
 
     def release(self, data: Frame, schema: Schema, n: int | None = None) -> SyntheticRecords:
         """Draw synthetic records as a release, with their groups' sizes and how they compare with the originals.
@@ -111,12 +111,12 @@ class Condensation:
         Examples
         --------
         >>> import sfumato as sf
-        >>> schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
-        >>> Condensation(k=20).release(sf.samples.generate(500, seed=1), schema, 100).audit
+        >>> schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
+        >>> Condensation(k=20).release(sf.samples.generate_hospital(500, seed=1), schema, 100).audit
         Groups of at least 20: holds; 100 records drawn from 25 groups of 20 to 20 of 500 records
         """
         from sfumato.judging.comparing.moments import compare_moments
-        from sfumato.judging.comparing.nearest import nearest_originals
+        from sfumato.judging.comparing.nearest import distance_to_closest_record
 
         original, _ = to_arrow(data)
         condensed = self.fit(data, schema)
@@ -132,10 +132,10 @@ class Condensation:
                 smallest=int(sizes.min()),
                 largest=int(sizes.max()),
                 drawn=drawn.num_rows,
-                rows_counted=RowsPerIndividual.of(original, schema.identifier, "original"),
+                rows_counted=RowsPerIndividual.from_table(original, schema.identifiers, "original"),
             ),
             moments=compare_moments(original, drawn, columns=numeric),
-            nearest=nearest_originals(original, drawn, columns=numeric),
+            nearest=distance_to_closest_record(original, drawn, columns=numeric),
             recipe=CondensationRecipe(
                 k=self.k,
                 by=self.by,
@@ -143,19 +143,19 @@ class Condensation:
                 rows=drawn.num_rows,
                 schema=schema,
                 input_rows=original.num_rows,
-                input_sha256=fingerprint(original),
+                input_sha256=compute_table_digest(original),
             ),
             kind=condensed.kind,
         )
 
-    def _columns(self, table: pa.Table, schema: Schema) -> tuple[CondensedColumn, ...]:
+    def _columns(self, table: pa.Table, schema: Schema) -> tuple[SynthesizedColumn, ...]:
         kept = {name for name in schema.attributes if schema.role(name) is not Role.IDENTIFIER}
         if self.by is not None and self.by not in kept:
-            hint = did_you_mean(self.by, kept) or "; make it quasi, sensitive or insensitive."
+            hint = suggest_closest(self.by, kept) or "; make it quasi, sensitive or insensitive."
             raise SchemaError(f"Condensation.by names {self.by!r}, which is not a column to publish{hint}")
         columns = tuple(
-            CondensedColumn(
-                name, kind_of(table.column(name).type), self._numeric(name, table.column(name).type, schema)
+            SynthesizedColumn(
+                name, column_type(table.column(name).type), self._numeric(name, table.column(name).type, schema)
             )
             for name in table.column_names
             if name in kept
@@ -165,13 +165,13 @@ class Condensation:
         return columns
 
     def _numeric(self, name: str, type_: pa.DataType, schema: Schema) -> bool:
-        return has_distances(type_) and name != self.by and scale_of(name, type_, schema) is Scale.NUMERIC
+        return is_metric_type(type_) and name != self.by and get_scale(name, type_, schema) is Scale.NUMERIC
 
     def _classes(self, table: pa.Table) -> Whole:
         """Return the class number of every record; refuse classes that are too small for a group."""
         if self.by is None:
             return np.zeros(table.num_rows, dtype=np.int64)
-        distinct, codes = coded(table.column(self.by))
+        distinct, codes = encode_distinct(table.column(self.by))
         classes: Whole = codes.to_numpy().astype(np.int64)
         small = int((np.bincount(classes) < self.k).sum())
         if small:
@@ -183,15 +183,15 @@ class Condensation:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Condensed:
+class FittedCondensation:
     """The statistics of the groups of a table, to draw synthetic records from.
 
     `rare` tells per column how many records had a value that fewer than k share; it is drawn as a missing one.
     """
 
     condensation: Condensation
-    mixture: Mixture = field(repr=False)
-    kind: FrameKind = field(repr=False)
+    mixture: GroupMixture = field(repr=False)
+    kind: DataFrameBackend = field(repr=False)
     rare: Mapping[str, int] = field(default_factory=dict)
     drawn: int = 0
 
@@ -214,7 +214,7 @@ class Condensed:
         """The number of groups."""
         return len(self.mixture.statistics)
 
-    def sample(self, n: int | None = None) -> SameKind:
+    def sample(self, n: int | None = None) -> SameBackend:
         """Draw synthetic records as a dataframe of the same kind as the input.
 
         By default every group yields as many records as it has. Otherwise `n` records are drawn in total, and every
@@ -226,22 +226,22 @@ class Condensed:
         """Draw synthetic records as an Arrow table; see `sample`."""
         rows = int(self.sizes.sum()) if n is None else n
         check_rows(rows)
-        table = self.mixture.draw(rows, source(self.condensation.secret, self.drawn, self.mixture))
+        table = self.mixture.sample(rows, random_source(self.condensation.secret, self.drawn, self.mixture))
         self.drawn += 1
         return table
 
 
 def check_rows(rows: object) -> None:
     """Refuse to draw fewer than one record."""
-    require(is_whole(rows) and rows >= 1, "sample", "n", "a whole number of at least 1", rows)  # type: ignore[operator]  # a whole number
+    require(is_integer(rows) and rows >= 1, "sample", "n", "a whole number of at least 1", rows)  # type: ignore[operator]  # a whole number
 
 
-def _kind_of(kind: FrameKind, names: Sequence[str]) -> FrameKind:
+def _restored_type(kind: DataFrameBackend, names: Sequence[str]) -> DataFrameBackend:
     """Keep the way back only for these columns: an index, or the categories of an identifier, may identify people."""
-    return FrameKind(name=kind.name, originals=tuple(each for each in kind.originals if each.column in names))
+    return DataFrameBackend(name=kind.name, originals=tuple(each for each in kind.originals if each.column in names))
 
 
-def _tally(column: pa.ChunkedArray, labels: Whole) -> Tally:
-    distinct, codes = coded(column)
-    values = distinct_texts(distinct).to_pylist()
-    return Tally.from_rows(values, pc.cast(codes, pa.int64()).to_numpy(), labels)
+def _count_values(column: pa.ChunkedArray, labels: Whole) -> ValueCounts:
+    distinct, codes = encode_distinct(column)
+    values = format_distinct_values(distinct).to_pylist()
+    return ValueCounts.from_rows(values, pc.cast(codes, pa.int64()).to_numpy(), labels)

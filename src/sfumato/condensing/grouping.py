@@ -7,10 +7,10 @@ import numpy as np
 from sfumato.condensing.statistics import Whole
 from sfumato.table.numbers import Numbers
 
-LARGEST_SHARE = 0.999  # keeps the largest value of a part below the smallest of the next
+MAX_SHARE = 0.999  # keeps the largest value of a part below the smallest of the next
 
 
-def grouped(values: Numbers, classes: Whole, least: int) -> Whole:
+def partition_records(values: Numbers, classes: Whole, least: int) -> Whole:
     """Return the group number of every record: of `least` to twice as many records minus one, all of one class.
 
     Every part of at least twice `least` records is cut near the median of the column that varies most in it, all parts
@@ -23,16 +23,16 @@ def grouped(values: Numbers, classes: Whole, least: int) -> Whole:
     while (sizes >= 2 * least).any():
         large = sizes >= 2 * least
         places = np.flatnonzero(np.repeat(large, sizes))
-        found = places[_sorted_parts(columns[:, places], sizes[large])]
+        found = places[_sort_parts(columns[:, places], sizes[large])]
         order[places] = order[found]
         columns[:, places] = columns[:, found]
-        sizes = _cut(sizes, least)
+        sizes = _split_sizes(sizes, least)
     labels = np.empty(len(values), dtype=np.int64)
     labels[order] = np.repeat(np.arange(len(sizes)), sizes)
     return labels
 
 
-def _sorted_parts(columns: Numbers, sizes: Whole) -> Whole:
+def _sort_parts(columns: Numbers, sizes: Whole) -> Whole:
     """Sort every part by the column that varies most in it; the parts themselves, which are adjacent, stay in place.
 
     Values are scaled to the range from 0 to 1 and the number of the part is added, so that a single sort suffices.
@@ -47,11 +47,11 @@ def _sorted_parts(columns: Numbers, sizes: Whole) -> Whole:
     keys = columns[widest[part], np.arange(len(part))]
     least = np.minimum.reduceat(keys, starts)
     width = np.maximum.reduceat(keys, starts) - least
-    keys = (keys - least[part]) / np.where(width > 0, width, 1.0)[part] * LARGEST_SHARE + part
+    keys = (keys - least[part]) / np.where(width > 0, width, 1.0)[part] * MAX_SHARE + part
     return np.argsort(keys, kind="stable")
 
 
-def _cut(sizes: Whole, least: int) -> Whole:
+def _split_sizes(sizes: Whole, least: int) -> Whole:
     """Return the sizes of the parts of parts: each gets half of the groups to form, and records in proportion."""
     groups = sizes // least
     first = sizes * (groups // 2) // groups

@@ -11,20 +11,20 @@ from sfumato.table.numbers import Numbers
 
 Whole = npt.NDArray[np.int64]
 
-LEAST_DEVIATION = 1e-100  # a column that varies less counts as constant
+MIN_DEVIATION = 1e-100  # a column that varies less counts as constant
 
 
-def scales_of(values: Numbers) -> Numbers:
+def standard_deviations(values: Numbers) -> Numbers:
     """Return the standard deviation of every column, and 1 for a constant one."""
-    return positive((values - values[0]).std(axis=0))
+    return replace_tiny((values - values[0]).std(axis=0))
 
 
-def positive(deviations: Numbers) -> Numbers:
+def replace_tiny(deviations: Numbers) -> Numbers:
     """Replace deviations too small to divide by with 1."""
-    return np.where(deviations > LEAST_DEVIATION, deviations, 1.0)
+    return np.where(deviations > MIN_DEVIATION, deviations, 1.0)
 
 
-def standardized(values: Numbers, scales: Numbers) -> Numbers:
+def standardize(values: Numbers, scales: Numbers) -> Numbers:
     """Return scaled deviations from the mean of all records; large numbers that differ little keep their digits."""
     shifted = values - values[0]
     return np.asarray((shifted - shifted.mean(axis=0)) / scales)
@@ -115,7 +115,7 @@ class GroupStatistics:
         directions = np.where(largest < 0, -directions, directions)
         return np.maximum(variances, 0.0), directions
 
-    def halves(self, scales: Numbers) -> tuple[GroupStatistics, GroupStatistics]:
+    def split(self, scales: Numbers) -> tuple[GroupStatistics, GroupStatistics]:
         r"""Split every group along its longest axis, as if its records were spread evenly.
 
         The range along that axis is $R = \sqrt{12 \lambda}$; the means move by $R/4$ to both sides, $\lambda$ becomes

@@ -11,20 +11,20 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from sfumato.condensing.columns import CondensedColumn, kind_of, matrix_of, refuse_missing
+from sfumato.condensing.columns import SynthesizedColumn, check_no_missing, column_type, numeric_matrix
 from sfumato.condensing.condensation import check_rows
-from sfumato.condensing.sampling import source
+from sfumato.condensing.sampling import random_source
 from sfumato.condensing.statistics import Whole
-from sfumato.condensing.stream_files import read_state, write_state
+from sfumato.condensing.stream_files import read_stream_state, write_stream_state
 from sfumato.condensing.stream_state import StreamState
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.randomness import check_secret
-from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
-from sfumato.table.numbers import has_distances
-from sfumato.table.values import coded, distinct_texts
-from sfumato.validation import did_you_mean, is_whole, require
+from sfumato.table.frames import DataFrameBackend, Frame, SameBackend, to_arrow
+from sfumato.table.numbers import is_metric_type
+from sfumato.table.values import encode_distinct, format_distinct_values
+from sfumato.validation import is_integer, require, suggest_closest
 
-MOST_VALUES = 1000
+MAX_VALUES = 1000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -55,7 +55,7 @@ class CondensationStream:
     >>> import sfumato as sf
     >>> stream = CondensationStream(k=20, columns=["age", "sex"], secret="5f" * 32)
     >>> for month in range(3):
-    ...     stream.update(sf.samples.generate(500, seed=month))
+    ...     stream.update(sf.samples.generate_hospital(500, seed=month))
     >>> stream.records, stream.sample(100).num_rows
     (1500, 100)
     """
@@ -70,13 +70,13 @@ class CondensationStream:
     _drawn: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 2, self, "k", "a whole number of at least 2", self.k)  # noqa: PLR2004 - one record has no spread
+        require(is_integer(self.k) and self.k >= 2, self, "k", "a whole number of at least 2", self.k)  # noqa: PLR2004 - one record has no spread
         self.columns = self._names("columns", self.columns)
         self.categorical = self._names("categorical", self.categorical)
         require(bool(self.columns), self, "columns", "at least one column name", list(self.columns))
         for name in self.categorical:
             require(name in self.columns, self, "categorical", "a subset of columns", list(self.categorical))
-        good = is_whole(self.most_groups) and self.most_groups >= 1
+        good = is_integer(self.most_groups) and self.most_groups >= 1
         require(good, self, "most_groups", "a whole number of at least 1", self.most_groups)
         check_secret(self, self.secret)
 
@@ -106,24 +106,24 @@ class CondensationStream:
     def update(self, batch: Frame) -> None:
         """Let the records of a batch join their groups; a batch that does not fit is refused and changes nothing."""
         table, kind = to_arrow(batch)
-        self._refuse_absent(table)
+        self._check_columns(table)
         if table.num_rows == 0:
             return
-        refuse_missing(table, self.columns)
+        check_no_missing(table, self.columns)
         columns = self._fitting(table)
-        records = matrix_of(table, [column.name for column in columns if column.numeric])
+        records = numeric_matrix(table, [column.name for column in columns if column.numeric])
         state = StreamState.empty(columns, self.most_groups) if self._state is None else self._state
         others = [column.name for column in columns if not column.numeric]
         coded_columns = [
-            _codes(name, table.column(name), known) for name, known in zip(others, state.values, strict=True)
+            _extend_codes(name, table.column(name), known) for name, known in zip(others, state.values, strict=True)
         ]
         if self._state is None:
             self._state, self._kind = state, kind.name
         state.columns = columns
         state.extend([found for found, _ in coded_columns])
-        state.absorb(records, [codes for _, codes in coded_columns], self.k)
+        state.add_records(records, [codes for _, codes in coded_columns], self.k)
 
-    def sample(self, n: int) -> SameKind:
+    def sample(self, n: int) -> SameBackend:
         """Draw `n` synthetic records as a dataframe of the kind of the first batch; every group yields its share."""
         check_rows(n)
         if self._state is None or self.records < self.k:
@@ -131,9 +131,9 @@ class CondensationStream:
                 f"Only {self.records:,} records have arrived, but a group needs {self.k}; nothing can be drawn yet."
             )
         mixture = self._state.mixture(self.k)
-        table = mixture.draw(n, source(self.secret, self._drawn, mixture))
+        table = mixture.sample(n, random_source(self.secret, self._drawn, mixture))
         self._drawn += 1
-        return FrameKind(name=self._kind).restore(table)
+        return DataFrameBackend(name=self._kind).restore(table)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, completely or not at all; it is as confidential as the records were."""
@@ -144,12 +144,12 @@ class CondensationStream:
             "most_groups": self.most_groups,
             "secret": self.secret,
         }
-        write_state(Path(path), {"settings": settings, "kind": self._kind, "drawn": self._drawn}, self._state)
+        write_stream_state(Path(path), {"settings": settings, "kind": self._kind, "drawn": self._drawn}, self._state)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CondensationStream:
         """Continue from a saved state as if there had been no break."""
-        header, state = read_state(Path(path))
+        header, state = read_stream_state(Path(path))
         stream = cls(**header["settings"])
         stream._state, stream._kind, stream._drawn = state, header["kind"], header["drawn"]
         return stream
@@ -161,19 +161,19 @@ class CondensationStream:
         require(len(set(names)) == len(names), self, parameter, "a list of different column names", given)
         return names
 
-    def _refuse_absent(self, table: pa.Table) -> None:
+    def _check_columns(self, table: pa.Table) -> None:
         for name in self.columns:
             if name not in table.column_names:
-                hint = did_you_mean(name, table.column_names) or "; add it, or start another stream without it."
+                hint = suggest_closest(name, table.column_names) or "; add it, or start another stream without it."
                 raise SchemaError(f"The batch has no column {name!r}{hint}")
 
-    def _fitting(self, table: pa.Table) -> tuple[CondensedColumn, ...]:
+    def _fitting(self, table: pa.Table) -> tuple[SynthesizedColumn, ...]:
         """Return the types of the columns, including this batch; refuse a batch that does not fit them."""
-        kinds = {name: kind_of(table.column(name).type) for name in self.columns}
+        kinds = {name: column_type(table.column(name).type) for name in self.columns}
         if self._state is not None:
-            return tuple(_widened(column, table) for column in self._state.columns)
+            return tuple(_widen_column(column, table) for column in self._state.columns)
         columns = tuple(
-            CondensedColumn(name, kind, name not in self.categorical and has_distances(table.column(name).type))
+            SynthesizedColumn(name, kind, name not in self.categorical and is_metric_type(table.column(name).type))
             for name, kind in kinds.items()
         )
         if not any(column.numeric for column in columns):
@@ -181,10 +181,10 @@ class CondensationStream:
         return columns
 
 
-def _widened(column: CondensedColumn, table: pa.Table) -> CondensedColumn:
+def _widen_column(column: SynthesizedColumn, table: pa.Table) -> SynthesizedColumn:
     arrived = table.column(column.name)
-    kind = kind_of(arrived.type)
-    widened = column.widened(kind)
+    kind = column_type(arrived.type)
+    widened = column.widen(kind)
     if widened is None:
         raise SchemaError(
             f"Column {column.name!r} had values of type {column.kind} so far but has {kind} in this batch; convert it."
@@ -192,15 +192,15 @@ def _widened(column: CondensedColumn, table: pa.Table) -> CondensedColumn:
     return widened
 
 
-def _codes(name: str, column: pa.ChunkedArray, known: Sequence[str]) -> tuple[list[str], Whole]:
+def _extend_codes(name: str, column: pa.ChunkedArray, known: Sequence[str]) -> tuple[list[str], Whole]:
     """Code a column by the values known so far and the new ones, which are also returned."""
-    distinct, codes = coded(column)
+    distinct, codes = encode_distinct(column)
     places = {value: place for place, value in enumerate(known)}
-    arrived = distinct_texts(distinct).to_pylist()
+    arrived = format_distinct_values(distinct).to_pylist()
     found = [value for value in arrived if value not in places]
-    if len(known) + len(found) > MOST_VALUES:
+    if len(known) + len(found) > MAX_VALUES:
         raise SchemaError(
-            f"Column {name!r} has more than {MOST_VALUES:,} distinct values, which must all be counted in every group; "
+            f"Column {name!r} has more than {MAX_VALUES:,} distinct values, which must all be counted in every group; "
             "drop it or merge some."
         )
     places |= {value: len(known) + place for place, value in enumerate(found)}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.condensing.columns import ColumnKind, CondensedColumn
+from sfumato.condensing.columns import ColumnType, SynthesizedColumn
 from sfumato.condensing.stream_state import StreamState
 from sfumato.exceptions import ReadError
 from sfumato.table.atomic import atomic_path
@@ -21,7 +21,7 @@ FORMAT = 1
 ARRAYS = ("seen", "center", "spread", "sizes", "means", "scatter")
 
 
-def write_state(path: Path, header: dict[str, Any], state: StreamState | None) -> None:
+def write_stream_state(path: Path, header: dict[str, Any], state: StreamState | None) -> None:
     """Write a header and, if there is one, a state."""
     arrays: dict[str, Any] = {}
     if state is not None:
@@ -40,7 +40,7 @@ def write_state(path: Path, header: dict[str, Any], state: StreamState | None) -
         temporary.write_bytes(TITLE + f"{FORMAT}\n{hashlib.sha256(content).hexdigest()}\n".encode() + content)
 
 
-def read_state(path: Path) -> tuple[dict[str, Any], StreamState | None]:
+def read_stream_state(path: Path) -> tuple[dict[str, Any], StreamState | None]:
     """Read what `write_state` wrote; refuse files that are something else, truncated or altered."""
     try:
         written = path.read_bytes()
@@ -57,16 +57,16 @@ def read_state(path: Path) -> tuple[dict[str, Any], StreamState | None]:
         raise ReadError(f"{path} is truncated or was altered; go back to an earlier copy.")
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-            return _parsed({name: arrays[name] for name in arrays.files})
+            return _parse_arrays({name: arrays[name] for name in arrays.files})
     except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
         raise ReadError(f"{path} is not a complete state of a condensation stream.") from None
 
 
-def _parsed(arrays: dict[str, Any]) -> tuple[dict[str, Any], StreamState | None]:
+def _parse_arrays(arrays: dict[str, Any]) -> tuple[dict[str, Any], StreamState | None]:
     header = json.loads(arrays["header"].tobytes())
     if "held" not in header:
         return header, None
-    columns = tuple(CondensedColumn(name, ColumnKind(kind), numeric) for name, kind, numeric in header["held"])
+    columns = tuple(SynthesizedColumn(name, ColumnType(kind), numeric) for name, kind, numeric in header["held"])
     state = StreamState(
         columns=columns,
         groups=header["groups"],

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.condensing.columns import CondensedColumn
-from sfumato.condensing.sampling import Mixture, Tally
-from sfumato.condensing.statistics import GroupStatistics, Whole, positive
+from sfumato.condensing.columns import SynthesizedColumn
+from sfumato.condensing.sampling import GroupMixture, ValueCounts
+from sfumato.condensing.statistics import GroupStatistics, Whole, replace_tiny
 from sfumato.table.numbers import Numbers
 
 NEVER = -1  # no group has this many records
@@ -23,7 +23,7 @@ class StreamState:
     For each column without numbers, `values` are those seen so far, and `counts` has a row for every group.
     """
 
-    columns: tuple[CondensedColumn, ...]
+    columns: tuple[SynthesizedColumn, ...]
     groups: int
     seen: Whole
     center: Numbers
@@ -35,7 +35,7 @@ class StreamState:
     counts: list[Whole]
 
     @classmethod
-    def empty(cls, columns: tuple[CondensedColumn, ...], most_groups: int) -> StreamState:
+    def empty(cls, columns: tuple[SynthesizedColumn, ...], most_groups: int) -> StreamState:
         """Start with one empty group."""
         width = sum(column.numeric for column in columns)
         others = len(columns) - width
@@ -61,20 +61,20 @@ class StreamState:
     @property
     def scales(self) -> Numbers:
         """The standard deviation of every column over all records, and 1 for a constant one."""
-        return positive(np.sqrt(self.spread / self.seen[0]))
+        return replace_tiny(np.sqrt(self.spread / self.seen[0]))
 
     def statistics(self) -> GroupStatistics:
         """Return the statistics of the groups."""
         used = self.groups
         return GroupStatistics(self.sizes[:used], self.means[:, :used].T, self.scatter[:used])
 
-    def mixture(self, k: int) -> Mixture:
+    def mixture(self, k: int) -> GroupMixture:
         """Return the groups to draw from, without values that fewer than k records have."""
         tallies = [
-            Tally.from_table(values, counts[: self.groups]).without_rare(k)[0]
+            ValueCounts.from_table(values, counts[: self.groups]).drop_rare(k)[0]
             for values, counts in zip(self.values, self.counts, strict=True)
         ]
-        return Mixture(self.columns, self.statistics(), self.scales, tuple(tallies))
+        return GroupMixture(self.columns, self.statistics(), self.scales, tuple(tallies))
 
     def extend(self, values: Sequence[Sequence[str]]) -> None:
         """Make room for values that were not seen before."""
@@ -82,9 +82,9 @@ class StreamState:
             self.values[place].extend(found)
             self.counts[place] = np.pad(self.counts[place], ((0, 0), (0, len(found))))
 
-    def absorb(self, records: Numbers, codes: Sequence[Whole], k: int) -> None:
+    def add_records(self, records: Numbers, codes: Sequence[Whole], k: int) -> None:
         """Let records join their nearest groups; a group of 2k splits as long as there is room for another."""
-        from sfumato.coding.kernels.condensing import absorb
+        from sfumato.coding.kernels.condensing import condense_stream
 
         most_groups = len(self.sizes)
         labels = np.empty(len(records), dtype=np.int64)
@@ -93,7 +93,7 @@ class StreamState:
         begin = 0
         while begin < len(records):
             full = 2 * k if self.groups < most_groups else NEVER
-            end = absorb(records, begin, self.groups, full, whole, state, labels)
+            end = condense_stream(records, begin, self.groups, full, whole, state, labels)
             for column, counts in zip(codes, self.counts, strict=True):
                 np.add.at(counts, (labels[begin:end], column[begin:end]), 1)
             last = int(labels[end - 1])
@@ -105,19 +105,19 @@ class StreamState:
         """Put one half of a group in its place and the other after all groups."""
         one = slice(group, group + 1)
         whole = GroupStatistics(self.sizes[one], self.means[:, one].T, self.scatter[one])
-        for place, half in zip((group, self.groups), whole.halves(self.scales), strict=True):
+        for place, half in zip((group, self.groups), whole.split(self.scales), strict=True):
             self.sizes[place] = half.sizes[0]
             self.means[:, place] = half.means[0]
             self.scatter[place] = half.scatter[0]
         for counts in self.counts:
-            counts[group], counts[self.groups] = shared(counts[group])
+            counts[group], counts[self.groups] = halve_counts(counts[group])
         self.groups += 1
 
 
-def shared(counts: Whole) -> tuple[Whole, Whole]:
+def halve_counts(counts: Whole) -> tuple[Whole, Whole]:
     """Halve counts; for odd ones, the halves get the larger part in turns.
 
-    >>> [half.tolist() for half in shared(np.array([5, 4, 3, 1, 1]))]
+    >>> [half.tolist() for half in halve_counts(np.array([5, 4, 3, 1, 1]))]
     [[3, 2, 1, 1, 0], [2, 2, 2, 0, 1]]
     """
     odd = counts % 2 == 1

@@ -11,16 +11,16 @@ import pyarrow as pa
 
 from sfumato import __version__
 from sfumato.judging.comparing.moments import MomentComparison
-from sfumato.judging.comparing.nearest import NearestOriginals
-from sfumato.reporting.publishable import WrittenRelease
+from sfumato.judging.comparing.nearest import ClosestRecordDistances
+from sfumato.reporting.publishable import WritableRelease
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import FrameKind, SameKind
+from sfumato.table.frames import DataFrameBackend, SameBackend
 from sfumato.table.persons import RowsPerIndividual
 
 if TYPE_CHECKING:
-    from sfumato.reporting.folders import Content
+    from sfumato.reporting.folders import BundleContent
     from sfumato.reporting.page import Page
-    from sfumato.reporting.synthetic import SyntheticHandover
+    from sfumato.reporting.synthetic import SyntheticBundle
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -94,7 +94,7 @@ class CondensationRecipe:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SyntheticRecords(WrittenRelease):
+class SyntheticRecords(WritableRelease):
     """Synthetic records, the sizes of the groups that they were drawn from, and how they compare with the originals.
 
     No record is a person's, and no privacy model is promised of the rows.
@@ -103,17 +103,17 @@ class SyntheticRecords(WrittenRelease):
     published: pa.Table
     audit: GroupSizes
     moments: MomentComparison
-    nearest: NearestOriginals
+    nearest: ClosestRecordDistances
     recipe: CondensationRecipe
-    kind: FrameKind
+    kind: DataFrameBackend
 
     @cached_property
-    def frame(self) -> SameKind:
+    def frame(self) -> SameBackend:
         """The synthetic records, of the caller's dataframe kind."""
         return self.kind.restore(self.published)
 
     @property
-    def measures(self) -> Mapping[str, float]:
+    def metrics(self) -> Mapping[str, float]:
         """How moments differ from the original's, and how near records are to originals; see `sf.judging`."""
         moments, nearest = self.moments, self.nearest
         found = {
@@ -128,35 +128,35 @@ class SyntheticRecords(WrittenRelease):
 
     def figures(self) -> Mapping[str, Any]:
         """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
-        from sfumato.reporting.synthetic import synthetic_figures
+        from sfumato.reporting.synthetic import synthetic_metrics
 
-        return synthetic_figures(self._handover())
+        return synthetic_metrics(self._handover())
 
     def report(self, language: str | None = None) -> Page:
         """Return the internal report without writing anything; a notebook shows it. It is in English, or in `"zh"`."""
-        from sfumato.reporting.synthetic import synthetic_page
+        from sfumato.reporting.synthetic import render_synthetic_page
 
-        return synthetic_page(self._handover(), language)
+        return render_synthetic_page(self._handover(), language)
 
-    def _content(self, *, excel_safe: bool, report: bool) -> Content:  # noqa: ARG002 - what it would tell is known
-        from sfumato.reporting.synthetic import synthetic_content
+    def _bundle_content(self, *, excel_safe: bool, report: bool) -> BundleContent:  # noqa: ARG002 - what it would tell is known
+        from sfumato.reporting.synthetic import make_synthetic_content
 
-        return synthetic_content(self._handover(), excel_safe=excel_safe)
+        return make_synthetic_content(self._handover(), excel_safe=excel_safe)
 
-    def _handover(self) -> SyntheticHandover:
-        from sfumato.reporting.synthetic import SyntheticHandover
+    def _handover(self) -> SyntheticBundle:
+        from sfumato.reporting.synthetic import SyntheticBundle
 
-        return SyntheticHandover(
+        return SyntheticBundle(
             published=self.published,
             schema=self.recipe.schema,
             k=self.recipe.k,
             certificate=self.audit.to_dict(),
             moments=self.moments.to_dict(),
             nearest=self.nearest.to_dict(),
-            measures=self.measures,
+            metrics=self.metrics,
             recipe=self.recipe.to_toml(),
         )
 
     def __repr__(self) -> str:
-        measures = ", ".join(f"{name} {value:.3g}" for name, value in self.measures.items())
+        measures = ", ".join(f"{name} {value:.3g}" for name, value in self.metrics.items())
         return f"SyntheticRecords: {self.published.num_rows:,} records, {measures}\n{self.audit!r}"

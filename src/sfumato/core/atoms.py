@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-NO_ATOM = -1  # the atom of a person whom no release published
+NO_COHORT = -1  # the atom of a person whom no release published
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Atoms:
+class Cohorts:
     """The atoms of the persons of a table: those who were in the same groups of all releases of its series.
 
     Parameters
@@ -25,15 +25,15 @@ class Atoms:
     sizes: Ints
 
     @property
-    def newcomers(self) -> npt.NDArray[np.intp]:
+    def inserted(self) -> npt.NDArray[np.intp]:
         """The cases whom no release published."""
-        return np.flatnonzero(self.of_case == NO_ATOM)
+        return np.flatnonzero(self.of_case == NO_COHORT)
 
     @property
     def present(self) -> Ints:
         """How many persons of every atom are in the table."""
-        return np.bincount(self.of_case[self.of_case != NO_ATOM], minlength=len(self.sizes))
+        return np.bincount(self.of_case[self.of_case != NO_COHORT], minlength=len(self.sizes))
 
-    def take(self, cases: npt.NDArray[np.integer]) -> Atoms:
+    def take(self, cases: npt.NDArray[np.integer]) -> Cohorts:
         """Return the atoms of some cases; their numbers and sizes stay what they are."""
-        return Atoms(self.of_case[cases], self.sizes)
+        return Cohorts(self.of_case[cases], self.sizes)

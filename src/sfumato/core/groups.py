@@ -19,7 +19,7 @@ from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
 from sfumato.coding.histograms import sparse_counts, sum_by_key
 from sfumato.exceptions import InvalidParameterError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 
 Counts = npt.NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
@@ -61,7 +61,7 @@ class Histogram:
             result[filled] = function.reduceat(values, starts[filled], dtype=values.dtype)
         return result
 
-    def counts_of(self, groups: npt.NDArray[np.integer], codes: npt.NDArray[np.integer]) -> Counts:
+    def look_up_counts(self, groups: npt.NDArray[np.integer], codes: npt.NDArray[np.integer]) -> Counts:
         """Look up how often a group has a value, for pairs of group and value."""
         keys = np.append(self.rows * self.width + self.codes, np.iinfo(np.int64).max)
         wanted = groups.astype(np.int64) * self.width + codes
@@ -69,7 +69,7 @@ class Histogram:
         return np.where(keys[place] == wanted, np.append(self.counts, 0)[place], 0)
 
     @cached_property
-    def folded(self) -> Histogram:
+    def worst_case(self) -> Histogram:
         """The worst-case histogram: the missing cells of each group have its most frequent value.
 
         If a group has missing cells only, they all have the same value.
@@ -82,7 +82,7 @@ class Histogram:
         groups, first = np.unique(rows[top], return_index=True)
         worst = self.counts.copy()
         worst[top[first]] += self.missing[groups]
-        return _summed(
+        return _sum_entries(
             np.concatenate([rows, unknown]),
             np.concatenate([self.codes, np.full(len(unknown), self.width - 1, dtype=np.int32)]),
             np.concatenate([worst, self.missing[unknown]]),
@@ -91,7 +91,7 @@ class Histogram:
         )
 
     @classmethod
-    def of_entries(
+    def from_entries(
         cls,
         rows: npt.NDArray[np.integer],
         codes: npt.NDArray[np.integer],
@@ -101,27 +101,29 @@ class Histogram:
         width: int,
     ) -> Histogram:
         """Sum counts given as (group, value, count) in any order."""
-        return _summed(rows.astype(np.intp), codes.astype(np.int32), counts, width, np.zeros(groups, dtype=np.int64))
+        return _sum_entries(
+            rows.astype(np.intp), codes.astype(np.int32), counts, width, np.zeros(groups, dtype=np.int64)
+        )
 
-    def apart(self) -> Histogram:
+    def separate_missing(self) -> Histogram:
         """Remove the missing cells, which the last value represents, from the values."""
         lost = self.codes == self.width - 1
         missing = self.missing + self.reduce(np.add, np.where(lost, self.counts, 0))
         offsets = self.offsets - np.append(0, np.cumsum(lost))[self.offsets]
         return Histogram(offsets, self.codes[~lost], self.counts[~lost], self.width, missing)
 
-    def coarsened(self, nodes: npt.NDArray[np.integer]) -> Histogram:
+    def merge_values(self, nodes: npt.NDArray[np.integer]) -> Histogram:
         """Count coarser values: value v becomes part of `nodes[v]`."""
         width = int(nodes.max()) + 1 if len(nodes) else 0
         if (nodes[1:] > nodes[:-1]).all():  # nothing falls together
-            return self.numbered(nodes, width)
-        return _summed(self.rows, nodes[self.codes].astype(np.int32), self.counts, width, self.missing)
+            return self.renumber(nodes, width)
+        return _sum_entries(self.rows, nodes[self.codes].astype(np.int32), self.counts, width, self.missing)
 
-    def numbered(self, places: npt.NDArray[np.integer], width: int) -> Histogram:
+    def renumber(self, places: npt.NDArray[np.integer], width: int) -> Histogram:
         """Give values other numbers: value v gets the number `places[v]`, which no other gets, of so many."""
         if (places[1:] > places[:-1]).all():
             return Histogram(self.offsets, places[self.codes].astype(np.int32), self.counts, width, self.missing)
-        return _summed(self.rows, places[self.codes].astype(np.int32), self.counts, width, self.missing)
+        return _sum_entries(self.rows, places[self.codes].astype(np.int32), self.counts, width, self.missing)
 
     def take(self, groups: npt.NDArray[np.intp]) -> Histogram:
         """Keep some groups, in the given order."""
@@ -130,13 +132,13 @@ class Histogram:
         entries = np.repeat(self.offsets[groups] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return Histogram(offsets, self.codes[entries], self.counts[entries], self.width, self.missing[groups])
 
-    def merged(self, labels: npt.NDArray[np.intp], groups: int) -> Histogram:
+    def merge_groups(self, labels: npt.NDArray[np.intp], groups: int) -> Histogram:
         """Count merged groups: old group g becomes part of new group `labels[g]`."""
         missing = np.bincount(labels, weights=self.missing, minlength=groups).astype(np.int64)
-        return _summed(labels[self.rows], self.codes, self.counts, self.width, missing)
+        return _sum_entries(labels[self.rows], self.codes, self.counts, self.width, missing)
 
     def __add__(self, other: Histogram) -> Histogram:
-        return _summed(
+        return _sum_entries(
             np.concatenate([self.rows, other.rows]),
             np.concatenate([self.codes, other.codes]),
             np.concatenate([self.counts, other.counts]),
@@ -145,7 +147,7 @@ class Histogram:
         )
 
 
-def _summed(
+def _sum_entries(
     rows: npt.NDArray[np.intp], codes: npt.NDArray[np.int32], counts: Counts, width: int, missing: Counts
 ) -> Histogram:
     keys, summed = sum_by_key(rows.astype(np.int64) * width + codes, counts)
@@ -194,17 +196,17 @@ class Groups:
             self.uncovered + other.uncovered,
         )
 
-    def merged(self, labels: npt.NDArray[np.intp]) -> Groups:
+    def merge_groups(self, labels: npt.NDArray[np.intp]) -> Groups:
         """Merge groups: old group g becomes part of new group `labels[g]`; the totals of the table stay."""
         groups = int(labels.max()) + 1 if len(labels) else 0
         sizes = np.bincount(labels, weights=self.sizes, minlength=groups).astype(np.int64)
-        histograms = {name: h.merged(labels, groups) for name, h in self.histograms.items()}
+        histograms = {name: h.merge_groups(labels, groups) for name, h in self.histograms.items()}
         population = None
         if self.population is not None:
             population = np.bincount(labels, weights=self.population, minlength=groups).astype(np.int64)
         return Groups(sizes, histograms, self.totals, self.domains, population, self.uncovered)
 
-    def numbered_as(self, domains: Mapping[str, Domain]) -> Groups:
+    def align_domains(self, domains: Mapping[str, Domain]) -> Groups:
         """Give values the numbers of other domains, which have them all, where another is given.
 
         Counts stay what they are, so nobody has to count again to compare with another table.
@@ -215,7 +217,7 @@ class Groups:
             if values.equals(domain.values):
                 continue
             places = np.append(domain.encode(pa.chunked_array([values])).astype(np.int64), domain.missing)
-            histograms[name] = self.histograms[name].numbered(places, len(domain) + 1)
+            histograms[name] = self.histograms[name].renumber(places, len(domain) + 1)
             totals[name] = np.zeros(len(domain) + 1, dtype=np.int64)
             np.add.at(totals[name], places, self.totals[name])
         return replace(
@@ -268,7 +270,7 @@ class Groups:
         group: npt.NDArray[np.integer],
         groups: int,
         columns: Sequence[CodedColumn] = (),
-        missing: Missing = Missing.OWN_VALUE,
+        missing: MissingPolicy = MissingPolicy.OWN_VALUE,
         *,
         weights: npt.NDArray[np.integer] | None = None,
         totals: Mapping[str, Counts] | None = None,
@@ -285,5 +287,7 @@ class Groups:
             width = len(column.domain) + 1
             counted = sparse_counts(group, groups, column.codes, width, weights)
             histogram = Histogram(*counted, width, np.zeros(groups, dtype=np.int64))
-            histograms[column.name] = histogram.apart() if missing is Missing.MATCHES_ALL else histogram
+            histograms[column.name] = (
+                histogram.separate_missing() if missing is MissingPolicy.MATCHES_ALL else histogram
+            )
         return cls(sizes, histograms, totals or {}, {column.name: column.domain for column in columns})

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.core.groups import Counts, Histogram
 from sfumato.exceptions import InvalidParameterError
 
-IN_NO_GROUP = -1
+UNGROUPED = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class GroupedRelease:
     shown: npt.NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
-        if len(self.members) and (self.members.min() < IN_NO_GROUP or self.members.max() >= self.groups):
+        if len(self.members) and (self.members.min() < UNGROUPED or self.members.max() >= self.groups):
             raise InvalidParameterError(
                 f"GroupedRelease: members must be numbers of the {self.groups:,} groups, or -1 for no group."
             )
@@ -55,15 +55,15 @@ class GroupedRelease:
         return len(self.histogram.offsets) - 1
 
     @property
-    def open(self) -> npt.NDArray[np.bool_]:
+    def unflagged(self) -> npt.NDArray[np.bool_]:
         """Whose cell is shown beside her record, because she did not flag it."""
         if self.shown is None:
             return np.zeros(len(self.members), dtype=np.bool_)
         return np.append(self.shown, False)[self.members]
 
-    def only(self, groups: npt.NDArray[np.bool_]) -> GroupedRelease:
+    def select_groups(self, groups: npt.NDArray[np.bool_]) -> GroupedRelease:
         """Return the same release with some of its groups; members of the others are in none."""
-        number = np.append(np.where(groups, np.cumsum(groups) - 1, IN_NO_GROUP), IN_NO_GROUP)
+        number = np.append(np.where(groups, np.cumsum(groups) - 1, UNGROUPED), UNGROUPED)
         kept = np.flatnonzero(groups)
         shown = None if self.shown is None else self.shown[kept]
         return GroupedRelease(number[self.members], self.histogram.take(kept), self.counterfeits[kept], shown)
@@ -74,7 +74,7 @@ class GroupedRelease:
         return np.bincount(self.members[self.members >= 0], minlength=self.groups)
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls,
         members: npt.NDArray[np.integer],
         group: npt.NDArray[np.integer],
@@ -85,7 +85,7 @@ class GroupedRelease:
     ) -> GroupedRelease:
         """Count published rows, given as group and value of each; who is in no group of `members` is a counterfeit."""
         once = np.ones(len(group), dtype=np.int64)
-        histogram = Histogram.of_entries(group, codes, once, groups=groups, width=width)
+        histogram = Histogram.from_entries(group, codes, once, groups=groups, width=width)
         own = np.asarray(members, dtype=np.int64)
         return cls(own, histogram, histogram.sizes - np.bincount(own[own >= 0], minlength=groups))
 
@@ -126,31 +126,33 @@ class History:
         return sum(int(each.counterfeits.sum()) for each in self.releases)
 
     @cached_property
-    def open(self) -> npt.NDArray[np.bool_]:
+    def unflagged(self) -> npt.NDArray[np.bool_]:
         """Whose cell some release shows beside her record, because she did not flag it there."""
-        return np.asarray(np.logical_or.reduce([each.open for each in self.releases]))
+        return np.asarray(np.logical_or.reduce([each.unflagged for each in self.releases]))
 
     @property
-    def hidden(self) -> History:
+    def without_unflagged(self) -> History:
         """The same series without cells that are shown because nobody flagged them."""
-        if not self.open.any():
+        if not self.unflagged.any():
             return self
         whole = [np.ones(each.groups, dtype=np.bool_) if each.shown is None else ~each.shown for each in self.releases]
-        return replace(self, releases=tuple(each.only(kept) for each, kept in zip(self.releases, whole, strict=True)))
+        return replace(
+            self, releases=tuple(each.select_groups(kept) for each, kept in zip(self.releases, whole, strict=True))
+        )
 
-    def until(self, release: int) -> History:
+    def truncate(self, release: int) -> History:
         """Return the first releases of the series alone."""
         truth = None if self.truth is None else self.truth[:release]
         return replace(self, releases=self.releases[:release], truth=truth)
 
-    def only(self, release: int) -> History:
+    def select_release(self, release: int) -> History:
         """Return one release as a series of its own."""
         truth = None if self.truth is None else self.truth[release : release + 1]
         return replace(self, releases=self.releases[release : release + 1], truth=truth)
 
-    def coarsened(self, nodes: npt.NDArray[np.integer]) -> History:
+    def merge_values(self, nodes: npt.NDArray[np.integer]) -> History:
         """Return the same series with coarser values: value v becomes part of `nodes[v]`."""
-        releases = tuple(replace(each, histogram=each.histogram.coarsened(nodes)) for each in self.releases)
+        releases = tuple(replace(each, histogram=each.histogram.merge_values(nodes)) for each in self.releases)
         truth = None if self.truth is None else np.where(self.truth >= 0, nodes[self.truth], -1)
         return replace(self, releases=releases, truth=truth, values=())
 

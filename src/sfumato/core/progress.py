@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import Any, Protocol, Self, TypeVar
 
-BEAT = 1.0  # seconds after which somebody who listens is told again
+UPDATE_INTERVAL = 1.0  # seconds after which somebody who listens is told again
 Result = TypeVar("Result")
 
 
@@ -20,10 +20,10 @@ class Progress(Protocol):
         """Show the progress."""
 
 
-class Note(str):
+class ProgressNote(str):
     """A note on the state of a search that also knows its figures: the least loss found, and a lower bound.
 
-    >>> note = Note("loss 0.5, lower bound 0.25", found=0.5, bound=0.25)
+    >>> note = ProgressNote("loss 0.5, lower bound 0.25", found=0.5, bound=0.25)
     >>> note, note.figures
     ('loss 0.5, lower bound 0.25', {'found': 0.5, 'bound': 0.25})
     """
@@ -39,27 +39,27 @@ class Note(str):
         return made
 
 
-def silent(done: float, note: str = "") -> None:
+def ignore_progress(done: float, note: str = "") -> None:
     """Show no progress."""
 
 
-def partly(tell: Progress, start: float, end: float) -> Progress:
+def scale_progress(tell: Progress, start: float, end: float) -> Progress:
     """Return what is told the progress of a part of the work.
 
-    >>> partly(lambda done, note="": print(done, note), 0.5, 1.0)(0.5, "linkage")
+    >>> scale_progress(lambda done, note="": print(done, note), 0.5, 1.0)(0.5, "linkage")
     0.75 linkage
     """
     return lambda done, note="": tell(start + (end - start) * done, note)
 
 
-def wait_for(begun: Sequence[Future[Any]], beat: Callable[[], None]) -> None:
+def wait_for_futures(begun: Sequence[Future[Any]], beat: Callable[[], None]) -> None:
     """Wait until all work is done or some of it has failed, and call `beat` every second from this thread.
 
     If `beat` raises, work that has not begun is dropped, and what is underway is left to end.
     """
     try:
         while True:
-            done, left = wait(begun, BEAT, FIRST_EXCEPTION)
+            done, left = wait(begun, UPDATE_INTERVAL, FIRST_EXCEPTION)
             if not left or any(each.exception() is not None for each in done):
                 break
             beat()
@@ -68,10 +68,10 @@ def wait_for(begun: Sequence[Future[Any]], beat: Callable[[], None]) -> None:
             each.cancel()
 
 
-def while_working(work: Callable[[Progress], Result], tell: Progress) -> Result:
+def run_with_progress(work: Callable[[Progress], Result], tell: Progress) -> Result:
     """Do work in another thread; what it says last is told every second from this one, which may raise to stop it."""
-    if tell is silent:
-        return work(silent)
+    if tell is ignore_progress:
+        return work(ignore_progress)
     said: tuple[float, str] = (0.0, "")
     stopped = False
 
@@ -85,28 +85,28 @@ def while_working(work: Callable[[Progress], Result], tell: Progress) -> Result:
         begun = pool.submit(work, heard)
         try:
             tell(0.0)
-            wait_for([begun], lambda: tell(*said))
+            wait_for_futures([begun], lambda: tell(*said))
         finally:
             stopped = True
     return begun.result()
 
 
 @contextmanager
-def followed(progress: Progress | bool, title: str) -> Iterator[Progress]:
+def open_progress(progress: Progress | bool, title: str) -> Iterator[Progress]:
     """Yield what is told the progress: a function as it is, a bar for True, nothing for False."""
     if progress is True:
-        with bar(title) as tell:
+        with open_progress_bar(title) as tell:
             yield tell
     else:
-        yield silent if progress is False else progress
+        yield ignore_progress if progress is False else progress
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Progress]:
+def open_progress_bar(title: str) -> Iterator[Progress]:
     """Show a bar in the notebook that this runs in, or else on the error stream; it disappears at the end."""
-    shown = _notebook()
+    shown = _notebook_display()
     if shown is not None:
-        yield from _in_notebook(shown, title)
+        yield from _show_in_notebook(shown, title)
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
@@ -122,7 +122,7 @@ def bar(title: str) -> Iterator[Progress]:
         yield tell
 
 
-def _notebook() -> Any:
+def _notebook_display() -> Any:
     """Return what displays HTML in the notebook that this runs in; None elsewhere."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if not hasattr(shell, "kernel"):
@@ -132,16 +132,16 @@ def _notebook() -> Any:
     return import_module("IPython.display")
 
 
-def _in_notebook(shown: Any, title: str) -> Iterator[Progress]:
+def _show_in_notebook(shown: Any, title: str) -> Iterator[Progress]:
     """Show an element that browsers draw themselves, redrawn at every hundredth."""
-    handle = shown.display(shown.HTML(_drawn(title, 0.0, "")), display_id=True)
+    handle = shown.display(shown.HTML(_format_bar(title, 0.0, "")), display_id=True)
     last = 0
 
     def tell(done: float, note: str = "") -> None:
         nonlocal last
         if int(100 * done) != last:
             last = int(100 * done)
-            handle.update(shown.HTML(_drawn(title, done, note)))
+            handle.update(shown.HTML(_format_bar(title, done, note)))
 
     try:
         yield tell
@@ -149,5 +149,5 @@ def _in_notebook(shown: Any, title: str) -> Iterator[Progress]:
         handle.update(shown.HTML(""))
 
 
-def _drawn(title: str, done: float, note: str) -> str:
+def _format_bar(title: str, done: float, note: str) -> str:
     return f'{escape(title)} <progress value="{done:.2f}" max="1"></progress> {escape(note)}'

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedTable
-from sfumato.table.values import text as value_text
-from sfumato.words import Sentence
+from sfumato.table.values import format_value as value_text
+from sfumato.words import LocalizedText
 
 SUPPRESSED_TEXT = "*"
 NOT_PUBLISHED = -1
@@ -72,7 +72,7 @@ class ValueSet:
     @property
     def text(self) -> str:
         """The set in braces, its members quoted if they contain a comma, brace or quote."""
-        return "{" + ", ".join(quoted_member(member) for member in self.texts) + "}"
+        return "{" + ", ".join(quote_member(member) for member in self.texts) + "}"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Suppressed:
 Label: TypeAlias = Exact | Interval | Node | ValueSet | Center | MissingCell | Suppressed
 
 
-class WrittenLabels(Collection[Label]):
+class LabelBatch(Collection[Label]):
     """Labels that can be written all at once, without making them one by one; none of them is a center."""
 
     @property
@@ -114,12 +114,12 @@ class WrittenLabels(Collection[Label]):
 
     @property
     @abstractmethod
-    def of_values(self) -> bool:
+    def are_all_values(self) -> bool:
         """Whether all labels are values or missing cells."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Recoded:
+class RecodedAttribute:
     """One attribute as published: a label for every group."""
 
     labels: Collection[Label]
@@ -128,13 +128,13 @@ class Recoded:
     @property
     def texts(self) -> pa.Array:
         """The text of every label, empty for a missing cell."""
-        if isinstance(self.labels, WrittenLabels):
+        if isinstance(self.labels, LabelBatch):
             return self.labels.texts
         return pa.array([label.text for label in self.labels], pa.string())
 
 
 @dataclass(frozen=True)
-class Bound:
+class LossBound:
     """How good the result of a search is, as far as a lower bound can prove.
 
     Parameters
@@ -157,23 +157,25 @@ class Bound:
         return self.bound >= self.found - ROUNDING * abs(self.found)
 
     @property
-    def sentence(self) -> Sentence:
+    def describe(self) -> LocalizedText:
         """How good the result is, in words."""
         key = "search.reached" if self.optimal else "search.bounded"
-        return self._compared(Sentence(key, objective=self.objective, found=self.found, bound=self.bound))
+        return self._compared(LocalizedText(key, objective=self.objective, found=self.found, bound=self.bound))
 
-    def _compared(self, sentence: Sentence) -> Sentence:
+    def _compared(self, sentence: LocalizedText) -> LocalizedText:
         """Add to a sentence what groups are compared with."""
         if not self.compared_with:
             return sentence
-        return Sentence("search.compared", proof=sentence, table=Sentence(f"search.table.{self.compared_with}"))
+        return LocalizedText(
+            "search.compared", proof=sentence, table=LocalizedText(f"search.table.{self.compared_with}")
+        )
 
     def __str__(self) -> str:
-        return self.sentence
+        return self.describe
 
 
 @dataclass(frozen=True)
-class Proof(Bound):
+class OptimalityProof(LossBound):
     """How good the result of a search through known recodings is, as far as the search can prove.
 
     Parameters
@@ -190,10 +192,10 @@ class Proof(Bound):
     candidates: int
 
     @property
-    def sentence(self) -> Sentence:
+    def describe(self) -> LocalizedText:
         """How good the result is, in words."""
         return self._compared(
-            Sentence(
+            LocalizedText(
                 "search.proven" if self.optimal else "search.found",
                 objective=self.objective,
                 found=self.found,
@@ -229,7 +231,7 @@ class Counterfeits:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Publication:
+class TableSolution:
     """What is published about every case of a coded table.
 
     Parameters
@@ -248,11 +250,11 @@ class Publication:
     """
 
     group: npt.NDArray[np.int32]
-    recoded: Mapping[str, Recoded]
-    by_value: Mapping[str, Recoded] = field(default_factory=dict)
+    recoded: Mapping[str, RecodedAttribute]
+    by_value: Mapping[str, RecodedAttribute] = field(default_factory=dict)
     buckets: Mapping[str, npt.NDArray[np.int32]] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = ()
-    proof: Bound | None = None
+    proof: LossBound | None = None
     counterfeits: tuple[Counterfeits, ...] = ()
     waiting: int = 0
 
@@ -261,27 +263,27 @@ class Publication:
         return table.records(np.flatnonzero(self.group == NOT_PUBLISHED))
 
 
-def is_plain_member(text: str) -> bool:
+def is_unquoted_member(text: str) -> bool:
     """Return whether a member of a set is written without quotes."""
     return bool(text) and not NEEDS_QUOTES & set(text) and text == text.strip()
 
 
-def plain_members(texts: pa.Array) -> npt.NDArray[np.bool_]:
+def mask_unquoted_members(texts: pa.Array) -> npt.NDArray[np.bool_]:
     """Return for many members of sets whether they are written without quotes.
 
-    >>> plain_members(pa.array(["flu", "flu, cold", "common cold"])).tolist()
+    >>> mask_unquoted_members(pa.array(["flu", "flu, cold", "common cold"])).tolist()
     [True, False, True]
     """
     plain = pc.match_substring_regex(texts, SURELY_PLAIN).to_numpy(zero_copy_only=False, writable=True)
     for place in np.flatnonzero(~plain).tolist():
-        plain[place] = is_plain_member(texts[place].as_py())
+        plain[place] = is_unquoted_member(texts[place].as_py())
     return np.asarray(plain)
 
 
-def quoted_member(text: str) -> str:
+def quote_member(text: str) -> str:
     """Write a member of a set.
 
-    >>> quoted_member("flu"), quoted_member("flu, cold")
+    >>> quote_member("flu"), quote_member("flu, cold")
     ('flu', '"flu, cold"')
     """
-    return text if is_plain_member(text) else '"' + text.replace('"', '""') + '"'
+    return text if is_unquoted_member(text) else '"' + text.replace('"', '""') + '"'

@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from sfumato.coding.domain import Domain
 
-UNSIGNED = -1  # the place of a person without a signature
+NO_SIGNATURE = -1  # the place of a person without a signature
 Cases = npt.NDArray[np.integer]
-Told = npt.NDArray[np.bool_]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Companies:
+class CoMembers:
     """With whom persons were in groups, and what cells that were shown say about these groups.
 
     Parameters
@@ -30,12 +30,12 @@ class Companies:
     """
 
     of_case: npt.NDArray[np.int64]
-    closed: Told
-    may_show: Told
+    closed: Flags
+    may_show: Flags
 
-    def take(self, cases: Cases) -> Companies:
+    def take(self, cases: Cases) -> CoMembers:
         """Return the companies of some cases."""
-        return Companies(self.of_case[cases], self.closed[cases], self.may_show[cases])
+        return CoMembers(self.of_case[cases], self.closed[cases], self.may_show[cases])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,10 +59,10 @@ class Signatures:
     sets: tuple[tuple[int, ...], ...]
     of_case: npt.NDArray[np.int32]
     texts: tuple[str | None, ...]
-    shown: Told
-    changed: Told
+    shown: Flags
+    changed: Flags
     permanent: bool = True
-    companies: Companies | None = None
+    companies: CoMembers | None = None
 
     @property
     def width(self) -> int:
@@ -81,16 +81,16 @@ class Signatures:
         )
 
     @classmethod
-    def coded(
+    def from_texts(
         cls,
         domain: Domain,
         named: Sequence[Sequence[str | None]],
         of_case: npt.NDArray[np.int32],
-        shown: Told,
-        changed: Told,
+        shown: Flags,
+        changed: Flags,
         *,
         permanent: bool = True,
-        companies: Companies | None = None,
+        companies: CoMembers | None = None,
     ) -> Signatures:
         """Give signatures, told by the texts of their values, the codes of a domain.
 
@@ -112,7 +112,7 @@ class Signatures:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KnownPersons:
+class KnownIndividuals:
     """What a ledger knows of the persons of a table, case by case; a search gets it with its task.
 
     Parameters
@@ -122,16 +122,16 @@ class KnownPersons:
     signatures : by sensitive attribute, and by attribute with flags.
     """
 
-    published: Told
+    published: Flags
     waited: npt.NDArray[np.int64]
     signatures: Mapping[str, Signatures] = field(default_factory=dict)
 
     @property
-    def any(self) -> bool:
+    def is_any_known(self) -> bool:
         """Whether anybody is known, because she was published or waits."""
         return bool(self.published.any() or self.waited.any())
 
-    def take(self, cases: Cases) -> KnownPersons:
+    def take(self, cases: Cases) -> KnownIndividuals:
         """Return what is known of some cases."""
         signatures = {name: each.take(cases) for name, each in self.signatures.items()}
-        return KnownPersons(self.published[cases], self.waited[cases], signatures)
+        return KnownIndividuals(self.published[cases], self.waited[cases], signatures)

@@ -1,3 +1,3 @@
 from .one_process import fuse as fuse
 from .party import Party as Party
-from .requirements import Requirement as Requirement
+from .requirements import KAnonymityRequirement as KAnonymityRequirement

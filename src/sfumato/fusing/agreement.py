@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.fusing.requirements import Requirement, without_implied
+from sfumato.fusing.requirements import KAnonymityRequirement, drop_implied
 from sfumato.validation import require
 
 PROTOCOL = "sfumato-fusion-1"
@@ -15,7 +15,7 @@ Scoring = Literal["sensitive", "sensitive-sum", "plain"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement:
+class SessionParameters:
     """What is fused, and what the result must keep; the same at all parties.
 
     Parameters
@@ -29,7 +29,7 @@ class Agreement:
 
     parties: tuple[str, ...]
     target: str
-    requirements: tuple[Requirement, ...]
+    requirements: tuple[KAnonymityRequirement, ...]
     scoring: Scoring = "sensitive"
 
     def __post_init__(self) -> None:
@@ -41,7 +41,7 @@ class Agreement:
         if not self.requirements:
             raise InvalidParameterError("There is no requirement; give at least one Requirement.")
         object.__setattr__(self, "parties", tuple(self.parties))
-        object.__setattr__(self, "requirements", without_implied(self.requirements))
+        object.__setattr__(self, "requirements", drop_implied(self.requirements))
 
     def to_toml(self) -> str:
         """Write the agreement as it stands in the file of a party."""
@@ -62,6 +62,6 @@ class Agreement:
         }
 
 
-def differing(mine: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
+def differing_fields(mine: Mapping[str, str], theirs: Mapping[str, str]) -> list[str]:
     """Return the names of the points that differ."""
     return sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))

@@ -12,14 +12,14 @@ from sfumato.algorithms.cuts.tree import Part, Tree
 from sfumato.coding.codes import CodedColumn
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.fusing.agreement import Scoring
-from sfumato.fusing.factors import class_counts, gain_ratio, information_gain, rounded
+from sfumato.fusing.factors import count_classes, gain_ratio, information_gain, round_score
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class SpecializationCandidate:
     """A node that can be specialized, its children, and its score."""
 
     attribute: str
@@ -28,7 +28,7 @@ class Candidate:
     parts: tuple[Part, ...]
 
 
-class OwnAttribute:
+class LocalAttribute:
     """One attribute at its owner: its nodes, and the number of records of each class for every value.
 
     Nodes are numbered as they appear; number 0 is the root. If numbers are cut, missing ones become a third part.
@@ -55,7 +55,7 @@ class OwnAttribute:
         self.name = column.name
         self.codes = column.codes.astype(np.int64)
         self.tree = Tree.of(column.domain, missing=bool((self.codes == column.domain.missing).any()))
-        self._counts = class_counts(self.codes, classes, (self.tree.codes, int(classes.max(initial=0)) + 1))
+        self._counts = count_classes(self.codes, classes, (self.tree.codes, int(classes.max(initial=0)) + 1))
         self._weight = 1.0 if scoring == "plain" else weight
         self._factors = _leaf_factors(self.tree, 1.0 if scoring == "plain" else value_factors)
         self._summed = scoring == "sensitive-sum"
@@ -71,23 +71,23 @@ class OwnAttribute:
         text = self.tree.label(part).text
         return SUPPRESSED_TEXT if text is None else text
 
-    def candidate(self, number: int) -> Candidate | None:
+    def candidate(self, number: int) -> SpecializationCandidate | None:
         """Return what specializing a node is worth; None if it is a leaf or nothing is gained."""
         part = self.parts[number]
         parts = self._below(part)
         if parts is None:
             return None
         counts = np.array([self._counts[each.first : each.last + 1].sum(axis=0) for each in parts])
-        score = rounded(gain_ratio(counts) * self._weight * self._factor(part))
-        return Candidate(self.name, number, score, parts) if score > 0 else None
+        score = round_score(gain_ratio(counts) * self._weight * self._factor(part))
+        return SpecializationCandidate(self.name, number, score, parts) if score > 0 else None
 
-    def children(self, candidate: Candidate, records: Ints) -> Ints:
+    def children(self, candidate: SpecializationCandidate, records: Ints) -> Ints:
         """Return for records of the node which of its children they belong to."""
         sizes = [part.last - part.first + 1 for part in candidate.parts]
         child = np.repeat(np.arange(len(sizes)), sizes)
         return np.asarray(child[self.codes[records] - candidate.parts[0].first])
 
-    def specialize(self, candidate: Candidate) -> Iterator[int]:
+    def specialize(self, candidate: SpecializationCandidate) -> Iterator[int]:
         """Replace a node by its children; return their numbers."""
         for part in candidate.parts:
             self.parts.append(part)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
-from sfumato.table.extras import optional_library
+from sfumato.table.extras import import_optional
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -28,26 +28,26 @@ PRIVATE = 0o600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Identity:
+class Credentials:
     """The files of a party's key, which nobody else may see, and its certificate, which the others get."""
 
     key: Path
     certificate: Path
 
 
-def make_identity(name: str, folder: Path) -> Identity:
+def create_credentials(name: str, folder: Path) -> Credentials:
     """Make a key and a certificate for a party, as `NAME.key` and `NAME.crt`; existing ones are never overwritten."""
     _require_cryptography()
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
-    made = Identity(key=folder / f"{name}.key", certificate=folder / f"{name}.crt")
+    made = Credentials(key=folder / f"{name}.key", certificate=folder / f"{name}.crt")
     key = ec.generate_private_key(ec.SECP256R1())
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    _write(made.key, secret, PRIVATE)
-    _write(made.certificate, _certificate(name, key).public_bytes(serialization.Encoding.PEM), 0o644)
+    _write_private(made.key, secret, PRIVATE)
+    _write_private(made.certificate, _certificate(name, key).public_bytes(serialization.Encoding.PEM), 0o644)
     return made
 
 
@@ -70,17 +70,17 @@ def read_certificate(path: Path, name: str) -> bytes:
     return certificate.public_bytes(serialization.Encoding.DER)
 
 
-def fingerprint(certificate: bytes) -> str:
+def certificate_fingerprint(certificate: bytes) -> str:
     """Return what owners compare by telephone: the SHA-256 of a certificate's bytes, in groups of four digits.
 
-    >>> fingerprint(b"")[:19]
+    >>> certificate_fingerprint(b"")[:19]
     'E3B0 C442 98FC 1C14'
     """
     digits = sha256(certificate).hexdigest().upper()
     return " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))
 
 
-def tls(identity: Identity, trusted: Iterable[bytes], *, server: bool) -> ssl.SSLContext:
+def tls_context(identity: Credentials, trusted: Iterable[bytes], *, server: bool) -> ssl.SSLContext:
     """Prepare TLS 1.3 connections in which both sides show certificates, and only the trusted ones are accepted.
 
     Parameters
@@ -90,7 +90,7 @@ def tls(identity: Identity, trusted: Iterable[bytes], *, server: bool) -> ssl.SS
         exactly the same certificate is shown.
     server : whether others connect to this party.
     """
-    _refuse_open(identity.key)
+    _check_key_permissions(identity.key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False
@@ -110,7 +110,7 @@ def tls(identity: Identity, trusted: Iterable[bytes], *, server: bool) -> ssl.SS
 
 
 def _require_cryptography() -> None:
-    optional_library("cryptography", extra="parties", error=InvalidParameterError)
+    import_optional("cryptography", extra="parties", error=InvalidParameterError)
 
 
 def _certificate(name: str, key: object) -> x509.Certificate:
@@ -153,7 +153,7 @@ def _certificate(name: str, key: object) -> x509.Certificate:
     )
 
 
-def _write(path: Path, content: bytes, mode: int) -> None:
+def _write_private(path: Path, content: bytes, mode: int) -> None:
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(content)
@@ -161,7 +161,7 @@ def _write(path: Path, content: bytes, mode: int) -> None:
         raise WriteError(f"{path} cannot be written: {error.strerror}; choose another folder.") from None
 
 
-def _refuse_open(key: Path) -> None:
+def _check_key_permissions(key: Path) -> None:
     """Refuse a key that other users of the machine may read, if the system supports that."""
     try:
         mode = key.stat().st_mode

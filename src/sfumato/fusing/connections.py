@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sfumato.exceptions import SchemaError
-from sfumato.fusing.agreement import Agreement
-from sfumato.fusing.certificates import Identity
-from sfumato.validation import is_number, require
+from sfumato.fusing.agreement import SessionParameters
+from sfumato.fusing.certificates import Credentials
+from sfumato.validation import is_finite_number, require
 
 LAST_PORT = 65535
-LEAST_SILENCE = 2
+MIN_SILENCE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Address:
     port: int
 
     @classmethod
-    def read(cls, text: str, owner: str) -> Address:
+    def parse(cls, text: str, owner: str) -> Address:
         """Read `host:port`.
 
         >>> Address.read("[::1]:7701", "listen")
@@ -49,7 +49,7 @@ class Peer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Waiting:
+class Timeouts:
     """How long a party waits, in seconds.
 
     Parameters
@@ -64,13 +64,13 @@ class Waiting:
     step: float = 3600.0
 
     def __post_init__(self) -> None:
-        for name, least in (("others", 0), ("silence", LEAST_SILENCE), ("step", LEAST_SILENCE)):
+        for name, least in (("others", 0), ("silence", MIN_SILENCE), ("step", MIN_SILENCE)):
             given = getattr(self, name)
-            require(is_number(given) and given >= least, self, name, f"at least {least} seconds", given)
+            require(is_finite_number(given) and given >= least, self, name, f"at least {least} seconds", given)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Connections:
+class PeerConnections:
     """How one party reaches the others.
 
     Of two parties, the one named first in the agreement listens, and the other connects to it.
@@ -85,12 +85,12 @@ class Connections:
     """
 
     me: str
-    identity: Identity
+    identity: Credentials
     peers: Sequence[Peer]
     listen: Address | None = None
-    waiting: Waiting = field(default_factory=Waiting)
+    waiting: Timeouts = field(default_factory=Timeouts)
 
-    def fitting(self, agreement: Agreement) -> tuple[dict[str, Peer], dict[str, Address]]:
+    def for_session(self, agreement: SessionParameters) -> tuple[dict[str, Peer], dict[str, Address]]:
         """Return the others by name, and where those listen that this party connects to; refuse what is missing."""
         peers = {peer.name: peer for peer in self.peers}
         wanted = [name for name in agreement.parties if name != self.me]

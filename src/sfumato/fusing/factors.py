@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 Counts = npt.NDArray[np.int64]
 DIGITS = 10  # significant digits of scores: differences by rounding alone are ties
-LEAST_GAIN = 1e-12  # bits; less is due to rounding and not a gain
+MIN_GAIN = 1e-12  # bits; less is due to rounding and not a gain
 
 
 def entropy(counts: Counts) -> float:
@@ -38,7 +38,7 @@ def information_gain(counts: Counts) -> float:
     sizes = counts.sum(axis=1)
     inside = sum(size / sizes.sum() * entropy(child) for size, child in zip(sizes, counts, strict=True) if size)
     gain = entropy(counts.sum(axis=0)) - float(inside)
-    return gain if gain > LEAST_GAIN else 0.0
+    return gain if gain > MIN_GAIN else 0.0
 
 
 def gain_ratio(counts: Counts) -> float:
@@ -51,19 +51,19 @@ def gain_ratio(counts: Counts) -> float:
     return information_gain(counts) / split if split > 0 else 0.0
 
 
-def rounded(score: float) -> float:
+def round_score(score: float) -> float:
     """Round a score to its significant digits.
 
-    >>> rounded(0.1 + 0.2) == rounded(0.3)
+    >>> round_score(0.1 + 0.2) == round_score(0.3)
     True
     """
     return float(f"{score:.{DIGITS}g}")
 
 
-def attribute_factors(gains: Mapping[str, float]) -> dict[str, float]:
+def attribute_sensitivities(gains: Mapping[str, float]) -> dict[str, float]:
     """Weight a provider's attributes: those that reveal more about the class are more sensitive and weigh less; sum 1.
 
-    >>> weighed = attribute_factors({"sex": 0.3, "salary": 0.7})
+    >>> weighed = attribute_sensitivities({"sex": 0.3, "salary": 0.7})
     >>> round(weighed["sex"], 6), round(weighed["salary"], 6)
     (0.7, 0.3)
     """
@@ -73,7 +73,7 @@ def attribute_factors(gains: Mapping[str, float]) -> dict[str, float]:
     return {name: (1 - gain / total) / (many - 1) for name, gain in gains.items()}
 
 
-def class_counts(children: npt.NDArray[np.integer], classes: npt.NDArray[np.integer], shape: Sequence[int]) -> Counts:
+def count_classes(children: npt.NDArray[np.integer], classes: npt.NDArray[np.integer], shape: Sequence[int]) -> Counts:
     """Count records per child and class."""
     many, width = shape
     keys = children.astype(np.int64) * width + classes

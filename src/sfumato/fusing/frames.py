@@ -63,7 +63,7 @@ class NetworkFrame:
     body: bytes
 
 
-def written(kind: FramePurpose, number: int, session: bytes, body: bytes = b"") -> bytes:
+def encode_frame(kind: FramePurpose, number: int, session: bytes, body: bytes = b"") -> bytes:
     """Encode a frame as bytes."""
     return _HEADER.pack(_MAGIC, WIRE_VERSION, kind, number, session, len(body)) + body
 
@@ -88,7 +88,7 @@ class FramedConnection:
         self.over = asyncio.Event()
 
     @property
-    def their_session(self) -> bytes | None:
+    def peer_session(self) -> bytes | None:
         """The session that the other side has started, if any."""
         return self._their_session
 
@@ -96,7 +96,7 @@ class FramedConnection:
         """Send a frame; after the end it is dropped."""
         if self._writer.is_closing():
             return
-        self._writer.write(written(kind, self._sent, self.session, body))
+        self._writer.write(encode_frame(kind, self._sent, self.session, body))
         self._sent += 1
 
     async def read(self, sender: str) -> NetworkFrame | None:
@@ -152,20 +152,20 @@ class FramedConnection:
                 pass
         self.over.set()
 
-    def shown_certificate(self) -> bytes:
+    def peer_certificate(self) -> bytes:
         """Return the certificate that the other side has shown."""
         shown: bytes | None = self._writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
         return shown or b""
 
-    async def hang_up(self, patience: float) -> None:
+    async def close(self, patience: float) -> None:
         """Send the rest, and end the connection."""
         self._writer.close()
         with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(patience):
                 await self._writer.wait_closed()
-        self.drop()
+        self.abort()
 
-    def drop(self) -> None:
+    def abort(self) -> None:
         """End the connection at once."""
         self._writer.transport.abort()
         self.over.set()

@@ -9,19 +9,19 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from sfumato.catalogue import measure
-from sfumato.fusing.agreement import Agreement
+from sfumato.catalogue import compute_metrics
+from sfumato.fusing.agreement import SessionParameters
 from sfumato.judging.audit.audit import Audit
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures import Measured
-from sfumato.reporting.handover import Handover
-from sfumato.reporting.publishable import HandedOver
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.measures import MetricInput
+from sfumato.reporting.handover import ReleaseBundle
+from sfumato.reporting.publishable import AuditedRelease
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import FrameKind, SameKind
+from sfumato.table.frames import DataFrameBackend, SameBackend
 
 
 @dataclass(frozen=True, kw_only=True)
-class Learned:
+class Disclosure:
     """One thing that a party learned from the others, or told them."""
 
     round: int
@@ -33,7 +33,7 @@ class Learned:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Fused(HandedOver):
+class FusionResult(AuditedRelease):
     """One anonymous table with the attributes of all parties.
 
     `evidence` holds the table, with rows sorted by what they show, the same at all parties; nobody has the original.
@@ -44,12 +44,12 @@ class Fused(HandedOver):
     it raises, nothing is there.
     """
 
-    evidence: Evidence
+    evidence: AuditContext
     audit: Audit
-    recipe: Agreement
-    transcript: Sequence[Learned]
+    recipe: SessionParameters
+    transcript: Sequence[Disclosure]
     lengths: tuple[int, ...]
-    kind: FrameKind
+    kind: DataFrameBackend
     warning: str | None = None
     confirm: Callable[[], None] | None = None
 
@@ -64,15 +64,15 @@ class Fused(HandedOver):
         return self.evidence.schema
 
     @cached_property
-    def frame(self) -> SameKind:
+    def frame(self) -> SameBackend:
         """The published table, of the party's dataframe kind."""
         return self.kind.restore(self.published)
 
     @cached_property
-    def measures(self) -> Mapping[str, float]:
+    def metrics(self) -> Mapping[str, float]:
         """What the fusion has lost, as far as can be told without the original."""
-        measured = Measured.of(self.evidence.table, suppressed=0, sensitive=self.evidence.groups.histograms)
-        return measure(measured, covers=False)
+        measured = MetricInput.of(self.evidence.table, suppressed=0, sensitive=self.evidence.groups.histograms)
+        return compute_metrics(measured, covers=False)
 
     @property
     def rounds(self) -> int:
@@ -85,13 +85,13 @@ class Fused(HandedOver):
             f"{self.rounds:,} rounds\n{self.audit!r}" + (f"\n{self.warning}" if self.warning else "")
         )
 
-    def _handover(self) -> Handover:
+    def _bundle(self) -> ReleaseBundle:
         told = json.dumps([asdict(each) for each in self.transcript], indent=2, ensure_ascii=False)
-        return Handover(
+        return ReleaseBundle(
             evidence=self.evidence,
             models=tuple(verdict.model for verdict in self.audit.verdicts),
             audit=self.audit,
-            measures=self.measures,
+            metrics=self.metrics,
             recipe=self.recipe.to_toml(),
             internal={"transcript.json": told + "\n"},
             confirm=self.confirm,

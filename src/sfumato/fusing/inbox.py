@@ -6,10 +6,10 @@ import queue
 
 from sfumato.exceptions import ProtocolError
 
-LONGEST_QUEUE = 1 << 30  # bytes from one party waiting to be read
+MAX_QUEUE_LENGTH = 1 << 30  # bytes from one party waiting to be read
 
 
-class Inbox:
+class MessageQueue:
     """Messages from one party that have not been read yet; filled by one thread and read by another."""
 
     def __init__(self) -> None:
@@ -26,9 +26,9 @@ class Inbox:
     @property
     def full(self) -> bool:
         """Whether so much is waiting that something must be wrong."""
-        return self._came - self._went > LONGEST_QUEUE
+        return self._came - self._went > MAX_QUEUE_LENGTH
 
-    def take(self, patience: float) -> bytes | ProtocolError | None:
+    def get(self, patience: float) -> bytes | ProtocolError | None:
         """Wait for the next message; None if there is none in time."""
         try:
             message = self._waiting.get(timeout=patience)

@@ -19,11 +19,11 @@ from functools import partial
 from hashlib import sha256
 
 from sfumato.exceptions import ProtocolError, SchemaError
-from sfumato.fusing.agreement import Agreement, differing
-from sfumato.fusing.certificates import read_certificate, tls
-from sfumato.fusing.connections import Address, Connections
+from sfumato.fusing.agreement import SessionParameters, differing_fields
+from sfumato.fusing.certificates import read_certificate, tls_context
+from sfumato.fusing.connections import Address, PeerConnections
 from sfumato.fusing.frames import AGAIN, FramedConnection, FramePurpose, NetworkFrame
-from sfumato.fusing.secure.messages import pack, unpack
+from sfumato.fusing.secure.messages import pack_message, unpack_message
 
 SHAKING_HANDS = 10.0  # seconds for TLS and greetings
 HANGING_UP = 1.0
@@ -33,41 +33,41 @@ LOOKING = 0.05  # seconds between looks who has connected
 LATEST = 2.0
 SLOWER = 1.5
 NONCE = 32
-MOST_GUESTS = 64  # who have not proved yet who they are; the one that has taken longest makes room
-MOST_NOTES = 20  # about those who were turned away
+MAX_GUESTS = 64  # who have not proved yet who they are; the one that has taken longest makes room
+MAX_NOTES = 20  # about those who were turned away
 BUFFER = 1 << 20
 
 Note = Callable[[str], None]
 Admit = Callable[[str, bytes, FramedConnection], None]
 
 
-class Gone(Exception):  # noqa: N818 - no failure: the other side may come again
+class PeerDisconnected(Exception):  # noqa: N818 - no failure: the other side may come again
     """The other side left before it said anything."""
 
 
-class HungUp(Gone):
+class AuthenticatedPeerDisconnected(PeerDisconnected):
     """The other side proved its identity, then left."""
 
 
 @dataclass(frozen=True, eq=False)
-class Greeting:
+class Hello:
     """What a party says first: its name, a fresh random number, and its agreement."""
 
     name: str
     nonce: bytes
-    agreement: Agreement
+    agreement: SessionParameters
 
-    def written(self) -> bytes:
+    def encode(self) -> bytes:
         """Return it as a message."""
         settings = json.dumps(self.agreement.settings())
-        return pack("hello", name=self.name, nonce=self.nonce, settings=settings)
+        return pack_message("hello", name=self.name, nonce=self.nonce, settings=settings)
 
-    def answered(self, peer: str, body: bytes) -> bytes:
+    def check_peer(self, peer: str, body: bytes) -> bytes:
         """Compare the greeting of a peer with this one; return its random number."""
-        message = unpack("hello", body, sender=f"party {peer!r}")
+        message = unpack_message("hello", body, sender=f"party {peer!r}")
         if message.text("name") != peer:
             raise ProtocolError(f"The certificate of party {peer!r} is used under another name; correct the names.")
-        points = differing(self.agreement.settings(), _settings(message.text("settings")))
+        points = differing_fields(self.agreement.settings(), _parse_settings(message.text("settings")))
         if points:
             raise ProtocolError(
                 f"Parties {self.name!r} and {peer!r} do not agree on: {', '.join(points)}; make the agreements equal."
@@ -75,7 +75,7 @@ class Greeting:
         return message.blob("nonce", length=NONCE)
 
 
-class Meeting:
+class Rendezvous:
     """What one party needs to meet the others; reads and checks all files on creation.
 
     Parameters
@@ -88,23 +88,25 @@ class Meeting:
     """
 
     def __init__(
-        self, connections: Connections, agreement: Agreement, *, retry: bool, note: Note, admit: Admit
+        self, connections: PeerConnections, agreement: SessionParameters, *, retry: bool, note: Note, admit: Admit
     ) -> None:
-        peers, self.addresses = connections.fitting(agreement)
+        peers, self.addresses = connections.for_session(agreement)
         certificates = {name: read_certificate(peer.certificate, name) for name, peer in peers.items()}
         read_certificate(connections.identity.certificate, connections.me)
         self._pinned = {sha256(certificate).digest(): name for name, certificate in certificates.items()}
         if len(self._pinned) < len(certificates):
             raise SchemaError("Two peers have the same certificate; give each its own.")
-        self.greeting = Greeting(connections.me, secrets.token_bytes(NONCE), agreement)
-        self._inward = tls(connections.identity, certificates.values(), server=True)
-        self._outward = {name: tls(connections.identity, [certificates[name]], server=False) for name in self.addresses}
+        self.greeting = Hello(connections.me, secrets.token_bytes(NONCE), agreement)
+        self._inward = tls_context(connections.identity, certificates.values(), server=True)
+        self._outward = {
+            name: tls_context(connections.identity, [certificates[name]], server=False) for name in self.addresses
+        }
         self._retry, self._note, self._admit = retry, note, admit
         self._turned_away = 0
         last = connections.me == agreement.parties[-1]
-        self.listener = None if last or connections.listen is None else _listening(connections.listen)
+        self.listener = None if last or connections.listen is None else _listen_socket(connections.listen)
 
-    async def welcome(self) -> None:
+    async def accept(self) -> None:
         """Let others connect, until this is stopped.
 
         We look who is there instead of `sock_accept`, which complains about an invalid state if somebody connects at
@@ -120,34 +122,34 @@ class Meeting:
                     await asyncio.sleep(LOOKING)
                     continue
                 connected.setblocking(False)  # noqa: FBT003 - a socket takes it so
-                if len(waiting) >= MOST_GUESTS:
+                if len(waiting) >= MAX_GUESTS:
                     longest = next(iter(waiting))
                     del waiting[longest]
                     longest.cancel()
                 guest = guests.create_task(self._receive(connected, str(address[0])))
                 waiting[guest] = None
                 guest.add_done_callback(lambda done: waiting.pop(done, None))
-                guest.add_done_callback(partial(_close_if_cancelled, connected))
+                guest.add_done_callback(partial(_close_if_canceled, connected))
                 await asyncio.sleep(0)
 
     async def _receive(self, connected: socket.socket, host: str) -> None:
         try:
             line = await self._secured(connected)
             name, nonce = await self._greet(line)
-        except (OSError, Gone):
-            self._turn_away(host)
+        except (OSError, PeerDisconnected):
+            self._note_rejection(host)
         except asyncio.CancelledError:
-            self._turn_away(host)
+            self._note_rejection(host)
             raise
         else:
             self._admit(name, nonce, line)
 
-    def _turn_away(self, host: str) -> None:
+    def _note_rejection(self, host: str) -> None:
         """Say that somebody was turned away, so often that it helps and not so often that it hides all else."""
         self._turned_away += 1
-        if self._turned_away <= MOST_NOTES:
+        if self._turned_away <= MAX_NOTES:
             self._note(f"A connection from {host} was turned away: it did not prove to be one of the peers.")
-        if self._turned_away == MOST_NOTES:
+        if self._turned_away == MAX_NOTES:
             self._note("Further connections that do not prove to be one of the peers are turned away without a word.")
 
     async def _secured(self, connected: socket.socket) -> FramedConnection:
@@ -159,16 +161,16 @@ class Meeting:
         )
         return FramedConnection(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
 
-    async def reach(self, name: str) -> None:
+    async def connect(self, name: str) -> None:
         """Connect to a party that listens, repeatedly if requested."""
         address, delay, told, refused = self.addresses[name], SOON, False, 0
         while True:
             try:
                 line = await self._called(name, address)
                 _, nonce = await self._greet(line)
-            except (OSError, Gone) as error:
-                refused = refused + 1 if isinstance(error, HungUp) else 0
-                self._refuse_for_good(name, address, error, refused)
+            except (OSError, PeerDisconnected) as error:
+                refused = refused + 1 if isinstance(error, AuthenticatedPeerDisconnected) else 0
+                self._abort_unless_retrying(name, address, error, refused)
                 if not told:
                     self._note(f"Waiting for party {name!r} at {address}.")
                     told = True
@@ -178,7 +180,7 @@ class Meeting:
                 self._admit(name, nonce, line)
                 return
 
-    def _refuse_for_good(self, name: str, address: Address, error: Exception, refused: int) -> None:
+    def _abort_unless_retrying(self, name: str, address: Address, error: Exception, refused: int) -> None:
         """Refuse if trying again is useless, or not requested."""
         if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
             raise ProtocolError(
@@ -203,39 +205,39 @@ class Meeting:
 
     async def _greet(self, line: FramedConnection) -> tuple[str, bytes]:
         """Say who we are, and learn who the other side is: the pinned certificate decides, not what it says."""
-        name = self._pinned.get(sha256(line.shown_certificate()).digest())
+        name = self._pinned.get(sha256(line.peer_certificate()).digest())
         if name is None:
-            line.drop()
-            raise Gone
+            line.abort()
+            raise PeerDisconnected
         try:
-            line.write(FramePurpose.HELLO, self.greeting.written())
+            line.write(FramePurpose.HELLO, self.greeting.encode())
             async with asyncio.timeout(SHAKING_HANDS):
                 frame = await line.read(name)
             return name, self._answer(name, frame)
-        except (OSError, ProtocolError, Gone):
-            await line.hang_up(HANGING_UP)
+        except (OSError, ProtocolError, PeerDisconnected):
+            await line.close(HANGING_UP)
             raise
         except asyncio.CancelledError:
-            line.drop()
+            line.abort()
             raise
 
     def _answer(self, name: str, frame: NetworkFrame | None) -> bytes:
         if frame is not None and frame.kind is FramePurpose.HELLO:
-            return self.greeting.answered(name, frame.body)
+            return self.greeting.check_peer(name, frame.body)
         if frame is None:
-            raise HungUp
+            raise AuthenticatedPeerDisconnected
         if frame.kind is FramePurpose.ABORT:
-            raise Gone
+            raise PeerDisconnected
         raise ProtocolError(f"Party {name!r} sent something before its greeting; {AGAIN}.")
 
 
-def _close_if_cancelled(connected: socket.socket, guest: asyncio.Task[None]) -> None:
+def _close_if_canceled(connected: socket.socket, guest: asyncio.Task[None]) -> None:
     """Close the connection of a guest that had to make room, also if it had not begun."""
     if guest.cancelled():
         connected.close()
 
 
-def _listening(address: Address) -> socket.socket:
+def _listen_socket(address: Address) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
         listener = socket.create_server((address.host, address.port), family=family)
@@ -247,7 +249,7 @@ def _listening(address: Address) -> socket.socket:
     return listener
 
 
-def _settings(text: str) -> dict[str, str]:
+def _parse_settings(text: str) -> dict[str, str]:
     try:
         given = json.loads(text)
     except (ValueError, RecursionError):

@@ -16,17 +16,17 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from sfumato.coding.codes import code_column
-from sfumato.core.progress import Progress, silent
+from sfumato.coding.codes import encode_column
+from sfumato.core.progress import Progress, ignore_progress
 from sfumato.exceptions import InfeasibleError, ProtocolError, SfumatoError
-from sfumato.fusing.agreement import Agreement
-from sfumato.fusing.connections import Connections
+from sfumato.fusing.agreement import SessionParameters
+from sfumato.fusing.connections import PeerConnections
 from sfumato.fusing.frames import AGAIN, FramedConnection, FramePurpose, NetworkFrame, abort_reason
-from sfumato.fusing.fused import Fused
-from sfumato.fusing.inbox import Inbox
-from sfumato.fusing.meeting import Meeting, Note
+from sfumato.fusing.fused import FusionResult
+from sfumato.fusing.inbox import MessageQueue
+from sfumato.fusing.meeting import Note, Rendezvous
 from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import acknowledge, take_part, untold
+from sfumato.fusing.protocol import confirm_written, ignore_notes, run_party
 from sfumato.fusing.secure.channel import Parties
 from sfumato.fusing.secure.messages import LARGEST
 
@@ -40,7 +40,7 @@ FOR_GOOD = (b"refused", b"infeasible", b"protocol")  # reasons of a party that d
 class TlsChannel:
     """Messages to and from one party of a network."""
 
-    def __init__(self, network: Network, peer: str) -> None:
+    def __init__(self, network: PeerNetwork, peer: str) -> None:
         self._network = network
         self._peer = peer
 
@@ -61,7 +61,7 @@ class TlsChannel:
         self._network.close("stopped")
 
 
-class Network:
+class PeerNetwork:
     """The connections of one party, and the one session that runs over them.
 
     Parameters
@@ -72,16 +72,16 @@ class Network:
     note : is called with what happens, from another thread.
     """
 
-    def __init__(self, connections: Connections, agreement: Agreement, *, retry: bool, note: Note) -> None:
+    def __init__(self, connections: PeerConnections, agreement: SessionParameters, *, retry: bool, note: Note) -> None:
         self._me = connections.me
         self._waiting = connections.waiting
         self._agreement = agreement
         self._others = [name for name in agreement.parties if name != connections.me]
-        self._meeting = Meeting(connections, agreement, retry=retry, note=note, admit=self._admit)
+        self._meeting = Rendezvous(connections, agreement, retry=retry, note=note, admit=self._admit)
         self._note = note
         self._lines: dict[str, FramedConnection] = {}
         self._nonces = {connections.me: self._meeting.greeting.nonce}
-        self._inboxes = {name: Inbox() for name in self._others}
+        self._inboxes = {name: MessageQueue() for name in self._others}
         self._session: bytes | None = None
         self._failed = False
         self._reason: str | None = "stopped"
@@ -90,7 +90,7 @@ class Network:
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sfumato-network", daemon=True)
 
-    def gather(self) -> Parties:
+    def connect_all(self) -> Parties:
         """Wait until all parties have arrived."""
         self._thread.start()
         self._ready.result()
@@ -111,7 +111,7 @@ class Network:
 
     def receive(self, peer: str) -> bytes:
         """Wait for the next message of a party."""
-        message = self._inboxes[peer].take(self._waiting.step)
+        message = self._inboxes[peer].get(self._waiting.step)
         if message is None:
             raise ProtocolError(
                 f"Party {peer!r} is alive but has sent nothing for {self._waiting.step:g} seconds; check it, "
@@ -145,9 +145,9 @@ class Network:
         self._gathered: asyncio.Future[None] = self._loop.create_future()
         self._left = asyncio.Event()
         self._started.set()
-        guests = None if self._meeting.listener is None else self._spawn(self._meeting.welcome())
+        guests = None if self._meeting.listener is None else self._spawn(self._meeting.accept())
         for name in self._meeting.addresses:
-            self._spawn(self._meeting.reach(name))
+            self._spawn(self._meeting.connect(name))
         try:
             await self._all_there()
         except ProtocolError as error:
@@ -158,7 +158,7 @@ class Network:
             await self._stop(guests)
             await self._left.wait()
         await self._stop(guests)
-        await self._say_goodbye()
+        await self._close_session()
 
     async def _all_there(self) -> None:
         try:
@@ -175,14 +175,14 @@ class Network:
     def _admit(self, name: str, nonce: bytes, line: FramedConnection) -> None:
         """Admit a party, which may have been here before and restarted."""
         if self._session is not None:
-            self._spawn(line.hang_up(LINGER))
+            self._spawn(line.close(LINGER))
             return
         older = self._lines.pop(name, None)
         if older is not None:
-            self._spawn(older.hang_up(LINGER))
-        self._lines[name], self._nonces[name], self._inboxes[name] = line, nonce, Inbox()
+            self._spawn(older.close(LINGER))
+        self._lines[name], self._nonces[name], self._inboxes[name] = line, nonce, MessageQueue()
         self._spawn(self._listen(name, line))
-        self._spawn(self._tend(name, line))
+        self._spawn(self._keep_alive(name, line))
         self._note(f"Party {name!r} has arrived.")
         if len(self._lines) == len(self._others) and not self._gathered.done():
             self._gathered.set_result(None)
@@ -196,11 +196,11 @@ class Network:
         for name, line in list(self._lines.items()):
             line.session = self._session
             line.write(FramePurpose.START)
-            if line.their_session is not None:
+            if line.peer_session is not None:
                 self._compare_sessions(name, line)
 
     def _compare_sessions(self, name: str, line: FramedConnection) -> None:
-        if line.their_session != self._session:
+        if line.peer_session != self._session:
             self._fail(name, ProtocolError(f"Party {name!r} has started another session, with other parties; {AGAIN}."))
 
     async def _listen(self, name: str, line: FramedConnection) -> None:
@@ -218,7 +218,7 @@ class Network:
     def _take(self, name: str, line: FramedConnection, frame: NetworkFrame) -> bool:
         """Do what a frame says; return whether more may come."""
         inbox = self._inboxes[name]
-        if frame.kind is FramePurpose.MESSAGE and line.their_session is not None:
+        if frame.kind is FramePurpose.MESSAGE and line.peer_session is not None:
             inbox.put(frame.body)
             if inbox.full:
                 raise ProtocolError(f"Party {name!r} sends more than it may at once; nothing is published.")
@@ -240,7 +240,7 @@ class Network:
             raise ProtocolError(f"Party {name!r} sent a frame out of order; {AGAIN}.")
         return True
 
-    async def _tend(self, name: str, line: FramedConnection) -> None:
+    async def _keep_alive(self, name: str, line: FramedConnection) -> None:
         """Send signs of life, and watch for those of the other side; time in which we are suspended counts once."""
         quiet, seen = 0.0, line.signs
         while not line.over.is_set():
@@ -258,14 +258,14 @@ class Network:
         line.over.set()
         if self._left.is_set() or self._lines.get(name) is not line:
             return
-        if self._gathered.done() or line.their_session is not None:
+        if self._gathered.done() or line.peer_session is not None:
             self._break_off(name, ProtocolError(why))
             return
         del self._lines[name]
         self._note(f"Party {name!r} has left; waiting for it again.")
-        self._spawn(line.hang_up(LINGER))
+        self._spawn(line.close(LINGER))
         if name in self._meeting.addresses:
-            self._spawn(self._meeting.reach(name))
+            self._spawn(self._meeting.connect(name))
 
     def _break_off(self, name: str, error: ProtocolError) -> None:
         """End because of what a party did."""
@@ -290,7 +290,7 @@ class Network:
         if not self._gathered.done():
             self._gathered.set_exception(ProtocolError("This party was stopped."))
 
-    async def _say_goodbye(self) -> None:
+    async def _close_session(self) -> None:
         """Tell the others, let them read it, and hang up."""
         self._left.set()
         if self._failed:
@@ -302,7 +302,7 @@ class Network:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LINGER):
                 await asyncio.gather(*(line.over.wait() for line in self._lines.values()))
-        await asyncio.gather(*(line.hang_up(LINGER) for line in self._lines.values()))
+        await asyncio.gather(*(line.close(LINGER) for line in self._lines.values()))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._loop.create_task(work)
@@ -330,12 +330,14 @@ class Network:
 
 
 @contextlib.contextmanager
-def connected(connections: Connections, agreement: Agreement, *, retry: bool, note: Note) -> Iterator[Parties]:
+def connect_parties(
+    connections: PeerConnections, agreement: SessionParameters, *, retry: bool, note: Note
+) -> Iterator[Parties]:
     """Connect to all parties of an agreement, and leave them at the end; after a failure they are told its kind."""
-    network = Network(connections, agreement, retry=retry, note=note)
+    network = PeerNetwork(connections, agreement, retry=retry, note=note)
     reason: str | None = "stopped"
     try:
-        yield network.gather()
+        yield network.connect_all()
         reason = None
     except ProtocolError:
         reason = "protocol"
@@ -351,35 +353,35 @@ def connected(connections: Connections, agreement: Agreement, *, retry: bool, no
 
 
 @contextlib.contextmanager
-def declining(connections: Connections, agreement: Agreement, *, note: Note) -> Iterator[None]:
+def declining(connections: PeerConnections, agreement: SessionParameters, *, note: Note) -> Iterator[None]:
     """Tell the others if this party is refused before it connects, so that they do not wait for it."""
     try:
         yield
     except SfumatoError:
         with contextlib.suppress(SfumatoError):
-            network = Network(connections, agreement, retry=True, note=untold)
+            network = PeerNetwork(connections, agreement, retry=True, note=ignore_notes)
             note("This party cannot take part; telling the others.")
             network.decline()
         raise
 
 
-def _rehearse(party: Party, agreement: Agreement) -> None:
+def _check_coverage(party: Party, agreement: SessionParameters) -> None:
     """Refuse a table that its hierarchies do not cover before the others are involved."""
     table, schema = party.table(agreement.target), party.schema()
     for name in party.attributes:
-        code_column(name, table[name], schema)
+        encode_column(name, table[name], schema)
 
 
-def fuse_with_others(
+def fuse_over_network(
     party: Party,
-    agreement: Agreement,
-    connections: Connections,
+    agreement: SessionParameters,
+    connections: PeerConnections,
     *,
     retry: bool = True,
-    progress: Progress = silent,
-    note: Note = untold,
-    write: Callable[[Fused], None] | None = None,
-) -> Fused:
+    progress: Progress = ignore_progress,
+    note: Note = ignore_notes,
+    write: Callable[[FusionResult], None] | None = None,
+) -> FusionResult:
     """Fuse this party's table with those of parties on other machines.
 
     Parameters
@@ -393,9 +395,9 @@ def fuse_with_others(
     write : writes the release. It is put in place only after all parties have said that theirs is written.
     """
     with declining(connections, agreement, note=note):
-        _rehearse(party, agreement)
-    with connected(connections, agreement, retry=retry, note=note) as parties:
-        fused = take_part(party, agreement, parties, progress, note)
+        _check_coverage(party, agreement)
+    with connect_parties(connections, agreement, retry=retry, note=note) as parties:
+        fused = run_party(party, agreement, parties, progress, note)
         if write is not None:
-            write(replace(fused, confirm=partial(acknowledge, parties)))
+            write(replace(fused, confirm=partial(confirm_written, parties)))
         return fused

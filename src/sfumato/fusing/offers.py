@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import ProtocolError, SchemaError
-from sfumato.fusing.agreement import Agreement, differing
+from sfumato.fusing.agreement import SessionParameters, differing_fields
 from sfumato.fusing.party import Party
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offer:
+class Contribution:
     """What one party contributes: its attributes, hierarchy fingerprints, number of people and settings."""
 
     settings: Mapping[str, str]
@@ -25,7 +25,7 @@ class Offer:
     rows: int
 
     @classmethod
-    def read(cls, name: str, text: str) -> Offer:
+    def from_message(cls, name: str, text: str) -> Contribution:
         """Read the offer of another party, or refuse it."""
         try:
             given = json.loads(text)
@@ -46,11 +46,13 @@ class Offer:
         return cls(**{**given, "attributes": tuple(given["attributes"])})
 
 
-def exchange_offers(party: Party, agreement: Agreement, parties: Parties | None, rows: int) -> dict[str, Offer]:
+def exchange_contributions(
+    party: Party, agreement: SessionParameters, parties: Parties | None, rows: int
+) -> dict[str, Contribution]:
     """Tell the others what this party contributes, learn what they contribute, and compare what all of them expect."""
     if party.name not in agreement.parties:
         raise SchemaError(f"The agreement does not name party {party.name!r}; correct one of them.")
-    offer = Offer(
+    offer = Contribution(
         settings=agreement.settings(),
         attributes=tuple(party.attributes),
         hierarchies=party.hierarchy_digests(),
@@ -60,14 +62,14 @@ def exchange_offers(party: Party, agreement: Agreement, parties: Parties | None,
     if parties is not None:
         parties.broadcast("offer", offer=json.dumps(asdict(offer)))
         for name in parties.others:
-            offers[name] = Offer.read(name, parties.receive(name, "offer").text("offer"))
-            _refuse_unlike(party.name, offer, name, offers[name])
+            offers[name] = Contribution.from_message(name, parties.receive(name, "offer").text("offer"))
+            _check_same_settings(party.name, offer, name, offers[name])
     if set(offers) != set(agreement.parties):
         raise ProtocolError("The agreement and the connected parties differ; correct it at all parties.")
     return {name: offers[name] for name in agreement.parties}
 
 
-def owners_of(offers: Mapping[str, Offer], agreement: Agreement) -> dict[str, str]:
+def attribute_owners(offers: Mapping[str, Contribution], agreement: SessionParameters) -> dict[str, str]:
     """Return who owns every attribute; refuse one that two parties contribute, or none."""
     owners: dict[str, str] = {}
     for name, offer in offers.items():
@@ -86,8 +88,8 @@ def owners_of(offers: Mapping[str, Offer], agreement: Agreement) -> dict[str, st
     return owners
 
 
-def _refuse_unlike(me: str, mine: Offer, name: str, theirs: Offer) -> None:
-    points = differing(mine.settings, theirs.settings)
+def _check_same_settings(me: str, mine: Contribution, name: str, theirs: Contribution) -> None:
+    points = differing_fields(mine.settings, theirs.settings)
     if points:
         raise ProtocolError(
             f"Parties {me!r} and {name!r} do not agree on: {', '.join(points)}; make the agreements equal."

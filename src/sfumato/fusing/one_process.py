@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sfumato.core.progress import Progress, followed, silent
-from sfumato.exceptions import BrokenPromiseError
-from sfumato.fusing.agreement import Agreement, Scoring
-from sfumato.fusing.fused import Fused
+from sfumato.core.progress import Progress, ignore_progress, open_progress
+from sfumato.exceptions import GuaranteeViolatedError
+from sfumato.fusing.agreement import Scoring, SessionParameters
+from sfumato.fusing.fused import FusionResult
 from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import Note, take_part, untold
-from sfumato.fusing.requirements import Requirement
+from sfumato.fusing.protocol import Note, ignore_notes, run_party
+from sfumato.fusing.requirements import KAnonymityRequirement
 
 if TYPE_CHECKING:
     from sfumato.fusing.secure.channel import Parties
@@ -22,11 +22,11 @@ def fuse(
     parties: Sequence[Party],
     *,
     target: str,
-    requirements: Sequence[Requirement],
+    requirements: Sequence[KAnonymityRequirement],
     scoring: Scoring = "sensitive",
     progress: Progress | bool = False,
-    note: Note = untold,
-) -> Fused:
+    note: Note = ignore_notes,
+) -> FusionResult:
     """Fuse the tables of several parties into one anonymous table, all in this process.
 
     For tests, teaching, and owners who may see each other's tables. With one party it is plain top-down
@@ -43,21 +43,23 @@ def fuse(
     note : is warned of attributes that no requirement names; the result warns of them, too.
     """
     names = tuple(party.name for party in parties)
-    agreement = Agreement(parties=names, target=target, requirements=tuple(requirements), scoring=scoring)
-    with followed(progress, "Fusing") as tell:
-        results = _fused_by_all(parties, agreement, tell, note)
+    agreement = SessionParameters(parties=names, target=target, requirements=tuple(requirements), scoring=scoring)
+    with open_progress(progress, "Fusing") as tell:
+        results = _run_all_parties(parties, agreement, tell, note)
     if any(not each.published.equals(results[0].published) for each in results):
-        raise BrokenPromiseError("The parties have fused different tables; please report this as a bug.")
+        raise GuaranteeViolatedError("The parties have fused different tables; please report this as a bug.")
     return results[0]
 
 
-def _fused_by_all(parties: Sequence[Party], agreement: Agreement, progress: Progress, note: Note) -> list[Fused]:
+def _run_all_parties(
+    parties: Sequence[Party], agreement: SessionParameters, progress: Progress, note: Note
+) -> list[FusionResult]:
     if len(parties) == 1:
-        return [take_part(parties[0], agreement, None, progress, note)]
+        return [run_party(parties[0], agreement, None, progress, note)]
     from sfumato.fusing.secure.channel import run_parties
 
-    def run(party: Party, connected: Parties) -> Fused:
-        watched = (progress, note) if party is parties[0] else (silent, untold)
-        return take_part(party, agreement, connected, *watched)
+    def run(party: Party, connected: Parties) -> FusionResult:
+        watched = (progress, note) if party is parties[0] else (ignore_progress, ignore_notes)
+        return run_party(party, agreement, connected, *watched)
 
     return list(run_parties({party.name: partial(run, party) for party in parties}).values())

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.hierarchies.builder import Builder
+from sfumato.hierarchies.builder import HierarchyBuilder
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import Frame, FrameKind, to_arrow
-from sfumato.table.values import texts
-from sfumato.validation import did_you_mean, require
+from sfumato.table.frames import DataFrameBackend, Frame, to_arrow
+from sfumato.table.values import format_values
+from sfumato.validation import require, suggest_closest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,7 +42,7 @@ class Party:
     data: Frame = field(repr=False)
     id: str
     attributes: Sequence[str]
-    hierarchies: Mapping[str, Builder] = field(default_factory=dict, repr=False)
+    hierarchies: Mapping[str, HierarchyBuilder] = field(default_factory=dict, repr=False)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
     factor: float = 1.0
     attribute_factors: Mapping[str, float] | None = None
@@ -51,7 +51,7 @@ class Party:
     def __post_init__(self) -> None:
         require(_is_text(self.name), self, "name", "a string", type(self.name).__name__)
         require(
-            _are_different(self.attributes),
+            _are_distinct(self.attributes),
             self,
             "attributes",
             "a list of different columns",
@@ -75,7 +75,7 @@ class Party:
         wanted = (self.id, target, *self.attributes)
         for name in wanted:
             if name not in table.column_names:
-                hint = did_you_mean(name, table.column_names) or "."
+                hint = suggest_closest(name, table.column_names) or "."
                 raise SchemaError(f"The table of party {self.name!r} has no column {name!r}{hint}")
         if len(set(wanted)) < len(wanted):
             raise SchemaError(f"Party {self.name!r} uses a column twice, as id, class or attribute.")
@@ -94,19 +94,19 @@ class Party:
         return table
 
     @property
-    def kind(self) -> FrameKind:
+    def backend(self) -> DataFrameBackend:
         """The kind of dataframe that the table is, without anything of its values."""
-        return FrameKind(name=to_arrow(self.data)[1].name)
+        return DataFrameBackend(name=to_arrow(self.data)[1].name)
 
     def ids(self, table: pa.Table) -> list[str]:
         """Return the ids of the people as text."""
-        named: list[str] = texts(table[self.id]).to_pylist()
+        named: list[str] = format_values(table[self.id]).to_pylist()
         return named
 
     def schema(self) -> Schema:
         """Describe the attributes."""
         mine = {name: builder for name, builder in self.hierarchies.items() if name in self.attributes}
-        return Schema(quasi=self.attributes, hierarchies=mine, orders=self.orders)
+        return Schema(quasi_identifiers=self.attributes, hierarchies=mine, orders=self.orders)
 
     def hierarchy_digests(self) -> dict[str, str]:
         """Return a fingerprint of the settings of every hierarchy, on which all parties that know it must agree."""
@@ -118,7 +118,7 @@ def _is_text(given: object) -> bool:
     return isinstance(given, str) and bool(given)
 
 
-def _are_different(given: object) -> bool:
+def _are_distinct(given: object) -> bool:
     return isinstance(given, list | tuple) and len(set(given)) == len(given) > 0
 
 

@@ -12,23 +12,23 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.applying import column_ranks, order_rows
-from sfumato.coding.codes import code_column
-from sfumato.core.progress import Progress, silent
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ProtocolError
-from sfumato.fusing.agreement import Agreement, Scoring
-from sfumato.fusing.candidates import OwnAttribute
-from sfumato.fusing.factors import attribute_factors
-from sfumato.fusing.fused import Fused
-from sfumato.fusing.offers import exchange_offers, owners_of
+from sfumato.coding.applying import order_rows, rank_column
+from sfumato.coding.codes import encode_column
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, ProtocolError
+from sfumato.fusing.agreement import Scoring, SessionParameters
+from sfumato.fusing.candidates import LocalAttribute
+from sfumato.fusing.factors import attribute_sensitivities
+from sfumato.fusing.fused import FusionResult
+from sfumato.fusing.offers import attribute_owners, exchange_contributions
 from sfumato.fusing.party import Party
-from sfumato.fusing.requirements import unrequired_warning
-from sfumato.fusing.rounds import Rounds
-from sfumato.fusing.shared_groups import SharedGroups
-from sfumato.judging.audit.audit import Audit, audit_evidence
-from sfumato.judging.evidence import Evidence
+from sfumato.fusing.requirements import uncovered_attributes_warning
+from sfumato.fusing.rounds import SpecializationRounds
+from sfumato.fusing.shared_groups import EquivalenceClasses
+from sfumato.judging.audit.audit import Audit, audit_context
+from sfumato.judging.evidence import AuditContext
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 if TYPE_CHECKING:
     from sfumato.fusing.secure.channel import Parties
@@ -38,13 +38,17 @@ Note = Callable[[str], None]
 ALIGNED = 0.3
 
 
-def untold(said: str) -> None:
+def ignore_notes(said: str) -> None:
     """Tell nobody."""
 
 
-def take_part(
-    party: Party, agreement: Agreement, parties: Parties | None, progress: Progress = silent, note: Note = untold
-) -> Fused:
+def run_party(
+    party: Party,
+    agreement: SessionParameters,
+    parties: Parties | None,
+    progress: Progress = ignore_progress,
+    note: Note = ignore_notes,
+) -> FusionResult:
     """Fuse this party's attributes with the others'; every party calls this with the same agreement.
 
     Parameters
@@ -64,35 +68,35 @@ def take_part(
     """
     table = party.table(agreement.target)
     progress(0.0, "comparing agreements")
-    offers = exchange_offers(party, agreement, parties, table.num_rows)
-    owners = owners_of(offers, agreement)
-    warning = unrequired_warning(owners, agreement.requirements)
+    offers = exchange_contributions(party, agreement, parties, table.num_rows)
+    owners = attribute_owners(offers, agreement)
+    warning = uncovered_attributes_warning(owners, agreement.requirements)
     if warning is not None:
         note(warning)
-    records = table.take(pa.array(_align(party, parties, table, progress)))
-    _refuse_too_few(agreement, records.num_rows)
-    named, classes = _classes(records[agreement.target])
-    _compare(parties, "classes", _digest(json.dumps(named), classes.tobytes()), "the class of some people")
-    own = _own_attributes(party, records, classes, agreement.scoring)
-    partition = SharedGroups(records.num_rows, owners, agreement.requirements)
-    transcript = Rounds(party.name, parties, partition, own).run(_after_aligning(progress))
-    evidence = _published(partition, agreement, named, classes)
-    audit = _audited(evidence, agreement)
+    records = table.take(pa.array(_align_individuals(party, parties, table, progress)))
+    _check_enough_records(agreement, records.num_rows)
+    named, classes = _encode_classes(records[agreement.target])
+    _compare_digests(parties, "classes", _digest(json.dumps(named), classes.tobytes()), "the class of some people")
+    own = _local_attributes(party, records, classes, agreement.scoring)
+    partition = EquivalenceClasses(records.num_rows, owners, agreement.requirements)
+    transcript = SpecializationRounds(party.name, parties, partition, own).run(_progress_after_alignment(progress))
+    evidence = _published_table(partition, agreement, named, classes)
+    audit = _audit_result(evidence, agreement)
     progress(1.0, "comparing results")
-    _compare(parties, "result", _digest(*_columns(evidence.published)), "the fused table")
+    _compare_digests(parties, "result", _digest(*_columns(evidence.published)), "the fused table")
     progress(1.0, f"{len(transcript):,} rounds")
-    return Fused(
+    return FusionResult(
         evidence=evidence,
         audit=audit,
         recipe=agreement,
         transcript=transcript,
         lengths=tuple(offer.rows for offer in offers.values()),
-        kind=party.kind,
+        kind=party.backend,
         warning=warning,
     )
 
 
-def acknowledge(parties: Parties) -> None:
+def confirm_written(parties: Parties) -> None:
     """Wait until all parties have everything on their disks; only then may anybody move it into place.
 
     What remains is the moment between the last acknowledgement and the moves: a party that dies then has nothing in
@@ -102,7 +106,7 @@ def acknowledge(parties: Parties) -> None:
     parties.gather("written")
 
 
-def _align(party: Party, parties: Parties | None, table: pa.Table, progress: Progress) -> Ints:
+def _align_individuals(party: Party, parties: Parties | None, table: pa.Table, progress: Progress) -> Ints:
     """Find the people that all parties have, in an order that is the same for all."""
     if parties is None:
         return np.arange(table.num_rows)
@@ -114,14 +118,14 @@ def _align(party: Party, parties: Parties | None, table: pa.Table, progress: Pro
     return secure_intersection(parties, party.ids(table), progress=tell)
 
 
-def _after_aligning(progress: Progress) -> Progress:
+def _progress_after_alignment(progress: Progress) -> Progress:
     def later(done: float, note: str = "") -> None:
         progress(ALIGNED + (1 - ALIGNED) * done, note)
 
     return later
 
 
-def _refuse_too_few(agreement: Agreement, common: int) -> None:
+def _check_enough_records(agreement: SessionParameters, common: int) -> None:
     if common == 0:
         raise InfeasibleError("The parties have nobody in common; check that they identify people in the same way.")
     most = max(agreement.requirements, key=lambda each: each.k)
@@ -131,39 +135,41 @@ def _refuse_too_few(agreement: Agreement, common: int) -> None:
         )
 
 
-def _classes(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
+def _encode_classes(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
     """Code the class by the order of its texts, which is the same at all parties."""
-    named = texts(column)
+    named = format_values(column)
     distinct: list[str] = sorted(pc.unique(named).to_pylist())
     place = pc.index_in(named, value_set=pa.array(distinct, pa.string()))
     return distinct, place.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _own_attributes(party: Party, records: pa.Table, classes: Ints, scoring: Scoring) -> dict[str, OwnAttribute]:
+def _local_attributes(party: Party, records: pa.Table, classes: Ints, scoring: Scoring) -> dict[str, LocalAttribute]:
     schema = party.schema()
-    coded = {name: code_column(name, records[name], schema) for name in party.attributes}
+    coded = {name: encode_column(name, records[name], schema) for name in party.attributes}
 
-    def made(name: str, weight: float) -> OwnAttribute:
+    def made(name: str, weight: float) -> LocalAttribute:
         factors = party.value_factors.get(name, 1.0)
-        return OwnAttribute(coded[name], classes, weight=weight, value_factors=factors, scoring=scoring)
+        return LocalAttribute(coded[name], classes, weight=weight, value_factors=factors, scoring=scoring)
 
     factors = party.attribute_factors
     if factors is None:
-        factors = attribute_factors({name: made(name, 1.0).gain for name in party.attributes})
+        factors = attribute_sensitivities({name: made(name, 1.0).gain for name in party.attributes})
     return {name: made(name, party.factor * factors[name]) for name in party.attributes}
 
 
-def _published(partition: SharedGroups, agreement: Agreement, named: list[str], classes: Ints) -> Evidence:
+def _published_table(
+    partition: EquivalenceClasses, agreement: SessionParameters, named: list[str], classes: Ints
+) -> AuditContext:
     table = partition.table(agreement.target, pa.array(named, pa.string()).take(pa.array(classes)))
-    order = order_rows([column_ranks(column) for column in table.columns], table.num_rows)
-    schema = Schema(quasi=list(partition.owners), insensitive=[agreement.target])
-    return Evidence(table.take(pa.array(order)), schema)
+    order = order_rows([rank_column(column) for column in table.columns], table.num_rows)
+    schema = Schema(quasi_identifiers=list(partition.owners), insensitive=[agreement.target])
+    return AuditContext(table.take(pa.array(order)), schema)
 
 
-def _audited(evidence: Evidence, agreement: Agreement) -> Audit:
-    audit = audit_evidence(evidence, [each.model for each in agreement.requirements])
+def _audit_result(evidence: AuditContext, agreement: SessionParameters) -> Audit:
+    audit = audit_context(evidence, [each.model for each in agreement.requirements])
     if not audit.holds:
-        raise BrokenPromiseError("The fused table fails its audit, so it is withheld; please report this as a bug.")
+        raise GuaranteeViolatedError("The fused table fails its audit, so it is withheld; please report this as a bug.")
     return audit
 
 
@@ -180,7 +186,7 @@ def _columns(table: pa.Table) -> Iterator[str | bytes]:
         yield encoded.indices.to_numpy().astype("<i4").tobytes()
 
 
-def _compare(parties: Parties | None, what: str, digest: str, said: str) -> None:
+def _compare_digests(parties: Parties | None, what: str, digest: str, said: str) -> None:
     """Refuse to continue if parties have computed different things."""
     if parties is None:
         return

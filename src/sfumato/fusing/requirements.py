@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class Requirement:
+class KAnonymityRequirement:
     """At least `k` records in every group of records that look alike in `quasi`.
 
     Parameters
@@ -24,10 +24,10 @@ class Requirement:
 
     def __post_init__(self) -> None:
         require(_are_names(self.quasi), self, "quasi", "a list of attributes", type(self.quasi).__name__)
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
         object.__setattr__(self, "quasi", tuple(sorted(set(self.quasi))))
 
-    def implies(self, other: Requirement) -> bool:
+    def implies(self, other: KAnonymityRequirement) -> bool:
         """Return whether whatever meets this also meets the other one: on fewer attributes groups are larger."""
         return set(other.quasi) <= set(self.quasi) and other.k <= self.k
 
@@ -41,19 +41,21 @@ def _are_names(given: object) -> bool:
     return isinstance(given, list | tuple) and len(given) > 0 and all(isinstance(name, str) for name in given)
 
 
-def unrequired(attributes: Iterable[str], requirements: Sequence[Requirement]) -> tuple[str, ...]:
+def uncovered_attributes(attributes: Iterable[str], requirements: Sequence[KAnonymityRequirement]) -> tuple[str, ...]:
     """Return the attributes that no requirement names.
 
-    >>> unrequired(["age", "job"], [Requirement(quasi=("age",), k=3)])
+    >>> uncovered_attributes(["age", "job"], [KAnonymityRequirement(quasi=("age",), k=3)])
     ('job',)
     """
     named = {name for each in requirements for name in each.quasi}
     return tuple(name for name in attributes if name not in named)
 
 
-def unrequired_warning(attributes: Iterable[str], requirements: Sequence[Requirement]) -> str | None:
+def uncovered_attributes_warning(
+    attributes: Iterable[str], requirements: Sequence[KAnonymityRequirement]
+) -> str | None:
     """Warn of attributes that no requirement names; None if there are none."""
-    found = unrequired(attributes, requirements)
+    found = uncovered_attributes(attributes, requirements)
     if not found:
         return None
     least = min(each.k for each in requirements)
@@ -64,15 +66,15 @@ def unrequired_warning(attributes: Iterable[str], requirements: Sequence[Require
     )
 
 
-def without_implied(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
+def drop_implied(requirements: Sequence[KAnonymityRequirement]) -> tuple[KAnonymityRequirement, ...]:
     """Drop requirements that others imply, and put the rest in a fixed order.
 
-    >>> both = [Requirement(quasi=("sex", "job"), k=4), Requirement(quasi=("sex",), k=3)]
-    >>> without_implied(both)
+    >>> both = [KAnonymityRequirement(quasi=("sex", "job"), k=4), KAnonymityRequirement(quasi=("sex",), k=3)]
+    >>> drop_implied(both)
     (Requirement(quasi=('job', 'sex'), k=4),)
     """
     ordered = sorted(set(requirements), key=lambda each: (-len(each.quasi), each.quasi, -each.k))
-    kept: list[Requirement] = []
+    kept: list[KAnonymityRequirement] = []
     for each in ordered:
         if not any(other.implies(each) for other in kept):
             kept.append(each)

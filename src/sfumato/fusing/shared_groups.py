@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import ProtocolError
-from sfumato.fusing.requirements import Requirement
+from sfumato.fusing.requirements import KAnonymityRequirement
 
 Ints = npt.NDArray[np.int64]
 SPARSE = 4  # possible keys per record above which sorting is faster than counting
 
 
 @dataclass(eq=False)
-class ShownAttribute:
+class PublishedAttribute:
     """One attribute as published so far: the text of every node, its records, and the node of every record."""
 
     labels: list[str]
@@ -27,7 +27,7 @@ class ShownAttribute:
 
 
 @dataclass(eq=False)
-class SharedGroups:
+class EquivalenceClasses:
     """The common records, grouped by what is published about them so far.
 
     Parameters
@@ -39,21 +39,21 @@ class SharedGroups:
 
     rows: int
     owners: Mapping[str, str]
-    requirements: Sequence[Requirement]
-    shown: dict[str, ShownAttribute] = field(init=False)
+    requirements: Sequence[KAnonymityRequirement]
+    shown: dict[str, PublishedAttribute] = field(init=False)
     _labels: list[Ints] = field(init=False)
     _used: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
         everybody = np.arange(self.rows)
         self.shown = {
-            name: ShownAttribute([SUPPRESSED_TEXT], {0: everybody}, np.zeros(self.rows, dtype=np.int32))
+            name: PublishedAttribute([SUPPRESSED_TEXT], {0: everybody}, np.zeros(self.rows, dtype=np.int32))
             for name in self.owners
         }
         self._labels = [np.zeros(self.rows, dtype=np.int64) for _ in self.requirements]
         self._used = [1 for _ in self.requirements]
 
-    def allows(self, attribute: str, records: Ints, children: Ints) -> bool:
+    def allows_split(self, attribute: str, records: Ints, children: Ints) -> bool:
         """Return whether every requirement still holds if these records are split in this way.
 
         An attribute that no requirement names is split while every part has at least the smallest k.
@@ -73,12 +73,12 @@ class SharedGroups:
         """Publish the records of a node with its children from now on; refuse what breaks a requirement."""
         shown = self.shown[attribute]
         records = shown.records.get(number)
-        if records is None or not len(records) or not _fit(children, len(records), len(labels)):
+        if records is None or not len(records) or not _covers_children(children, len(records), len(labels)):
             raise ProtocolError(
                 f"The party that owns {attribute!r} sent a specialization that does not fit the common records; "
                 "start again at all parties."
             )
-        if not self.allows(attribute, records, children):
+        if not self.allows_split(attribute, records, children):
             raise ProtocolError(
                 f"The party that owns {attribute!r} sent a specialization that breaks a requirement; nothing is "
                 "published."
@@ -107,7 +107,7 @@ class SharedGroups:
         return pa.table({**columns, target: classes})
 
 
-def _fit(children: Ints, records: int, many: int) -> bool:
+def _covers_children(children: Ints, records: int, many: int) -> bool:
     """Return whether every record has one of this many children."""
     return children.shape == (records,) and 0 <= int(children.min()) <= int(children.max()) < many
 

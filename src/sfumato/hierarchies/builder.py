@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from sfumato.exceptions import RecipeError
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sfumato.hierarchies.hierarchy import Hierarchy
 
 
-class Builder(Protocol):
+class HierarchyBuilder(Protocol):
     """Settings that turn the distinct values of a column into a hierarchy.
 
     `kind` is its name in recipes; `scale` is how the values of such a column relate to each other.
@@ -27,7 +27,7 @@ class Builder(Protocol):
     def build(self, values: pa.Array) -> Hierarchy:
         """Build the hierarchy over the distinct, nonmissing values of a column."""
 
-    def uncovered(self, values: pa.Array) -> pa.Array:
+    def find_uncovered(self, values: pa.Array) -> pa.Array:
         """Return the texts of those distinct, nonmissing values that have nothing above them."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -42,5 +42,5 @@ def check_settings(kind: str, settings: Mapping[str, object], known: Collection[
     """Refuse settings that a builder does not have."""
     for name in settings:
         if name != "kind" and name not in known:
-            hint = did_you_mean(name, known) or f"; it has {', '.join(sorted(known))}."
+            hint = suggest_closest(name, known) or f"; it has {', '.join(sorted(known))}."
             raise RecipeError(f"A hierarchy of kind {kind!r} has no setting {name!r}{hint}")

@@ -25,29 +25,29 @@ UNITS = {
 }
 
 
-def unit_numbers(moments: npt.NDArray[np.datetime64], unit: str) -> npt.NDArray[np.int64]:
+def number_units(moments: npt.NDArray[np.datetime64], unit: str) -> npt.NDArray[np.int64]:
     """Return the day, week, month, quarter, year or decade of each datetime, counted from 1970."""
     counted_in, size, shift = UNITS[unit]
     counted = moments.astype(f"datetime64[{counted_in}]").astype(np.int64)
     return np.asarray((counted + shift) // size, dtype=np.int64)
 
 
-def unit_labels(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
+def label_units(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
     """Format calendar units as half-open intervals of dates.
 
-    >>> unit_labels(np.array([5]), "decade")
+    >>> label_units(np.array([5]), "decade")
     ['[2020-01-01, 2030-01-01)']
     """
-    lows, highs = first_days(numbers, unit), first_days(numbers + 1, unit)
+    lows, highs = format_first_days(numbers, unit), format_first_days(numbers + 1, unit)
     return [f"[{low}, {high})" for low, high in zip(lows, highs, strict=True)]
 
 
-def moment(point: str) -> np.datetime64:
+def parse_datetime(point: str) -> np.datetime64:
     """Convert an ISO date or time to microseconds."""
     return np.datetime64(dt.datetime.fromisoformat(point), "us")
 
 
-def iso(point: object) -> str | None:
+def normalize_iso(point: object) -> str | None:
     """Normalize a date or time without time zone, as a date if at midnight; None if it is neither."""
     if isinstance(point, dt.date) and not isinstance(point, dt.datetime):
         return point.isoformat()
@@ -61,7 +61,7 @@ def iso(point: object) -> str | None:
     return point.date().isoformat() if point.time() == dt.time() else point.isoformat()
 
 
-def first_days(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
+def format_first_days(numbers: npt.NDArray[np.int64], unit: str) -> list[str]:
     """Return the first days of calendar units, as ISO dates."""
     counted_in, size, shift = UNITS[unit]
     first = (numbers * size - shift).astype(f"datetime64[{counted_in}]")

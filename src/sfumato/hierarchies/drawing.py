@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sfumato.hierarchies.hierarchy import Hierarchy
 
 
-def draw(hierarchy: Hierarchy, *, max_children: int = 6) -> str:
+def draw_hierarchy(hierarchy: Hierarchy, *, max_children: int = 6) -> str:
     """Draw a hierarchy with the number of leaves in every node.
 
     A node that only repeats the one below it is drawn once. Control characters are
@@ -29,7 +29,7 @@ def draw(hierarchy: Hierarchy, *, max_children: int = 6) -> str:
     --------
     >>> from sfumato.hierarchies.taxonomy import Taxonomy
     >>> tree = Taxonomy({"lung": ["flu", "cold"], "gut": ["ulcer", "colic", "hernia"]})
-    >>> print(draw(tree.hierarchy, max_children=2))
+    >>> print(draw_hierarchy(tree.hierarchy, max_children=2))
     * (5)
     ├── lung (2)
     │   ├── flu
@@ -41,20 +41,20 @@ def draw(hierarchy: Hierarchy, *, max_children: int = 6) -> str:
     """
     require(max_children >= 1, "draw", "max_children", "at least 1", max_children)
     root = f"{hierarchy.labels[-1][0]} ({len(hierarchy.leaves)})"
-    return "\n".join([root, *_branches(hierarchy, hierarchy.height, 0, max_children)])
+    return "\n".join([root, *_draw_branches(hierarchy, hierarchy.height, 0, max_children)])
 
 
-def _branches(hierarchy: Hierarchy, level: int, node: int, most: int) -> Iterator[str]:
+def _draw_branches(hierarchy: Hierarchy, level: int, node: int, most: int) -> Iterator[str]:
     children = _children(hierarchy, level, node)
     shown = children[:most]
     for child in shown:
         last = child == children[-1]
         at, number = _deepest_repeat(hierarchy, level - 1, child)
-        yield ("└── " if last else "├── ") + _written(hierarchy, at, number)
-        for line in _branches(hierarchy, at, number, most) if at else ():
+        yield ("└── " if last else "├── ") + _format_node(hierarchy, at, number)
+        for line in _draw_branches(hierarchy, at, number, most) if at else ():
             yield ("    " if last else "│   ") + line
     if len(children) > len(shown):
-        yield f"└── … {len(children) - len(shown)} more{_leaves_left(hierarchy, level, node, len(shown))}"
+        yield f"└── … {len(children) - len(shown)} more{_format_hidden_leaves(hierarchy, level, node, len(shown))}"
 
 
 def _children(hierarchy: Hierarchy, level: int, node: int) -> range:
@@ -72,7 +72,7 @@ def _deepest_repeat(hierarchy: Hierarchy, level: int, node: int) -> tuple[int, i
     return level, node
 
 
-def _leaves_left(hierarchy: Hierarchy, level: int, node: int, shown: int) -> str:
+def _format_hidden_leaves(hierarchy: Hierarchy, level: int, node: int, shown: int) -> str:
     if level == 1:
         return ""
     first = _children(hierarchy, level, node)[shown]
@@ -80,7 +80,7 @@ def _leaves_left(hierarchy: Hierarchy, level: int, node: int, shown: int) -> str
     return f" ({stop - np.searchsorted(hierarchy.levels[level - 1], first)})"
 
 
-def _written(hierarchy: Hierarchy, level: int, node: int) -> str:
+def _format_node(hierarchy: Hierarchy, level: int, node: int) -> str:
     label = "".join(letter if letter.isprintable() else "?" for letter in hierarchy.labels[level][node])
     if not level:
         return label

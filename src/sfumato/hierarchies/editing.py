@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.hierarchies.nesting import NestedGroups, Row
-from sfumato.table.values import text
+from sfumato.table.values import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Groups = TypeVar("Groups", bound=NestedGroups)
 
 
-def move(groups: Groups, label: str, *, to: str = ROOT) -> Groups:
+def move_label(groups: Groups, label: str, *, to: str = ROOT) -> Groups:
     """Move a value or a group into another group, or to the root.
 
     A group that loses its last value is gone. Levels are added where the group is deep, and a level that only repeats
@@ -30,7 +30,7 @@ def move(groups: Groups, label: str, *, to: str = ROOT) -> Groups:
     Examples
     --------
     >>> from sfumato.hierarchies import Taxonomy
-    >>> move(Taxonomy({"lung": ["flu", "ulcer"], "gut": ["colic"]}), "ulcer", to="gut").to_dict()["tree"]
+    >>> move_label(Taxonomy({"lung": ["flu", "ulcer"], "gut": ["colic"]}), "ulcer", to="gut").to_dict()["tree"]
     {'lung': ['flu'], 'gut': ['ulcer', 'colic']}
 
     Raises
@@ -38,22 +38,22 @@ def move(groups: Groups, label: str, *, to: str = ROOT) -> Groups:
     HierarchyError
         If there is no such value or group, or a group would be moved into itself.
     """
-    return _rebuilt(groups, _moved(groups.rows, [label], to))
+    return _rebuild(groups, _move_rows(groups.rows, [label], to))
 
 
-def rename(groups: Groups, label: str, name: str) -> Groups:
+def rename_group(groups: Groups, label: str, name: str) -> Groups:
     """Give a group another name.
 
     Examples
     --------
     >>> from sfumato.hierarchies import Taxonomy
-    >>> rename(Taxonomy({"lung": ["flu"], "gut": ["ulcer"]}), "gut", "stomach").to_dict()["tree"]
+    >>> rename_group(Taxonomy({"lung": ["flu"], "gut": ["ulcer"]}), "gut", "stomach").to_dict()["tree"]
     {'lung': ['flu'], 'stomach': ['ulcer']}
     """
-    return _rebuilt(groups, _renamed(groups.rows, label, name))
+    return _rebuild(groups, _rename_rows(groups.rows, label, name))
 
 
-def merge(groups: Groups, labels: Sequence[str], *, name: str | None = None) -> Groups:
+def merge_groups(groups: Groups, labels: Sequence[str], *, name: str | None = None) -> Groups:
     """Make one group of several; what was directly in each is then directly in the first.
 
     Parameters
@@ -66,7 +66,7 @@ def merge(groups: Groups, labels: Sequence[str], *, name: str | None = None) -> 
     --------
     >>> from sfumato.hierarchies import Taxonomy
     >>> tree = Taxonomy({"lung": ["flu"], "gut": ["ulcer"], "skin": ["scabies"]})
-    >>> merge(tree, ["lung", "gut"], name="inside").to_dict()["tree"]
+    >>> merge_groups(tree, ["lung", "gut"], name="inside").to_dict()["tree"]
     {'inside': ['flu', 'ulcer'], 'skin': ['scabies']}
     """
     rows: Sequence[Row] = groups.rows
@@ -79,8 +79,8 @@ def merge(groups: Groups, labels: Sequence[str], *, name: str | None = None) -> 
             raise HierarchyError("A group cannot be merged with a group inside it; ungroup the inner one instead.")
     for label in others:
         at = _group_level(rows, label)
-        rows = _moved(rows, {row[at - 1] for row in rows if row[at] == label}, first)
-    return _rebuilt(groups, rows if name is None or name == first else _renamed(rows, first, name))
+        rows = _move_rows(rows, {row[at - 1] for row in rows if row[at] == label}, first)
+    return _rebuild(groups, rows if name is None or name == first else _rename_rows(rows, first, name))
 
 
 def ungroup(groups: Groups, label: str) -> Groups:
@@ -95,7 +95,7 @@ def ungroup(groups: Groups, label: str) -> Groups:
     if label == ROOT:
         raise HierarchyError("The root cannot be split; choose another group.")
     at = _group_level(groups.rows, label)
-    return _rebuilt(
+    return _rebuild(
         groups,
         [
             tuple(row[at - 1] if cell == label and level else cell for level, cell in enumerate(row))
@@ -106,24 +106,24 @@ def ungroup(groups: Groups, label: str) -> Groups:
     )
 
 
-def group(groups: Groups, labels: Collection[str], name: str) -> Groups:
+def create_group(groups: Groups, labels: Collection[str], name: str) -> Groups:
     """Put values and groups into a new group, below the smallest group that contains them all.
 
     Examples
     --------
     >>> from sfumato.hierarchies import Taxonomy
-    >>> group(Taxonomy(["flu", "cold", "ulcer"]), ["flu", "cold"], "lung").to_dict()["tree"]
+    >>> create_group(Taxonomy(["flu", "cold", "ulcer"]), ["flu", "cold"], "lung").to_dict()["tree"]
     [{'lung': ['flu', 'cold']}, 'ulcer']
     """
     rows = groups.rows
     if not labels:
         raise HierarchyError("A new group needs at least one value; choose it.")
-    _refuse_taken(rows, name)
-    heights = _heights(rows, labels)
+    _check_free_label(rows, name)
+    heights = _label_heights(rows, labels)
     highest = max(heights.values())
     inside = [row for row in rows if _place(row, heights) is not None]
     above = next(at for at in range(highest + 1, len(rows[0])) if len({row[at] for row in inside}) == 1)
-    return _rebuilt(groups, _hung(rows, heights, (name, *inside[0][above:]), above, highest + 1))
+    return _rebuild(groups, _attach_rows(rows, heights, (name, *inside[0][above:]), above, highest + 1))
 
 
 def add_values(groups: Groups, values: Iterable[object], *, to: str = ROOT) -> Groups:
@@ -138,15 +138,15 @@ def add_values(groups: Groups, values: Iterable[object], *, to: str = ROOT) -> G
     rows = groups.rows
     at = _group_level(rows, to)
     last = max(number for number, row in enumerate(rows) if row[at] == to)
-    new = [(*[text(value)] * at, *rows[last][at:]) for value in values]
-    return _rebuilt(groups, [*rows[: last + 1], *new, *rows[last + 1 :]])
+    new = [(*[format_value(value)] * at, *rows[last][at:]) for value in values]
+    return _rebuild(groups, [*rows[: last + 1], *new, *rows[last + 1 :]])
 
 
-def shift(groups: Groups, label: str, *, by: int) -> Groups:
+def shift_label(groups: Groups, label: str, *, by: int) -> Groups:
     """Move a value or group up (-1) or down (1) among its neighbors in the same group.
 
     >>> from sfumato.hierarchies import OrderedGroups
-    >>> shift(OrderedGroups(["low", "high", "middle"]), "middle", by=-1).hierarchy.leaves
+    >>> shift_label(OrderedGroups(["low", "high", "middle"]), "middle", by=-1).hierarchy.leaves
     ('low', 'middle', 'high')
     """
     rows, at = groups.rows, _level(groups.rows, label)
@@ -159,10 +159,10 @@ def shift(groups: Groups, label: str, *, by: int) -> Groups:
     theirs = [number for number, row in enumerate(rows) if row[above - 1] == other]
     order = [*own, *theirs] if by < 0 else [*theirs, *own]
     start, stop = min(order), max(order) + 1
-    return _rebuilt(groups, [*rows[:start], *(rows[number] for number in order), *rows[stop:]])
+    return _rebuild(groups, [*rows[:start], *(rows[number] for number in order), *rows[stop:]])
 
 
-def _rebuilt(groups: Groups, rows: Sequence[Row]) -> Groups:
+def _rebuild(groups: Groups, rows: Sequence[Row]) -> Groups:
     columns = list(zip(*rows, strict=True))
     kept = [
         columns[at] for at in range(1, len(columns) - 1) if columns[at] != columns[at - 1] and len(set(columns[at])) > 1
@@ -170,15 +170,15 @@ def _rebuilt(groups: Groups, rows: Sequence[Row]) -> Groups:
     return type(groups).from_rows(list(zip(columns[0], *kept, columns[-1], strict=True)))
 
 
-def _moved(rows: Sequence[Row], labels: Collection[str], to: str) -> list[Row]:
-    at, heights = _group_level(rows, to), _heights(rows, labels)
+def _move_rows(rows: Sequence[Row], labels: Collection[str], to: str) -> list[Row]:
+    at, heights = _group_level(rows, to), _label_heights(rows, labels)
     chain = next(row for row in rows if row[at] == to)[at:]
     if any(label in chain for label in heights):
         raise HierarchyError("A group cannot be moved into itself; choose another group.")
-    return _hung(rows, heights, chain, at, max(heights.values()) + 1)
+    return _attach_rows(rows, heights, chain, at, max(heights.values()) + 1)
 
 
-def _hung(rows: Sequence[Row], heights: dict[str, int], chain: Row, at: int, least: int) -> list[Row]:
+def _attach_rows(rows: Sequence[Row], heights: dict[str, int], chain: Row, at: int, least: int) -> list[Row]:
     """Hang labels below a chain of groups, next to the rows that share it.
 
     The part of the chain that other rows share begins at the level `at`. If the chain would begin below the level
@@ -196,10 +196,10 @@ def _hung(rows: Sequence[Row], heights: dict[str, int], chain: Row, at: int, lea
             continue
         first = len(staying) if first < 0 else first
         moved.append((*row[: place + 1], *[row[place]] * (level - place - 1), *chain))
-    return [*staying[: (gap := _gap(staying, first, chain, level))], *moved, *staying[gap:]]
+    return [*staying[: (gap := _find_gap(staying, first, chain, level))], *moved, *staying[gap:]]
 
 
-def _gap(rows: Sequence[Row], first: int, chain: Row, level: int) -> int:
+def _find_gap(rows: Sequence[Row], first: int, chain: Row, level: int) -> int:
     """Find the place nearest to the first where rows below this chain tear no group apart."""
     if not rows:
         return 0
@@ -224,7 +224,7 @@ def _place(row: Row, heights: dict[str, int]) -> int | None:
     return next((at for at in range(len(row) - 2, -1, -1) if heights.get(row[at]) == at), None)
 
 
-def _heights(rows: Sequence[Row], labels: Iterable[str]) -> dict[str, int]:
+def _label_heights(rows: Sequence[Row], labels: Iterable[str]) -> dict[str, int]:
     """Return the lowest level at which each of these labels stands, other than the root."""
     lowest: dict[str, int] = {}
     for at in range(len(rows[0]) - 2, -1, -1):
@@ -236,7 +236,7 @@ def _heights(rows: Sequence[Row], labels: Iterable[str]) -> dict[str, int]:
 
 
 def _level(rows: Sequence[Row], label: str) -> int:
-    return _heights(rows, [label])[label]
+    return _label_heights(rows, [label])[label]
 
 
 def _group_level(rows: Sequence[Row], label: str) -> int:
@@ -246,17 +246,17 @@ def _group_level(rows: Sequence[Row], label: str) -> int:
     return at
 
 
-def _renamed(rows: Sequence[Row], label: str, name: str) -> list[Row]:
+def _rename_rows(rows: Sequence[Row], label: str, name: str) -> list[Row]:
     if label == ROOT:
         raise HierarchyError(f"The root is always published as {ROOT}; rename another group.")
     _group_level(rows, label)
     if name == label:
         return list(rows)
-    _refuse_taken(rows, name)
+    _check_free_label(rows, name)
     return [tuple(name if cell == label else cell for cell in row) for row in rows]
 
 
-def _refuse_taken(rows: Sequence[Row], name: str) -> None:
+def _check_free_label(rows: Sequence[Row], name: str) -> None:
     if not name.strip() or name == ROOT:
         raise HierarchyError(f"A group needs a name other than {ROOT}; write one.")
     if any(name in row for row in rows):

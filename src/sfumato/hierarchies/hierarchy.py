@@ -92,7 +92,7 @@ class Hierarchy:
             found[here] = nodes[np.broadcast_to(low, level.shape)[here]]
         return level, found
 
-    def share(self, level: npt.NDArray[np.integer], node: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
+    def leaf_share(self, level: npt.NDArray[np.integer], node: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
         """Return the share of all leaves under each of the given nodes."""
         level, node = np.atleast_1d(level), np.atleast_1d(node)
         shares = np.empty(level.shape, dtype=np.float64)
@@ -120,18 +120,18 @@ class Hierarchy:
         HierarchyError
             If leaves repeat, a level is not a function of the one below, or a label is ambiguous or empty.
         """
-        levels = [_coded(column) for column in columns]
+        levels = [_encode_level(column) for column in columns]
         if len(levels[0].labels) < len(leaves):
             repeated = len(leaves) - len(levels[0].labels)
             raise HierarchyError(f"The hierarchy repeats {repeated} of its {len(leaves)} leaves; list each leaf once.")
-        levels = _rooted(levels)
+        levels = _add_root(levels)
         for height in range(1, len(levels)):
             _check_function(height, levels[height - 1], levels[height])
         if not ordered:
             order = np.lexsort([level.codes for level in levels])
             leaves = [leaves[i] for i in order.tolist()]
             levels = [_Level(level.codes[order], level.labels) for level in levels]
-        runs = [_as_runs(height, level) for height, level in enumerate(levels)]
+        runs = [_sort_into_runs(height, level) for height, level in enumerate(levels)]
         _check_labels(runs, len(leaves))
         for level in runs:
             level.codes.flags.writeable = False
@@ -143,14 +143,14 @@ class _Level(NamedTuple):
     labels: tuple[str, ...]
 
 
-def _coded(column: Sequence[str] | pa.Array) -> _Level:
+def _encode_level(column: Sequence[str] | pa.Array) -> _Level:
     labels = column if isinstance(column, pa.Array) else pa.array(column, pa.string())
     encoded = labels.dictionary_encode()
     codes = np.array(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int32)
     return _Level(codes, tuple(encoded.dictionary.to_pylist()))
 
 
-def _rooted(levels: list[_Level]) -> list[_Level]:
+def _add_root(levels: list[_Level]) -> list[_Level]:
     root = _Level(np.zeros_like(levels[0].codes), (ROOT,))
     below = levels if len(levels) == 1 or len(levels[-1].labels) > 1 else levels[:-1]
     return [*below, root]
@@ -167,8 +167,8 @@ def _check_function(height: int, below: _Level, above: _Level) -> None:
         )
 
 
-def _as_runs(height: int, level: _Level) -> _Level:
-    starts = _starts(level.codes)
+def _sort_into_runs(height: int, level: _Level) -> _Level:
+    starts = _run_starts(level.codes)
     if starts.size > len(level.labels):
         torn = starts.size - len(level.labels)
         raise HierarchyError(
@@ -181,7 +181,7 @@ def _as_runs(height: int, level: _Level) -> _Level:
     return _Level(np.cumsum(nodes, dtype=np.int32), labels or level.labels)
 
 
-def _starts(codes: Nodes) -> npt.NDArray[np.intp]:
+def _run_starts(codes: Nodes) -> npt.NDArray[np.intp]:
     return np.flatnonzero(np.diff(codes, prepend=codes[:1] - 1))
 
 
@@ -189,8 +189,8 @@ def _check_labels(levels: list[_Level], leaves: int) -> None:
     for height, level in enumerate(levels[1:], start=1):
         if "" in level.labels and "" not in levels[0].labels:
             raise HierarchyError(f"Level {height} of the hierarchy has a node without a label; name it.")
-    starts = np.concatenate([_starts(level.codes) for level in levels])
-    stops = np.concatenate([np.append(_starts(level.codes)[1:], leaves) for level in levels if leaves] or [starts])
+    starts = np.concatenate([_run_starts(level.codes) for level in levels])
+    stops = np.concatenate([np.append(_run_starts(level.codes)[1:], leaves) for level in levels if leaves] or [starts])
     texts = pa.array([text for level in levels for text in level.labels if leaves], pa.string())
     encoded = texts.dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False)

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies.builder import check_settings
-from sfumato.hierarchies.dates import UNITS, iso, moment, unit_labels, unit_numbers
+from sfumato.hierarchies.dates import UNITS, label_units, normalize_iso, number_units, parse_datetime
 from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
-from sfumato.hierarchies.widths import FARTHEST, exact, step_labels, step_numbers
-from sfumato.table.values import text, texts
-from sfumato.validation import is_number, require
+from sfumato.hierarchies.widths import MAX_STEP, label_steps, number_steps, to_fraction
+from sfumato.table.values import format_value, format_values
+from sfumato.validation import is_finite_number, require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ class Intervals:
             self._check_units()
         elif cuts is None:
             self._check_widths()
-        plain = cuts is None and not self.of_dates
+        plain = cuts is None and not self.is_date_based
         require(plain or origin == 0, self, "origin", "left out unless widths are numbers", origin)
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ class Intervals:
         return f"Intervals({', '.join(parts)})"
 
     @property
-    def of_dates(self) -> bool:
+    def is_date_based(self) -> bool:
         """Whether these are intervals of dates rather than numbers."""
         first = self.widths[0] if self.cuts is None else self.cuts[0][0]
         return isinstance(first, str)
@@ -97,13 +97,13 @@ class Intervals:
         leaves = values.to_pylist()
         if self.cuts is not None:
             columns = self._cut_columns(values, leaves)
-        elif self.of_dates:
+        elif self.is_date_based:
             columns = self._unit_columns(values)
         else:
             columns = self._width_columns(values)
-        return Hierarchy.from_levels(leaves, [texts(values), *columns, [ROOT] * len(leaves)], ordered=True)
+        return Hierarchy.from_levels(leaves, [format_values(values), *columns, [ROOT] * len(leaves)], ordered=True)
 
-    def uncovered(self, values: pa.Array) -> pa.Array:
+    def find_uncovered(self, values: pa.Array) -> pa.Array:
         """Return the texts of those values that no interval contains: infinite ones, and those outside the cuts.
 
         Parameters
@@ -111,8 +111,8 @@ class Intervals:
         values : the distinct, nonmissing values of a column of numbers, or of dates for intervals of dates.
         """
         if not len(values):
-            return texts(values)
-        self._check_kind(values)
+            return format_values(values)
+        self._check_single_form(values)
         values = values.take(pc.array_sort_indices(values))
         inside = (
             pc.is_finite(values)
@@ -120,10 +120,10 @@ class Intervals:
             else pa.array(np.ones(len(values), dtype=np.bool_))
         )
         if self.cuts is not None:
-            starts, end = _positions(values, values.to_pylist(), self.cuts[0])
+            starts, end = _leaf_positions(values, values.to_pylist(), self.cuts[0])
             at = np.arange(len(values))
             inside = pc.and_(inside, pa.array((at >= starts[0]) & (at < end)))
-        return texts(values.filter(pc.invert(inside)))
+        return format_values(values.filter(pc.invert(inside)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, strings, lists and dictionaries."""
@@ -156,7 +156,7 @@ class Intervals:
     def _check_widths(self) -> None:
         positive = all(_is_finite(width) and width > 0 for width in self._number_widths())
         require(positive, self, "widths", "greater than 0", self.widths)
-        exacts = [exact(width) for width in self._number_widths()]
+        exacts = [to_fraction(width) for width in self._number_widths()]
         nested = all(above > below and (above / below).denominator == 1 for below, above in pairwise(exacts))
         require(nested, self, "widths", "increasing, each a multiple of the one before", self.widths)
 
@@ -167,12 +167,12 @@ class Intervals:
         lists = isinstance(cuts, list | tuple) and all(isinstance(points, list | tuple) for points in cuts)
         require(lists and len(cuts) > 0, self, "cuts", "a list with one list of points per level", cuts)
         require(all(len(points) > 1 for points in cuts), self, "cuts", "at least two points on every level", cuts)
-        of_dates = not is_number(cuts[0][0])
-        points = [[iso(point) if of_dates else _plain(point) for point in level] for level in cuts]
+        of_dates = not is_finite_number(cuts[0][0])
+        points = [[normalize_iso(point) if of_dates else _to_float(point) for point in level] for level in cuts]
         same_kind = all(point is not None for level in points for point in level)
         require(same_kind, self, "cuts", "all numbers, or all ISO dates such as '2024-01-31'", cuts)
         checked = tuple(cast("tuple[Point, ...]", tuple(level)) for level in points)
-        rising = all(_place(low) < _place(high) for level in checked for low, high in pairwise(level))
+        rising = all(_axis_position(low) < _axis_position(high) for level in checked for low, high in pairwise(level))
         require(rising, self, "cuts", "increasing on every level", cuts)
         nested = all(
             set(above) <= set(below) and (above[0], above[-1]) == (below[0], below[-1])
@@ -181,89 +181,89 @@ class Intervals:
         require(nested, self, "cuts", "on every level some of the points of the level below, with the same ends", cuts)
         return checked
 
-    def _check_kind(self, values: pa.Array) -> None:
+    def _check_single_form(self, values: pa.Array) -> None:
         of_dates = pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)
         of_numbers = pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
-        if not (of_dates if self.of_dates else of_numbers):
+        if not (of_dates if self.is_date_based else of_numbers):
             found = "dates" if of_dates else "numbers" if of_numbers else "neither numbers nor dates"
-            wanted = "dates" if self.of_dates else "numbers"
+            wanted = "dates" if self.is_date_based else "numbers"
             hint = "; use units, as in Intervals('month', 'year')" if of_dates else ""
             raise HierarchyError(f"Intervals of {wanted} need a column of {wanted}; this one contains {found}{hint}.")
 
     def _check_type(self, values: pa.Array) -> None:
-        self._check_kind(values)
+        self._check_single_form(values)
         if pa.types.is_floating(values.type):
             infinite = len(values) - pc.sum(pc.is_finite(values)).as_py()
             if infinite:
                 raise HierarchyError(f"Intervals needs finite numbers; {infinite} of the {len(values)} values are not.")
 
     def _width_columns(self, values: pa.Array) -> list[pa.Array]:
-        origin, widths = exact(self.origin), [exact(width) for width in self._number_widths()]
-        narrowest = step_numbers(values.to_numpy(zero_copy_only=False), origin, widths[0])
+        origin, widths = to_fraction(self.origin), [to_fraction(width) for width in self._number_widths()]
+        narrowest = number_steps(values.to_numpy(zero_copy_only=False), origin, widths[0])
         columns = []
         for width in widths:
-            steps, nodes = _distinct(narrowest // min(int(width / widths[0]), FARTHEST))
-            columns.append(_column(nodes, step_labels(steps.tolist(), origin, width)))
+            steps, nodes = _distinct_positions(narrowest // min(int(width / widths[0]), MAX_STEP))
+            columns.append(_label_column(nodes, label_steps(steps.tolist(), origin, width)))
         return columns
 
     def _unit_columns(self, values: pa.Array) -> list[pa.Array]:
         moments = values.to_numpy(zero_copy_only=False)
         columns = []
         for unit in map(str, self.widths):
-            numbers, nodes = _distinct(unit_numbers(moments, unit))
-            columns.append(_column(nodes, unit_labels(numbers, unit)))
+            numbers, nodes = _distinct_positions(number_units(moments, unit))
+            columns.append(_label_column(nodes, label_units(numbers, unit)))
         return columns
 
     def _cut_columns(self, values: pa.Array, leaves: list[float]) -> list[pa.Array]:
         columns = []
         for points in cast("tuple[tuple[Point, ...], ...]", self.cuts):
-            starts, end = _positions(values, leaves, points)
+            starts, end = _leaf_positions(values, leaves, points)
             outside = starts[0] + len(leaves) - end
             if outside:
                 raise HierarchyError(
                     f"Intervals misses {outside} of the {len(leaves)} values of the column, "
                     "which lie outside its outer cut points; widen them."
                 )
-            used, nodes = _distinct(np.searchsorted(starts[1:], np.arange(len(leaves)), side="right"))
-            labels = _cut_labels(points)
-            columns.append(_column(nodes, [labels[number] for number in used.tolist()]))
+            used, nodes = _distinct_positions(np.searchsorted(starts[1:], np.arange(len(leaves)), side="right"))
+            labels = _label_cuts(points)
+            columns.append(_label_column(nodes, [labels[number] for number in used.tolist()]))
         return columns
 
 
 def _is_finite(number: object) -> bool:
-    return is_number(number) and abs(cast("float", number)) <= sys.float_info.max
+    return is_finite_number(number) and abs(cast("float", number)) <= sys.float_info.max
 
 
-def _plain(point: object) -> float | None:
+def _to_float(point: object) -> float | None:
     return cast("float", point) + 0 if _is_finite(point) else None
 
 
-def _place(point: Point) -> float:
-    return moment(point).astype(np.int64).item() if isinstance(point, str) else point
+def _axis_position(point: Point) -> float:
+    return parse_datetime(point).astype(np.int64).item() if isinstance(point, str) else point
 
 
-def _positions(values: pa.Array, leaves: list[float], points: tuple[Point, ...]) -> tuple[list[int], int]:
+def _leaf_positions(values: pa.Array, leaves: list[float], points: tuple[Point, ...]) -> tuple[list[int], int]:
     """Return the number of leaves before the start of each interval, and before the end of the last one."""
     if isinstance(points[0], str):
         moments = values.to_numpy(zero_copy_only=False).astype("datetime64[us]")
-        places = [moment(str(point)) for point in points]
+        places = [parse_datetime(str(point)) for point in points]
         starts = [int(np.searchsorted(moments, place)) for place in places[:-1]]
         return starts, int(np.searchsorted(moments, places[-1], side="right"))
     numbers = cast("tuple[float, ...]", points)
     return [bisect_left(leaves, number) for number in numbers[:-1]], bisect_right(leaves, numbers[-1])
 
 
-def _cut_labels(points: tuple[Point, ...]) -> list[str]:
-    written = [text(point) for point in points]
+def _label_cuts(points: tuple[Point, ...]) -> list[str]:
+    written = [format_value(point) for point in points]
     labels = [f"[{low}, {high})" for low, high in pairwise(written)]
     labels[-1] = f"[{written[-2]}, {written[-1]}]"
     return labels
 
 
-def _distinct(numbers: Numbers) -> tuple[Numbers, Numbers]:
+def _distinct_positions(numbers: Numbers) -> tuple[Numbers, Numbers]:
     used, nodes = np.unique(numbers, return_inverse=True)
     return used, nodes
 
 
-def _column(nodes: Numbers, labels: list[str]) -> pa.Array:
+def _label_column(nodes: Numbers, labels: list[str]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(nodes, pa.int32()), pa.array(labels, pa.string()))

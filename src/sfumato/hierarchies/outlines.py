@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.values import coded, texts
+from sfumato.table.values import encode_distinct, format_values
 from sfumato.validation import require
 
 if TYPE_CHECKING:
-    from sfumato.hierarchies.builder import Builder
+    from sfumato.hierarchies.builder import HierarchyBuilder
     from sfumato.hierarchies.hierarchy import Hierarchy
 
 Counts = npt.NDArray[np.int64]
@@ -22,7 +22,7 @@ FIRST_EXAMPLES = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class LevelOutline:
+class LevelPreview:
     """How a column looks at one level: the number of labels that occur, the first of them and the last."""
 
     labels: int
@@ -30,7 +30,7 @@ class LevelOutline:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Branch:
+class NodePreview:
     """A node of a hierarchy: the values and records of the column below it, and its children, as far as shown.
 
     `level` is the lowest level at which the label stands; 0 is a value. `hidden` counts the children not shown.
@@ -40,12 +40,12 @@ class Branch:
     level: int
     values: int
     records: int
-    children: tuple[Branch, ...] = field(repr=False)
+    children: tuple[NodePreview, ...] = field(repr=False)
     hidden: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outline:
+class HierarchyPreview:
     """What a hierarchy does to a column.
 
     `values` and `records` count what is not missing; `levels` goes from the values to the root; `branches` are the
@@ -55,8 +55,8 @@ class Outline:
 
     values: int
     records: int
-    levels: tuple[LevelOutline, ...]
-    branches: tuple[Branch, ...]
+    levels: tuple[LevelPreview, ...]
+    branches: tuple[NodePreview, ...]
     hidden: int
     uncovered: tuple[str, ...]
     uncovered_records: int
@@ -69,9 +69,9 @@ class Outline:
         return asdict(self)
 
 
-def outline(
-    hierarchy: Builder, column: pa.Array | pa.ChunkedArray, *, most: int = 200, depth: int | None = None
-) -> Outline:
+def preview_hierarchy(
+    hierarchy: HierarchyBuilder, column: pa.Array | pa.ChunkedArray, *, most: int = 200, depth: int | None = None
+) -> HierarchyPreview:
     """Tell what a hierarchy does to a column, also while it does not cover all values yet.
 
     Parameters
@@ -84,7 +84,7 @@ def outline(
     Examples
     --------
     >>> from sfumato.hierarchies import Intervals
-    >>> found = outline(Intervals(5, 10, 20), pa.array(range(17, 91)))
+    >>> found = preview_hierarchy(Intervals(5, 10, 20), pa.array(range(17, 91)))
     >>> [level.labels for level in found.levels]
     [74, 16, 9, 5, 1]
     >>> found.levels[3].examples
@@ -97,14 +97,14 @@ def outline(
     """
     require(most >= 1, "outline", "most", "at least 1", most)
     require(depth is None or depth >= 1, "outline", "depth", "at least 1", depth)
-    values, records = counted(column)
-    missed = hierarchy.uncovered(values)
-    outside = pc.is_in(texts(values), value_set=missed)
-    tree = covered(hierarchy, values)
-    per_leaf = _on_leaves(tree, texts(values), records)
-    shown = _Shown.of(tree, per_leaf, most)
+    values, records = count_values(column)
+    missed = hierarchy.find_uncovered(values)
+    outside = pc.is_in(format_values(values), value_set=missed)
+    tree = build_for_covered(hierarchy, values)
+    per_leaf = _count_leaves(tree, format_values(values), records)
+    shown = _CountedTree.from_hierarchy(tree, per_leaf, most)
     branches, hidden = shown.children(tree.height, 0, tree.height if depth is None else depth)
-    return Outline(
+    return HierarchyPreview(
         values=len(values),
         records=int(records.sum()),
         levels=tuple(shown.level(height) for height in range(tree.height + 1)),
@@ -115,26 +115,26 @@ def outline(
     )
 
 
-def counted(column: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, Counts]:
+def count_values(column: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, Counts]:
     """Return the distinct, nonmissing values of a column in their order, and how many records have each.
 
-    >>> values, records = counted(pa.array(["b", "a", None, "b"]))
+    >>> values, records = count_values(pa.array(["b", "a", None, "b"]))
     >>> values.to_pylist(), records.tolist()
     (['a', 'b'], [1, 2])
     """
-    values, codes = coded(column.drop_null())
+    values, codes = encode_distinct(column.drop_null())
     records = np.bincount(codes.to_numpy(zero_copy_only=False), minlength=len(values)).astype(np.int64)
     order = pc.array_sort_indices(values)
     return values.take(order), records[order.to_numpy()]
 
 
-def covered(hierarchy: Builder, values: pa.Array) -> Hierarchy:
+def build_for_covered(hierarchy: HierarchyBuilder, values: pa.Array) -> Hierarchy:
     """Build a hierarchy over those distinct, nonmissing values that it covers."""
-    missed = pc.is_in(texts(values), value_set=hierarchy.uncovered(values))
+    missed = pc.is_in(format_values(values), value_set=hierarchy.find_uncovered(values))
     return hierarchy.build(values.filter(pc.invert(missed)))
 
 
-def _on_leaves(tree: Hierarchy, values: pa.Array, records: Counts) -> Counts:
+def _count_leaves(tree: Hierarchy, values: pa.Array, records: Counts) -> Counts:
     at = pc.index_in(values, value_set=pa.array(tree.labels[0], pa.string()))
     known = at.is_valid().to_numpy(zero_copy_only=False)
     places = at.drop_null().to_numpy(zero_copy_only=False)
@@ -142,7 +142,7 @@ def _on_leaves(tree: Hierarchy, values: pa.Array, records: Counts) -> Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class _Shown:
+class _CountedTree:
     """A tree with the values and records below every node."""
 
     tree: Hierarchy
@@ -151,7 +151,7 @@ class _Shown:
     most: int
 
     @classmethod
-    def of(cls, tree: Hierarchy, per_leaf: Counts, most: int) -> _Shown:
+    def from_hierarchy(cls, tree: Hierarchy, per_leaf: Counts, most: int) -> _CountedTree:
         def summed(weights: Counts) -> tuple[Counts, ...]:
             return tuple(
                 np.bincount(nodes, weights=weights, minlength=len(labels)).astype(np.int64)
@@ -160,12 +160,12 @@ class _Shown:
 
         return cls(tree, summed((per_leaf > 0).astype(np.int64)), summed(per_leaf), most)
 
-    def level(self, height: int) -> LevelOutline:
+    def level(self, height: int) -> LevelPreview:
         occurring = np.flatnonzero(self.values[height])
         some = [*occurring[:FIRST_EXAMPLES].tolist(), *occurring[FIRST_EXAMPLES:][-1:].tolist()]
-        return LevelOutline(labels=len(occurring), examples=tuple(self.tree.labels[height][node] for node in some))
+        return LevelPreview(labels=len(occurring), examples=tuple(self.tree.labels[height][node] for node in some))
 
-    def children(self, height: int, node: int, depth: int) -> tuple[tuple[Branch, ...], int]:
+    def children(self, height: int, node: int, depth: int) -> tuple[tuple[NodePreview, ...], int]:
         if not height or not self.tree.leaves:
             return (), 0
         start, stop = np.searchsorted(self.tree.levels[height], [node, node + 1])
@@ -180,14 +180,14 @@ class _Shown:
         most = np.argsort(-records, kind="stable")[: self.most]
         return [nodes[at] for at in np.sort(most).tolist()]
 
-    def _branch(self, height: int, node: int, depth: int) -> Branch:
+    def _branch(self, height: int, node: int, depth: int) -> NodePreview:
         """Describe a node; levels at which it only repeats the one below are skipped."""
         label = self.tree.labels[height][node]
         first = int(np.searchsorted(self.tree.levels[height], node))
         while height and self.tree.labels[height - 1][int(self.tree.levels[height - 1][first])] == label:
             height, node = height - 1, int(self.tree.levels[height - 1][first])
         children, hidden = self.children(height, node, depth)
-        return Branch(
+        return NodePreview(
             label=label,
             level=height,
             values=int(self.values[height][node]),

@@ -13,13 +13,13 @@ import pyarrow as pa
 from sfumato.exceptions import HierarchyError
 from sfumato.hierarchies.builder import check_settings
 from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
-from sfumato.table.values import texts
-from sfumato.validation import is_whole, require
+from sfumato.table.values import format_values
+from sfumato.validation import is_integer, require
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-LONGEST_CODE = 64
+MAX_CODE_LENGTH = 64
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -52,7 +52,7 @@ class Prefixes:
 
     def __init__(self, *lengths: int, keep: Literal["first", "last"] = "first") -> None:
         require(
-            all(is_whole(n) and n >= 1 for n in lengths),
+            all(is_integer(n) and n >= 1 for n in lengths),
             self,
             "lengths",
             "whole numbers of at least 1",
@@ -70,11 +70,11 @@ class Prefixes:
 
     def build(self, values: pa.Array) -> Hierarchy:
         """Build the hierarchy over the distinct, nonmissing values of a column."""
-        codes: list[str] = [self._turned(code) for code in texts(values).to_pylist()]
+        codes: list[str] = [self._reverse(code) for code in format_values(values).to_pylist()]
         longest = max(map(len, codes), default=0)
-        if longest > LONGEST_CODE and not self.lengths:
+        if longest > MAX_CODE_LENGTH and not self.lengths:
             raise HierarchyError(
-                f"Prefixes needs codes of at most {LONGEST_CODE} characters, but the longest has {longest}; "
+                f"Prefixes needs codes of at most {MAX_CODE_LENGTH} characters, but the longest has {longest}; "
                 "give the lengths to keep, as in Prefixes(8, 4)."
             )
         codes.sort(key=lambda code: (code.ljust(longest), code))
@@ -82,13 +82,13 @@ class Prefixes:
         widest = max((length for length in lengths if length < longest), default=0)
         fronts = [code[:widest].ljust(widest) for code in codes]
         shared = _shared_with_previous(fronts, widest)
-        leaves = [self._turned(code) for code in codes]
-        columns = [self._masked(fronts, shared, length, longest) if length < longest else leaves for length in lengths]
+        leaves = [self._reverse(code) for code in codes]
+        columns = [self._mask(fronts, shared, length, longest) if length < longest else leaves for length in lengths]
         return Hierarchy.from_levels(leaves, [leaves, *columns, [ROOT] * len(leaves)], ordered=True)
 
-    def uncovered(self, values: pa.Array) -> pa.Array:
+    def find_uncovered(self, values: pa.Array) -> pa.Array:
         """Return no texts: every code has a prefix."""
-        return texts(values.slice(0, 0))
+        return format_values(values.slice(0, 0))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain numbers, strings, lists and dictionaries."""
@@ -103,14 +103,14 @@ class Prefixes:
         require(isinstance(lengths, list), cls.__name__, "lengths", "a list", lengths)
         return cls(*cast("list[int]", lengths), keep=cast("Literal['first']", settings.get("keep", "first")))
 
-    def _turned(self, code: str) -> str:
+    def _reverse(self, code: str) -> str:
         """Turn a code around if its end is kept, so that what is kept always comes first."""
         return code if self.keep == "first" else code[::-1]
 
-    def _masked(self, fronts: list[str], shared: npt.NDArray[np.intp], length: int, longest: int) -> pa.Array:
+    def _mask(self, fronts: list[str], shared: npt.NDArray[np.intp], length: int, longest: int) -> pa.Array:
         starts = np.append(True, shared < length)[: len(fronts)]
         stars = "*" * (longest - length)
-        labels = [self._turned(fronts[leaf][:length] + stars) for leaf in np.flatnonzero(starts).tolist()]
+        labels = [self._reverse(fronts[leaf][:length] + stars) for leaf in np.flatnonzero(starts).tolist()]
         nodes = np.cumsum(starts, dtype=np.int32) - 1
         return pa.DictionaryArray.from_arrays(pa.array(nodes, pa.int32()), pa.array(labels, pa.string()))
 

@@ -12,22 +12,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies.dates import UNITS, unit_numbers
+from sfumato.hierarchies.dates import UNITS, number_units
 from sfumato.hierarchies.editing import add_values
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ordered_groups import OrderedGroups
-from sfumato.hierarchies.outlines import covered
+from sfumato.hierarchies.outlines import build_for_covered
 from sfumato.hierarchies.prefixes import Prefixes
-from sfumato.hierarchies.rounding import Counts, narrowest
+from sfumato.hierarchies.rounding import Counts, narrowest_round_intervals
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.hierarchies.widths import exact
-from sfumato.table.values import texts
+from sfumato.hierarchies.widths import to_fraction
+from sfumato.table.values import format_values
 
 if TYPE_CHECKING:
-    from sfumato.hierarchies.builder import Builder
+    from sfumato.hierarchies.builder import HierarchyBuilder
 
-MOST_INTERVALS = 20
-MOST_GROUPED = 2000
+MAX_INTERVALS = 20
+MAX_GROUPED_VALUES = 2000
 STEPS = {1: (1, 5, 10), 2: (1, 5, 10), 5: (1, 2, 4, 8)}
 SHORTEST_CODE, LONGEST_CODE = 3, 12
 NESTED = ("month", "quarter", "year", "decade")
@@ -35,7 +35,7 @@ NARROWEST_SPAN = Fraction(1, 10**290)  # a twentieth of it is still a float of f
 WIDEST_SPAN = Fraction(sys.float_info.max)
 
 
-def automatic(values: pa.Array, counts: Counts | None = None) -> Builder:
+def propose_hierarchy(values: pa.Array, counts: Counts | None = None) -> HierarchyBuilder:
     """Propose a builder for the distinct, nonmissing values of a column.
 
     Numbers get intervals of round widths, at most 20 of the narrowest over the range; dates get the calendar
@@ -46,25 +46,27 @@ def automatic(values: pa.Array, counts: Counts | None = None) -> Builder:
     round ends that hold at least five records nearly everywhere: as precise as can be without ending at values that
     only a few records have.
 
-    >>> automatic(pa.array([17, 43, 90]))
+    >>> propose_hierarchy(pa.array([17, 43, 90]))
     Intervals(5, 10, 20, 40)
-    >>> automatic(pa.array(["53715", "90210"]))
+    >>> propose_hierarchy(pa.array(["53715", "90210"]))
     Prefixes()
     """
-    found = None if counts is None or not _has_range(values) else narrowest(values, counts)
+    found = None if counts is None or not _has_range(values) else narrowest_round_intervals(values, counts)
     if found is not None:
         return found
     if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
         return Intervals(*_widths(values))
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
         return Intervals(*_units(values))
-    words = texts(values)
-    if not len(words) or _are_codes(words):
+    words = format_values(values)
+    if not len(words) or _look_like_codes(words):
         return Prefixes()
     return Taxonomy(sorted(words.to_pylist()))
 
 
-def proposed(kind: str, values: pa.Array, current: Builder | None = None, counts: Counts | None = None) -> Builder:
+def propose_hierarchy_type(
+    kind: str, values: pa.Array, current: HierarchyBuilder | None = None, counts: Counts | None = None
+) -> HierarchyBuilder:
     """Propose a builder of some kind for the distinct, nonmissing values of a column.
 
     Parameters
@@ -77,7 +79,7 @@ def proposed(kind: str, values: pa.Array, current: Builder | None = None, counts
 
     Examples
     --------
-    >>> proposed("ordered-groups", pa.array(["b", "a"]), Taxonomy({"x": ["a"], "y": ["c"]})).to_dict()["groups"]
+    >>> propose_hierarchy_type("ordered-groups", pa.array(["b", "a"]), Taxonomy({"x": ["a"], "y": ["c"]})).to_dict()["groups"]
     [{'x': ['a']}, {'y': ['c']}, 'b']
 
     Raises
@@ -88,18 +90,18 @@ def proposed(kind: str, values: pa.Array, current: Builder | None = None, counts
     if kind == Prefixes.kind:
         return Prefixes()
     if kind == Intervals.kind:
-        made = automatic(values, counts)
+        made = propose_hierarchy(values, counts)
         if not isinstance(made, Intervals):
             raise HierarchyError("Intervals need a column of numbers or dates; choose another kind of hierarchy.")
         return made
-    if len(values) > MOST_GROUPED:
+    if len(values) > MAX_GROUPED_VALUES:
         raise HierarchyError(
             f"The column has {len(values):,} values, more than can be grouped by hand; choose intervals or prefixes, or"
             " write the groups to a file."
         )
     groups = OrderedGroups if kind == OrderedGroups.kind else Taxonomy
-    words = texts(values.take(pc.array_sort_indices(values)))
-    rows, missed = _grouped(current, values)
+    words = format_values(values.take(pc.array_sort_indices(values)))
+    rows, missed = _rows_and_uncovered(current, values)
     return add_values(groups.from_rows(rows), missed) if rows else groups(words.to_pylist())
 
 
@@ -108,12 +110,12 @@ def _has_range(values: pa.Array) -> bool:
     return any(of_kind(values.type) for of_kind in kinds)
 
 
-def _grouped(current: Builder | None, values: pa.Array) -> tuple[list[tuple[str, ...]], list[str]]:
+def _rows_and_uncovered(current: HierarchyBuilder | None, values: pa.Array) -> tuple[list[tuple[str, ...]], list[str]]:
     """Return the rows that a builder has for values, and those that it misses; no rows if it does not fit them."""
     if current is None:
         return [], []
     try:
-        return covered(current, values).rows(), current.uncovered(values).to_pylist()
+        return build_for_covered(current, values).rows(), current.find_uncovered(values).to_pylist()
     except HierarchyError:
         return [], []
 
@@ -124,23 +126,23 @@ def _widths(values: pa.Array) -> list[float]:
     if not len(finite):
         return [1]
     ends = pc.min_max(finite).as_py()
-    low, high = exact(ends["min"]), exact(ends["max"])
+    low, high = to_fraction(ends["min"]), to_fraction(ends["max"])
     span = max(high - low or max(Fraction(1), abs(high)), NARROWEST_SPAN)
-    digit, power = _round_up(span / MOST_INTERVALS)
+    digit, power = _round_up_125(span / MAX_INTERVALS)
     if whole and digit * power <= 1:
         digit, power = 2, Fraction(1)
     widths = [step * digit * power for step in STEPS[digit]]
-    return [_plain(width) for width in widths if width < min(span, WIDEST_SPAN) or width == widths[0]]
+    return [_to_plain_number(width) for width in widths if width < min(span, WIDEST_SPAN) or width == widths[0]]
 
 
-def _round_up(least: Fraction) -> tuple[int, Fraction]:
+def _round_up_125(least: Fraction) -> tuple[int, Fraction]:
     """Find the smallest 1, 2 or 5 times a power of ten that is at least a number."""
     tens = math.floor(math.log10(least.numerator) - math.log10(least.denominator)) - 1
     powers = [Fraction(10) ** exponent for exponent in range(tens, tens + 4)]
     return next((digit, power) for power in powers for digit in STEPS if digit * power >= least)
 
 
-def _plain(width: Fraction) -> float:
+def _to_plain_number(width: Fraction) -> float:
     return int(width) if width.denominator == 1 and width < 2**53 else float(width)
 
 
@@ -150,10 +152,10 @@ def _units(values: pa.Array) -> list[str]:
     ends = pc.min_max(values)
     moments = pa.array([ends["min"], ends["max"]]).to_numpy(zero_copy_only=False)
     kept = [unit for unit in UNITS if unit in NESTED or (unit == "day" and pa.types.is_timestamp(values.type))]
-    return [unit for unit in kept if np.ptp(unit_numbers(moments, unit))] or kept[:1]
+    return [unit for unit in kept if np.ptp(number_units(moments, unit))] or kept[:1]
 
 
-def _are_codes(words: pa.Array) -> bool:
+def _look_like_codes(words: pa.Array) -> bool:
     lengths = pc.min_max(pc.utf8_length(words)).as_py()
     length = lengths["min"]
     if length != lengths["max"] or not SHORTEST_CODE <= length <= LONGEST_CODE:

@@ -12,17 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies.dates import unit_numbers
+from sfumato.hierarchies.dates import number_units
 from sfumato.hierarchies.intervals import Intervals
-from sfumato.hierarchies.widths import exact, step_numbers
+from sfumato.hierarchies.widths import number_steps, to_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LEAST_RECORDS = 5  # that an interval should hold
-MOST_SPARSE = 0.05  # share of records in intervals that hold fewer
-MOST_NARROW = 200  # intervals over the range
-MOST_CUTS = 100
+MIN_RECORDS = 5  # that an interval should hold
+MAX_SPARSE_SHARE = 0.05  # share of records in intervals that hold fewer
+MAX_NARROW_INTERVALS = 200  # intervals over the range
+MAX_CUTS = 100
 CROWDED, MOST_CROWDED = (
     0.02,
     0.1,
@@ -30,13 +30,13 @@ CROWDED, MOST_CROWDED = (
 STEPS = {1: (1, 5, 10, 20, 40), 2: (1, 5, 10, 20), 5: (1, 2, 4, 8)}
 NESTED = ("day", "month", "quarter", "year", "decade")
 FEWER = 5  # intervals of a level make one of the next
-WIDEST = Fraction(10) ** 300
+MAX_WIDTH = Fraction(10) ** 300
 
 Counts = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
-def narrowest(values: pa.Array, counts: Counts) -> Intervals | None:
+def narrowest_round_intervals(values: pa.Array, counts: Counts) -> Intervals | None:
     """Propose intervals whose first level is the narrowest that few records are alone in; None if nothing fits.
 
     Numbers get round widths. Where most records crowd into a few intervals of such a width, as amounts do, the ends are
@@ -50,9 +50,9 @@ def narrowest(values: pa.Array, counts: Counts) -> Intervals | None:
     Examples
     --------
     >>> ages = np.arange(18, 90)
-    >>> narrowest(pa.array(ages), np.full(72, 30))
+    >>> narrowest_round_intervals(pa.array(ages), np.full(72, 30))
     Intervals(1, 5, 10, 20, 40)
-    >>> narrowest(pa.array(ages), np.full(72, 3))
+    >>> narrowest_round_intervals(pa.array(ages), np.full(72, 3))
     Intervals(2, 10, 20, 40)
     """
     if pa.types.is_date(values.type) or pa.types.is_timestamp(values.type):
@@ -63,70 +63,73 @@ def narrowest(values: pa.Array, counts: Counts) -> Intervals | None:
     numbers, counts = numbers[order], counts[order]
     if len(numbers) < 2:  # noqa: PLR2004 - one value has no range
         return None
-    span = exact(numbers[-1].item()) - exact(numbers[0].item())
-    if not 1 / WIDEST < span < WIDEST:
+    span = to_fraction(numbers[-1].item()) - to_fraction(numbers[0].item())
+    if not 1 / MAX_WIDTH < span < MAX_WIDTH:
         return None
     chosen = _width(numbers, counts, span)
     if chosen is None:
         return _cuts(numbers, counts)
     digit, width = chosen
-    crowded = _crowded(step_numbers(numbers, Fraction(0), width), counts)
+    crowded = _crowded_share(number_steps(numbers, Fraction(0), width), counts)
     cuts = _cuts(numbers, counts) if crowded > MOST_CROWDED else None
     widths = [step * width for step in STEPS[digit] if step == 1 or step * width < span]
-    return cuts or Intervals(*map(_plain, widths))
+    return cuts or Intervals(*map(_to_number, widths))
 
 
 def _width(numbers: Numbers, counts: Counts, span: Fraction) -> tuple[int, Fraction] | None:
     """Find the narrowest round width in whose intervals few records are alone."""
     whole = numbers.dtype.kind == "i"
-    tens = _tens(span) - 3
+    tens = _power_of_ten(span) - 3
     for exponent in range(tens, tens + 4):
         for digit in STEPS:
             width = digit * Fraction(10) ** exponent
-            if span / width > MOST_NARROW or (whole and width.denominator > 1):
+            if span / width > MAX_NARROW_INTERVALS or (whole and width.denominator > 1):
                 continue
             try:
-                steps = step_numbers(numbers, Fraction(0), width)
+                steps = number_steps(numbers, Fraction(0), width)
             except HierarchyError:
                 continue
-            if _sparse(steps, counts) <= MOST_SPARSE:
+            if _sparse_share(steps, counts) <= MAX_SPARSE_SHARE:
                 return digit, width
     return None
 
 
-def _sparse(steps: Counts, counts: Counts) -> float:
+def _sparse_share(steps: Counts, counts: Counts) -> float:
     """Return the share of records in intervals of fewer records than there should be."""
-    held = _held(steps, counts)
-    return float(held[held < LEAST_RECORDS].sum() / held.sum())
+    held = _records_per_interval(steps, counts)
+    return float(held[held < MIN_RECORDS].sum() / held.sum())
 
 
-def _crowded(steps: Counts, counts: Counts) -> float:
+def _crowded_share(steps: Counts, counts: Counts) -> float:
     """Return the share of records in intervals of many records that have several values."""
-    held, values = _held(steps, counts), _held(steps, np.ones(len(counts), dtype=np.int64))
+    held, values = (
+        _records_per_interval(steps, counts),
+        _records_per_interval(steps, np.ones(len(counts), dtype=np.int64)),
+    )
     return float(held[(held > CROWDED * held.sum()) & (values > FEWER)].sum() / held.sum())
 
 
-def _held(steps: Counts, counts: Counts) -> Counts:
+def _records_per_interval(steps: Counts, counts: Counts) -> Counts:
     _, place = np.unique(steps, return_inverse=True)
     return np.bincount(place.ravel(), weights=counts).astype(np.int64)
 
 
 def _cuts(numbers: Numbers, counts: Counts) -> Intervals | None:
     """Choose round numbers between quantiles, so that every interval holds enough records; levels above skip some."""
-    least = max(LEAST_RECORDS, -(-int(counts.sum()) // MOST_CUTS))
+    least = max(MIN_RECORDS, -(-int(counts.sum()) // MAX_CUTS))
     inner = _between(numbers, counts, least)
     if len(inner) < FEWER:
         return None
-    low, high = exact(numbers[0].item()), exact(numbers[-1].item())
+    low, high = to_fraction(numbers[0].item()), to_fraction(numbers[-1].item())
     below, above = (
-        Fraction(10) ** _tens(inner[0] - low),
-        Fraction(10) ** _tens(max(high - inner[-1], inner[-1] - inner[-2])),
+        Fraction(10) ** _power_of_ten(inner[0] - low),
+        Fraction(10) ** _power_of_ten(max(high - inner[-1], inner[-1] - inner[-2])),
     )
     ends = low // below * below, (high // above + 1) * above
     levels = [inner]
     while len(levels[-1]) > 2 * FEWER:
         levels.append(_roundest_of_each(levels[-1]))
-    cuts = [[_plain(each) for each in (ends[0], *level, ends[1])] for level in levels]
+    cuts = [[_to_number(each) for each in (ends[0], *level, ends[1])] for level in levels]
     return Intervals(cuts=cuts) if len(set(cuts[0])) == len(cuts[0]) else None
 
 
@@ -140,7 +143,7 @@ def _between(numbers: Numbers, counts: Counts, least: int) -> list[Fraction]:
         last = max(first, last)
         if last + 1 >= len(numbers) or total - int(below[first]) < least:
             break
-        cut = _roundest(exact(numbers[first].item()), exact(numbers[last + 1].item()))
+        cut = _roundest(to_fraction(numbers[first].item()), to_fraction(numbers[last + 1].item()))
         passed = int(below[np.searchsorted(numbers, float(cut), side="left") - 1])
         if passed <= start:
             break
@@ -151,7 +154,7 @@ def _between(numbers: Numbers, counts: Counts, least: int) -> list[Fraction]:
 
 def _roundest(low: Fraction, high: Fraction) -> Fraction:
     """Return the roundest number above one and up to another: a multiple of the widest 1, 2 or 5 times 10 to the n."""
-    tens = _tens(high - low) + 2
+    tens = _power_of_ten(high - low) + 2
     while True:
         for digit in (5, 2, 1):
             width = digit * Fraction(10) ** tens
@@ -168,22 +171,22 @@ def _roundest_of_each(points: Sequence[Fraction]) -> list[Fraction]:
 
 
 def _roundness(point: Fraction) -> tuple[int, int]:
-    digits = str(_plain(point)).rstrip("0").replace(".", "").strip("0-")
+    digits = str(_to_number(point)).rstrip("0").replace(".", "").strip("0-")
     return (-len(digits), -int(digits[-1] != "5") if digits else 1)
 
 
-def _tens(number: Fraction) -> int:
+def _power_of_ten(number: Fraction) -> int:
     """Return the power of ten of the first digit of a positive number."""
     return math.floor(math.log10(number.numerator) - math.log10(number.denominator))
 
 
 def _units(moments: npt.NDArray[np.datetime64], counts: Counts) -> Intervals | None:
     for unit in NESTED:
-        if len(moments) and _sparse(unit_numbers(moments, unit), counts) <= MOST_SPARSE:
-            rest = [each for each in NESTED[NESTED.index(unit) :] if np.ptp(unit_numbers(moments, each))]
+        if len(moments) and _sparse_share(number_units(moments, unit), counts) <= MAX_SPARSE_SHARE:
+            rest = [each for each in NESTED[NESTED.index(unit) :] if np.ptp(number_units(moments, each))]
             return Intervals(*(rest or [unit]))
     return None
 
 
-def _plain(width: Fraction) -> float:
+def _to_number(width: Fraction) -> float:
     return int(width) if width.denominator == 1 and abs(width) < 2**53 else float(width)

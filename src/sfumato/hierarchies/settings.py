@@ -11,20 +11,20 @@ from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.prefixes import Prefixes
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.table.toml import refuse_unknown
-from sfumato.table.values import number_or_text
-from sfumato.validation import did_you_mean
+from sfumato.table.toml import check_known_keys
+from sfumato.table.values import parse_number
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
-    from sfumato.hierarchies.builder import Builder
+    from sfumato.hierarchies.builder import HierarchyBuilder
 
-BUILDERS: dict[str, type[Builder]] = {
+BUILDERS: dict[str, type[HierarchyBuilder]] = {
     builder.kind: builder for builder in (Intervals, Prefixes, OrderedGroups, Taxonomy)
 }
 SHORT = {Intervals.kind: "widths", Prefixes.kind: "lengths"}
 
 
-def read_builder(how: str | Mapping[str, Any], folder: Path | None = None) -> Builder:
+def parse_builder(how: str | Mapping[str, Any], folder: Path | None = None) -> HierarchyBuilder:
     """Read how an attribute is generalized.
 
     Parameters
@@ -34,25 +34,25 @@ def read_builder(how: str | Mapping[str, Any], folder: Path | None = None) -> Bu
 
     Examples
     --------
-    >>> read_builder("intervals:5,10"), read_builder("prefixes"), read_builder({"kind": "prefixes", "lengths": [3, 1]})
+    >>> parse_builder("intervals:5,10"), parse_builder("prefixes"), parse_builder({"kind": "prefixes", "lengths": [3, 1]})
     (Intervals(5, 10), Prefixes(), Prefixes(3, 1))
     """
     if isinstance(how, Mapping):
         from_file = how.get("kind") == Taxonomy.kind and "file" in how
-        return _taxonomy_file(how, folder) if from_file else builder_from_dict(how)
+        return _read_taxonomy(how, folder) if from_file else builder_from_dict(how)
     kind, _, settings = how.partition(":")
     if kind not in SHORT:
-        if not _in(folder, how).exists():
+        if not _resolve_path(folder, how).exists():
             raise HierarchyError(
                 f"There is no file {how!r}; a hierarchy is intervals:5,10, intervals:month,year, prefixes,"
                 " prefixes:3,1, or the name of a CSV file (leaf;level1;...;*)."
             )
-        return Taxonomy.read_csv(_in(folder, how))
-    listed = [number_or_text(each.strip()) for each in settings.split(",") if each.strip()]
+        return Taxonomy.read_csv(_resolve_path(folder, how))
+    listed = [parse_number(each.strip()) for each in settings.split(",") if each.strip()]
     return builder_from_dict({"kind": kind, **({SHORT[kind]: listed} if listed else {})})
 
 
-def builder_from_dict(settings: Mapping[str, object]) -> Builder:
+def builder_from_dict(settings: Mapping[str, object]) -> HierarchyBuilder:
     """Rebuild a builder from the settings returned by its `to_dict`.
 
     >>> builder_from_dict({"kind": "intervals", "widths": [5, 10]})
@@ -60,19 +60,19 @@ def builder_from_dict(settings: Mapping[str, object]) -> Builder:
     """
     kind = settings.get("kind")
     if not isinstance(kind, str) or kind not in BUILDERS:
-        hint = did_you_mean(str(kind), BUILDERS) or f"; choose one of {', '.join(BUILDERS)}."
+        hint = suggest_closest(str(kind), BUILDERS) or f"; choose one of {', '.join(BUILDERS)}."
         raise RecipeError(f"There is no hierarchy of kind {kind!r}{hint}")
     return BUILDERS[kind].from_dict(settings)
 
 
-def _taxonomy_file(settings: Mapping[str, Any], folder: Path | None) -> Taxonomy:
+def _read_taxonomy(settings: Mapping[str, Any], folder: Path | None) -> Taxonomy:
     given = {key: value for key, value in settings.items() if key != "kind"}
-    refuse_unknown(given, ("file", "separator", "encoding"), "A taxonomy from a file")
+    check_known_keys(given, ("file", "separator", "encoding"), "A taxonomy from a file")
     for key, value in given.items():
         if not isinstance(value, str):
             raise RecipeError(f"{key} must be a string.")
-    return Taxonomy.read_csv(_in(folder, given.pop("file")), **given)
+    return Taxonomy.read_csv(_resolve_path(folder, given.pop("file")), **given)
 
 
-def _in(folder: Path | None, file: str) -> Path:
+def _resolve_path(folder: Path | None, file: str) -> Path:
     return Path(file) if folder is None else folder / file

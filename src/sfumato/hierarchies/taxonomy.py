@@ -69,9 +69,9 @@ class Taxonomy(NestedGroups):
         one = separator is None or (len(separator) == 1 and separator not in '"\r\n')
         require(one, cls.__name__, "separator", "one character", separator)
         name = Path(path).name
-        data = _text(Path(path), encoding)
-        separator = separator or _separator(data)
-        rows = _rows(name, data, separator)
+        data = _read_text(Path(path), encoding)
+        separator = separator or _detect_separator(data)
+        rows = _read_rows(name, data, separator)
         for line, row in rows:
             if len(row) != len(rows[0][1]):
                 raise HierarchyError(
@@ -86,7 +86,7 @@ class Taxonomy(NestedGroups):
             raise HierarchyError(f"{name}: {error}") from None
 
 
-def _text(path: Path, encoding: str | None) -> str:
+def _read_text(path: Path, encoding: str | None) -> str:
     try:
         data = path.read_bytes()
         return data.decode(encoding or detect_encoding(path)).removeprefix("\ufeff")
@@ -98,12 +98,12 @@ def _text(path: Path, encoding: str | None) -> str:
         raise ReadError(f"Cannot read {path.name} as {encoding}; give its encoding.") from None
 
 
-def _separator(data: str) -> str:
+def _detect_separator(data: str) -> str:
     first = next((line for line in data.splitlines() if line.strip()), "")
     return SEMICOLON if SEMICOLON in first else detect_separator(data.encode())
 
 
-def _rows(name: str, data: str, separator: str) -> list[tuple[int, list[str]]]:
+def _read_rows(name: str, data: str, separator: str) -> list[tuple[int, list[str]]]:
     try:
         reader = csv.reader(io.StringIO(data, newline=""), delimiter=separator, strict=True)
         return [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]

@@ -6,7 +6,7 @@ result contains column names, counts and shares, but no cell values.
 
 from __future__ import annotations
 
-from sfumato.inspection.detect import Inspection, Proposal, inspect_columns
-from sfumato.inspection.raw_risk import RawRisk
+from sfumato.inspection.detect import ColumnProposal, Inspection, inspect_columns
+from sfumato.inspection.raw_risk import RawTableRisk
 
-__all__ = ["Inspection", "Proposal", "RawRisk", "inspect_columns"]
+__all__ = ["Inspection", "ColumnProposal", "RawTableRisk", "inspect_columns"]

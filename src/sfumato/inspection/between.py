@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sfumato.inspection.profile import CellKind, Profile
+from sfumato.inspection.profile import CellType, ValueProfile
 from sfumato.inspection.reasons import Reason
-from sfumato.inspection.roles import LEAST_RECORDS, ProposedRole
+from sfumato.inspection.roles import MIN_RECORDS, ProposedRole
 from sfumato.schema.roles import Role
 
 DOUBTS = {"unknown", "says-little"}
 
 
-class Seen(NamedTuple):
+class ColumnSummary(NamedTuple):
     """What is kept of a column while the others are looked at."""
 
     name: str
-    kind: CellKind
+    kind: CellType
     distinct: int
     filled: int
     role: ProposedRole
 
     @classmethod
-    def of(cls, column: Profile, role: ProposedRole) -> Seen:
+    def of(cls, column: ValueProfile, role: ProposedRole) -> ColumnSummary:
         """Keep what is needed of a column."""
         return cls(column.name, column.kind, column.distinct, column.filled, role)
 
     @property
-    def doubtful(self) -> bool:
+    def is_doubtful(self) -> bool:
         """Whether nothing shows what its texts or numbers are, so that it is a quasi-identifier only to be safe."""
-        coded = self.kind in {CellKind.TEXT, CellKind.WHOLE} and self.role.role is Role.QUASI
-        return coded and self.filled >= LEAST_RECORDS and any(each.kind in DOUBTS for each in self.role.reasons)
+        coded = self.kind in {CellType.TEXT, CellType.WHOLE} and self.role.role is Role.QUASI
+        return coded and self.filled >= MIN_RECORDS and any(each.code in DOUBTS for each in self.role.reasons)
 
 
-def reconsidered(columns: Sequence[Seen], correspond: Callable[[str, str], bool]) -> dict[str, ProposedRole]:
+def revise_roles(columns: Sequence[ColumnSummary], correspond: Callable[[str, str], bool]) -> dict[str, ProposedRole]:
     """Return the roles that doubtful columns get when the other columns are considered, by name.
 
     A column whose values correspond one to one to those of a sensitive one, such as its codes, tells the same.
@@ -45,7 +45,7 @@ def reconsidered(columns: Sequence[Seen], correspond: Callable[[str, str], bool]
     correspond : whether the values of two columns, given by name, correspond one to one.
     """
     found = {}
-    for column in (each for each in columns if each.doubtful):
+    for column in (each for each in columns if each.is_doubtful):
         alike = (each for each in columns if each.role.role is Role.SENSITIVE and 1 < each.distinct == column.distinct)
         other = next((each for each in alike if correspond(column.name, each.name)), None)
         if other is not None:

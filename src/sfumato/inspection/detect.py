@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sfumato.coding.codes import has_stars
 from sfumato.coding.domain import nearly_unique
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.inspection.between import Seen, reconsidered
-from sfumato.inspection.file_columns import FileColumns
-from sfumato.inspection.names import Hint, has_survival, hint, survival_hint
-from sfumato.inspection.profile import CellKind, Profile, correspond, profile
-from sfumato.inspection.raw_risk import RawRisk, measure_risk
+from sfumato.inspection.between import ColumnSummary, revise_roles
+from sfumato.inspection.file_columns import EngineColumns
+from sfumato.inspection.names import NameHint, find_name_hint, find_survival_hint, has_survival_columns
+from sfumato.inspection.profile import CellType, ValueProfile, correspond, profile_column
+from sfumato.inspection.raw_risk import RawTableRisk, risk_from_profiles
 from sfumato.inspection.reasons import Reason
 from sfumato.inspection.roles import ProposedRole, propose_role, ungeneralizable
 from sfumato.inspection.scales import propose_scale
@@ -24,22 +24,22 @@ from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.sources.engines import Data, Reach, Resources, in_memory
+from sfumato.sources.engines import Data, EngineSelector, InputEngineOptions, read_into_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.formats.oddities import odd_texts
+from sfumato.table.formats.oddities import remark_on_texts
 from sfumato.table.frames import to_arrow
 from sfumato.table.numbers import has_huge
 from sfumato.table.persons import RowsPerIndividual
-from sfumato.threads import worker_count
+from sfumato.threads import count_workers
 
 if TYPE_CHECKING:
-    from sfumato.hierarchies import Builder
-    from sfumato.models.base import PrivacyModel
+    from sfumato.hierarchies import HierarchyBuilder
+    from sfumato.models.base import GroupModel
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proposal:
+class ColumnProposal:
     """What one column appears to be; counts and shares only, apart from `order` and `hierarchy`.
 
     Parameters
@@ -59,7 +59,7 @@ class Proposal:
     """
 
     name: str
-    kind: CellKind
+    kind: CellType
     role: Role
     scale: Scale
     reasons: tuple[Reason, ...]
@@ -68,7 +68,7 @@ class Proposal:
     distinction: float
     separation: float
     order: tuple[str, ...] | None = field(default=None, repr=False)
-    hierarchy: Builder | None = None
+    hierarchy: HierarchyBuilder | None = None
     commonest: float = 0.0
 
     @property
@@ -109,10 +109,10 @@ class Inspection:
     """
 
     rows: int
-    proposals: tuple[Proposal, ...]
-    risk: RawRisk
+    proposals: tuple[ColumnProposal, ...]
+    risk: RawTableRisk
     remarks: tuple[str, ...] = ()
-    models: tuple[PrivacyModel, ...] = ()
+    models: tuple[GroupModel, ...] = ()
 
     @property
     def rows_counted(self) -> RowsPerIndividual | None:
@@ -126,8 +126,8 @@ class Inspection:
         """Return the proposals as a schema."""
         names = {role: [p.name for p in self.proposals if p.role is role] for role in Role}
         return Schema(
-            identifier=names[Role.IDENTIFIER],
-            quasi=names[Role.QUASI],
+            identifiers=names[Role.IDENTIFIER],
+            quasi_identifiers=names[Role.QUASI],
             sensitive=names[Role.SENSITIVE],
             insensitive=names[Role.INSENSITIVE],
             hierarchies={p.name: p.hierarchy for p in self.proposals if p.hierarchy is not None},
@@ -163,7 +163,9 @@ class Inspection:
         return f"<table><caption>{self.rows:,} records</caption><tr>{head}</tr>{rows}</table>{risk}{promised}{counted}"
 
 
-def inspect_columns(data: Data, *, labels: Mapping[str, str] | None = None, **where: Unpack[Reach]) -> Inspection:
+def inspect_columns(
+    data: Data, *, labels: Mapping[str, str] | None = None, **where: Unpack[InputEngineOptions]
+) -> Inspection:
     """Propose a role and a scale for every column of a table, and measure its risk, as `sf.inspect` does.
 
     Examples
@@ -175,37 +177,39 @@ def inspect_columns(data: Data, *, labels: Mapping[str, str] | None = None, **wh
     >>> found.risk.unique_records
     1
     """
-    resources = Resources(**where)
-    if resources.chosen(data) != "memory":
-        return inspect_files(resources, data, labels or {})
-    table, frame = to_arrow(in_memory(data, {}))
+    resources = EngineSelector(**where)
+    if resources.choose_engine(data) != "memory":
+        return inspect_source(resources, data, labels or {})
+    table, frame = to_arrow(read_into_memory(data, {}))
     if not table.num_columns:
         raise SchemaError("The table has no columns; there is nothing to inspect.")
     if not table.num_rows:
         raise SchemaError("The table has no rows; there is nothing to inspect.")
-    with ThreadPoolExecutor(worker_count()) as pool:
-        profiles = list(pool.map(profile, table.column_names, table.columns))
-        said = partial(_said, labels=labels or {}, survival=has_survival(table.column_names))
+    with ThreadPoolExecutor(count_workers()) as pool:
+        profiles = list(pool.map(profile_column, table.column_names, table.columns))
+        said = partial(_find_hint, labels=labels or {}, survival=has_survival_columns(table.column_names))
         roles = dict(zip(table.column_names, pool.map(lambda p: propose_role(p, said(p.name)), profiles), strict=True))
         by_name = {each.name: each for each in profiles}
-        roles |= reconsidered(
-            [Seen.of(each, roles[each.name]) for each in profiles],
+        roles |= revise_roles(
+            [ColumnSummary.of(each, roles[each.name]) for each in profiles],
             lambda one, other: correspond(by_name[one], by_name[other]),
         )
         proposals = tuple(
-            pool.map(lambda p: _propose(p, frame.orders.get(p.name), said(p.name), roles[p.name]), profiles)
+            pool.map(
+                lambda p: _propose_column(p, frame.category_orders.get(p.name), said(p.name), roles[p.name]), profiles
+            )
         )
     quasi = [found for found, p in zip(profiles, proposals, strict=True) if p.role is Role.QUASI]
     return Inspection(
         rows=table.num_rows,
         proposals=proposals,
-        risk=measure_risk(quasi, table.num_rows),
-        remarks=tuple(remark for each in profiles for remark in _odd(each)),
+        risk=risk_from_profiles(quasi, table.num_rows),
+        remarks=tuple(remark for each in profiles for remark in _remark_on_column(each)),
     )
 
 
-def inspect_files(
-    resources: Resources,
+def inspect_source(
+    resources: EngineSelector,
     data: Data,
     labels: Mapping[str, str],
     reading: Mapping[str, Option] | None = None,
@@ -220,21 +224,21 @@ def inspect_files(
     reading : the options of `sf.read`.
     findings : is told what was found out about a text file.
     """
-    with resources.opened(data, reading or {}, findings=findings) as source:
+    with resources.open_source(data, reading or {}, findings=findings) as source:
         if not isinstance(source, DuckDBSource):
             raise InvalidParameterError(
                 "A Spark DataFrame is not inspected; write it as Parquet files, or inspect a sample of its rows."
             )
-        columns = FileColumns.of(source, resources.budget)
+        columns = EngineColumns.from_source(source, resources.budget)
         proposals, remarks, seen = {}, [], []
-        said = partial(_said, labels=labels, survival=has_survival(source.names))
+        said = partial(_find_hint, labels=labels, survival=has_survival_columns(source.names))
         for name in source.names:
             column = columns.profile(name)
-            seen.append(Seen.of(column, propose_role(column, said(name))))
-            proposals[name] = _propose(column, None, said(name), seen[-1].role)
-            remarks += _odd(column)
-        for name, role in reconsidered(seen, columns.correspond).items():
-            proposals[name] = _propose(columns.profile(name), None, said(name), role)
+            seen.append(ColumnSummary.of(column, propose_role(column, said(name))))
+            proposals[name] = _propose_column(column, None, said(name), seen[-1].role)
+            remarks += _remark_on_column(column)
+        for name, role in revise_roles(seen, columns.correspond).items():
+            proposals[name] = _propose_column(columns.profile(name), None, said(name), role)
         risk, told = columns.risk([each.name for each in proposals.values() if each.role is Role.QUASI])
         return Inspection(
             rows=columns.rows,
@@ -244,20 +248,22 @@ def inspect_files(
         )
 
 
-def _odd(column: Profile) -> list[str]:
-    return odd_texts(column.name, column.values) if column.kind is CellKind.TEXT and column.distinct else []
+def _remark_on_column(column: ValueProfile) -> list[str]:
+    return remark_on_texts(column.name, column.values) if column.kind is CellType.TEXT and column.distinct else []
 
 
-def _said(name: str, *, labels: Mapping[str, str], survival: bool) -> Hint | None:
+def _find_hint(name: str, *, labels: Mapping[str, str], survival: bool) -> NameHint | None:
     """Return what the name of a column suggests, or else its label."""
-    found = (survival_hint(name) if survival else None) or hint(name)
+    found = (find_survival_hint(name) if survival else None) or find_name_hint(name)
     if found is not None and not found.weak:
         return found
-    labeled = hint(labels.get(name, ""))
+    labeled = find_name_hint(labels.get(name, ""))
     return found if labeled is None else labeled._replace(found_in="column label")
 
 
-def _propose(column: Profile, order: Sequence[str] | None, said: Hint | None, role: ProposedRole) -> Proposal:
+def _propose_column(
+    column: ValueProfile, order: Sequence[str] | None, said: NameHint | None, role: ProposedRole
+) -> ColumnProposal:
     measure = propose_scale(column, said, role.role, order)
     bare = role.role is Role.QUASI and measure.scale is Scale.NOMINAL and measure.hierarchy is None
     if bare and nearly_unique(column.distinct, column.rows):
@@ -268,7 +274,7 @@ def _propose(column: Profile, order: Sequence[str] | None, said: Hint | None, ro
         role = ProposedRole(Role.IDENTIFIER, (*role.reasons, Reason("huge")))
     if role.role is Role.IDENTIFIER:
         measure = propose_scale(column, said, role.role, order)
-    return Proposal(
+    return ColumnProposal(
         name=column.name,
         kind=column.kind,
         role=role.role,

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from sfumato.inspection.profile import GlimpsedProfile, Profile, kind_of, profile
-from sfumato.inspection.raw_risk import RawRisk, measure_risk, risk_of_sizes
-from sfumato.sources.base import WEIGHT, Piece, TableProfile, TooManyCombinationsError, refuse_reserved
+from sfumato.inspection.profile import SampledProfile, ValueProfile, get_cell_type, profile_column
+from sfumato.inspection.raw_risk import RawTableRisk, risk_from_profiles, risk_from_sizes
+from sfumato.sources.base import WEIGHT, TablePiece, TableProfile, TooManyCombinationsError, check_no_reserved_names
 from sfumato.sources.duckdb_source import DuckDBSource
 
 BYTES_PER_VALUE = 800  # of a value or combination that is looked at, while its engine may still hold it
-FEW = 1000  # combinations that fit anyway: pieces are never quite even, least of all small ones
-ROOM = 1.25  # an estimate may be too low by a quarter
+ALWAYS_FITTING = 1000  # combinations that fit anyway: pieces are never quite even, least of all small ones
+ESTIMATE_MARGIN = 1.25  # an estimate may be too low by a quarter
 NOT_COUNTED = (
     "How many records would be unique without each quasi-identifier was not counted, because there are too many "
     "combinations for memory; give more memory to count them."
@@ -26,7 +26,7 @@ NO_CODES: npt.NDArray[np.uint8] = np.zeros(0, dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
-class FileColumns:
+class EngineColumns:
     """The columns of a table in its engine, looked at one after the other.
 
     Parameters
@@ -42,9 +42,9 @@ class FileColumns:
     remarks: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, source: DuckDBSource, budget: int) -> Self:
+    def from_source(cls, source: DuckDBSource, budget: int) -> Self:
         """Scan a table once."""
-        refuse_reserved(source.names)
+        check_no_reserved_names(source.names)
         return cls(source, source.profile(source.names, ()), budget // BYTES_PER_VALUE)
 
     @property
@@ -52,34 +52,34 @@ class FileColumns:
         """The number of records."""
         return self.described.rows
 
-    def profile(self, name: str) -> Profile:
+    def profile(self, name: str) -> ValueProfile:
         """Count the values of a column; if they do not fit, hold some of them."""
         column = self.described.column(name)
         try:
             if self.source.estimate([name]) > 2 * self.most:  # an estimate, so what may fit is tried
-                return self._glimpsed(name)
+                return self._sample_profile(name)
             counts = self.source.count([name], self.most, lambda _: None).sort_by(name)
         except TooManyCombinationsError:
-            return self._glimpsed(name)
+            return self._sample_profile(name)
         known = counts.filter(counts[name].is_valid())
-        return Profile(
+        return ValueProfile(
             name=name,
-            kind=kind_of(column.type),
+            kind=get_cell_type(column.type),
             rows=self.rows,
             values=known[name].combine_chunks(),
             codes=NO_CODES,
             counts=np.append(known[WEIGHT].to_numpy(), column.missing),
         )
 
-    def _glimpsed(self, name: str) -> Profile:
-        column, found = self.described.column(name), self.source.glimpse(name, self.most)
+    def _sample_profile(self, name: str) -> ValueProfile:
+        column, found = self.described.column(name), self.source.sample_values(name, self.most)
         self.remarks.append(
             f"Column {name!r} has {found.many:,} values, of which {len(found.some):,} were looked at; give more memory "
             "to look at all of them."
         )
-        return GlimpsedProfile(
+        return SampledProfile(
             name=name,
-            kind=kind_of(column.type),
+            kind=get_cell_type(column.type),
             rows=self.rows,
             values=found.some,
             codes=NO_CODES,
@@ -98,17 +98,19 @@ class FileColumns:
         both = found.filter(pc.and_(found[one].is_valid(), found[other].is_valid()))
         return bool(both.num_rows == pc.count_distinct(found[one], mode="only_valid").as_py())
 
-    def risk(self, quasi: Sequence[str]) -> tuple[RawRisk, list[str]]:
+    def risk(self, quasi: Sequence[str]) -> tuple[RawTableRisk, list[str]]:
         """Measure the risk, given some columns; say what was not measured."""
-        pieces = max(1, -(-int(self.source.estimate(quasi) * ROOM) // self.most)) if quasi else 1
+        pieces = max(1, -(-int(self.source.estimate(quasi) * ESTIMATE_MARGIN) // self.most)) if quasi else 1
         if pieces == 1:
-            counts = self.source.count(quasi, 2 * self.most + FEW, lambda _: None)
-            profiles = [profile(name, counts[name]) for name in quasi]
-            return measure_risk(profiles, self.rows, weights=counts[WEIGHT].to_numpy()), []
-        return risk_of_sizes(quasi, self._sizes(quasi, pieces)), [NOT_COUNTED]
+            counts = self.source.count(quasi, 2 * self.most + ALWAYS_FITTING, lambda _: None)
+            profiles = [profile_column(name, counts[name]) for name in quasi]
+            return risk_from_profiles(profiles, self.rows, weights=counts[WEIGHT].to_numpy()), []
+        return risk_from_sizes(quasi, self._sizes(quasi, pieces)), [NOT_COUNTED]
 
     def _sizes(self, quasi: Sequence[str], pieces: int) -> Iterator[npt.NDArray[np.int64]]:
         for number in range(pieces):
-            counts = self.source.count(quasi, 2 * self.most + FEW, lambda _: None, Piece(number, pieces, tuple(quasi)))
+            counts = self.source.count(
+                quasi, 2 * self.most + ALWAYS_FITTING, lambda _: None, TablePiece(number, pieces, tuple(quasi))
+            )
             if counts.num_rows:
                 yield counts[WEIGHT].to_numpy()

@@ -9,11 +9,11 @@ from enum import Enum
 from functools import cache
 from typing import NamedTuple
 
-LEAST_STEM = 5  # shorter words count only as whole words of a name
+MIN_STEM = 5  # shorter words count only as whole words of a name
 PREPOSITIONS = {"of", "at", "in", "for", "by", "per", "de", "du", "des", "del", "von", "vom", "bei"}
 
 
-class Meaning(Enum):
+class NameMeaning(Enum):
     """What a known word in a column name suggests."""
 
     IDENTIFIER = "identifier"
@@ -34,7 +34,7 @@ class Meaning(Enum):
 # a word, and those after a dollar sign at the end of a name. Accents, umlauts written as two letters, case and
 # separators do not matter.
 WORDS = {
-    Meaning.IDENTIFIER: """
+    NameMeaning.IDENTIFIER: """
         firstname lastname surname fullname givenname familyname maidenname middlename forename birthname
         nickname username loginname =login personname patientname customername clientname employeename
         studentname mothername fathername contactname personid patientid userid customerid clientid memberid
@@ -59,25 +59,25 @@ WORDS = {
         卡号 车牌 学号 工号 微信 证号 号码 病案号 就诊号 户号 登记号 保单号 病人号 患者号 家庭编
         =maiden
     """,
-    Meaning.LABEL: """
+    NameMeaning.LABEL: """
         =name =id =nom =nombre =kennung =identifier =identificador =no =nr =nbr =num =number nummer numero =serial =case
         =key =first =last badge kennziffer 编号 编码 名称
     """,
-    Meaning.PERSON: """
+    NameMeaning.PERSON: """
         =patient =person =customer =client =employee =student =user =participant =member =subject =respondent
         =applicant =borrower =insured =claimant =tenant =voter =donor =resident =inmate
         =kunde ~patient =schuler =burger =versicherter befragte teilnehmer antragsteller mitarbeiter
         =paciente =persona =personne
         患者 病人 客户 个人 人员 用户 会员 学生 员工 职工 居民 投保人 被保险人
     """,
-    Meaning.FREE_TEXT: """
+    NameMeaning.FREE_TEXT: """
         comment remark =notes =memo freetext narrative description freitext bemerkung kommentar beschreibung
         commentaire remarque comentario observacion descripcion 备注 描述 评论 说明
     """,
-    Meaning.POSTCODE: """
+    NameMeaning.POSTCODE: """
         =zip zipcode =postcode postalcode postal =plz postleitzahl codepostal =cp codigopostal 邮编 邮政编码
     """,
-    Meaning.CATEGORY: """
+    NameMeaning.CATEGORY: """
         =sex gender =race ethnic hispanic nationality country citizen marital marstat
         =job jobtitle occupation profession workclass employer employment industry department =state region
         county =city =town municipality district province birthplace language relationship hospital =clinic
@@ -92,7 +92,7 @@ WORDS = {
         性别 民族 种族 国籍 国家 籍贯 省 城市 区县 婚姻 职业 职位 行业 部门 语言 学校 单位 医院
         =insurance =insurer =marriage =payer =payor versicherungsart 险种 医保类型
     """,
-    Meaning.DEMOGRAPHIC: """
+    NameMeaning.DEMOGRAPHIC: """
         =age birth =born =dob =yob =date education =educ schooling gradelevel degree =height =weight household
         familysize children admission discharge latitude longitude =lat =lon =lng location =place
         haircolor eyecolor =year =month =day veteran military
@@ -102,7 +102,7 @@ WORDS = {
         =edad nacimiento fecha educacion estudios estatura =altura =peso hijos hogar
         年龄 出生 生日 学历 教育 文化程度 身高 体重 日期 入院 出院 家庭 子女
     """,
-    Meaning.SENSITIVE: """
+    NameMeaning.SENSITIVE: """
         disease illness diagnos =icd symptom syndrome medication =drug prescri therap treatment surgery
         =hiv =aids =std cancer tumor tumour pregnan psychiat =mental mentalhealth disabilit injury testresult
         labresult result =ldl =hdl =bmi =chol totchol cholesterol glucose hba1c bloodpressure =bp =sysbp =diabp
@@ -177,13 +177,13 @@ WORDS = {
         leukozyt erythrozyt thrombozyt kreatinin harnstoff harnsaure triglyzerid
         血 尿 酶 蛋白 抗原 抗体 甘油三酯 肌酐 细胞 激素 白球 胆红素 电解质
     """,
-    Meaning.AMOUNT: """
+    NameMeaning.AMOUNT: """
         =cost amount =price =fee =charge quantity =qty =total betrag preis kosten menge montant =prix =cout
         quantite precio =coste importe cantidad 金额 价格 数量
         =amt =bill invoice rechnungsbetrag
     """,
-    Meaning.OUTCOME: "=class =target =label =outcome =churn",
-    Meaning.WEIGHT: """
+    NameMeaning.OUTCOME: "=class =target =label =outcome =churn",
+    NameMeaning.WEIGHT: """
         ~wgt sampleweight samplingweight surveyweight interviewweight examweight personweight
         perweight designweight finalweight analysisweight
         householdweight hhweight weightingfactor expansionfactor =perwt =hhwt
@@ -223,13 +223,13 @@ CONDITIONS = """
     hemorrhag haemorrhag bleeding angina expired deceased hospice surgery $itis $osis $emia $algia $pathy
     krankheit $storung entzundung infekt verletzung fraktur krebs 病 症 炎 癌 瘤 综合征 感染 骨折 损伤 妊娠
 """
-WEAK = {Meaning.LABEL, Meaning.PERSON, Meaning.OUTCOME}
+WEAK = {NameMeaning.LABEL, NameMeaning.PERSON, NameMeaning.OUTCOME}
 
 
-class Hint(NamedTuple):
+class NameHint(NamedTuple):
     """A known word in a column name, and what it suggests."""
 
-    meaning: Meaning
+    meaning: NameMeaning
     word: str
     alone: bool
     """Whether the name consists of this word only."""
@@ -245,59 +245,59 @@ class Hint(NamedTuple):
         return self.meaning in WEAK
 
 
-class _Match(NamedTuple):
-    meaning: Meaning
+class _WordMatch(NamedTuple):
+    meaning: NameMeaning
     word: str
     start: int
     stop: int
 
 
-def hint(name: str) -> Hint | None:
+def find_name_hint(name: str) -> NameHint | None:
     """Return what a column name suggests.
 
     A word for an identifier or a survey weight outweighs all others. Otherwise the last known word decides, because the
     others describe it, unless a preposition turns this around. An amount or a duration of something sensitive is
     sensitive. A period such as next month says when, not what.
 
-    >>> hint("PatientID").meaning, hint("Geburtsdatum").meaning
+    >>> find_name_hint("PatientID").meaning, find_name_hint("Geburtsdatum").meaning
     (<Meaning.IDENTIFIER: 'identifier'>, <Meaning.DEMOGRAPHIC: 'demographic'>)
-    >>> hint("salary-class").word, hint("age_at_diagnosis").word, hint("x17")
+    >>> find_name_hint("salary-class").word, find_name_hint("age_at_diagnosis").word, find_name_hint("x17")
     ('salary', 'age', None)
-    >>> hint("sentence_months").word, hint("year_of_sentence").word
+    >>> find_name_hint("sentence_months").word, find_name_hint("year_of_sentence").word
     ('sentence', 'year')
-    >>> hint("default payment next month").word
+    >>> find_name_hint("default payment next month").word
     'payment'
     """
-    tokens = _tokens(name)
+    tokens = _split_name(name)
     joined = "".join(tokens)
-    matches = list(_matches(tokens, joined))
+    matches = list(_iter_matches(tokens, joined))
     if not any(token in PREPOSITIONS for token in tokens):
-        matches += _numbers_of_persons(matches)
-    strong = [match for match in matches if match.meaning is Meaning.IDENTIFIER]
-    strong = strong or [match for match in matches if match.meaning is Meaning.WEIGHT]
+        matches += _find_personal_numbers(matches)
+    strong = [match for match in matches if match.meaning is NameMeaning.IDENTIFIER]
+    strong = strong or [match for match in matches if match.meaning is NameMeaning.WEIGHT]
     weak = [match for match in matches if match.meaning in WEAK]
     other = [match for match in matches if match not in strong and match not in weak]
-    head = _head_length(tokens)
+    head = _count_head_words(tokens)
     ranked = strong or [match for match in other if match.start < head] or other or weak
     if not ranked:
         return None
     best = max(ranked, key=lambda match: (match.stop, len(match.word)))
-    if best.meaning is Meaning.AMOUNT or tokens[-1] in DURATIONS:
-        of = [match for match in matches if match.meaning is Meaning.SENSITIVE]
+    if best.meaning is NameMeaning.AMOUNT or tokens[-1] in DURATIONS:
+        of = [match for match in matches if match.meaning is NameMeaning.SENSITIVE]
         best = max(of, key=lambda match: match.stop, default=best)
-    label = any(match.meaning is Meaning.LABEL for match in matches)
-    secrets = [match for match in matches if match.meaning is Meaning.SENSITIVE]
+    label = any(match.meaning is NameMeaning.LABEL for match in matches)
+    secrets = [match for match in matches if match.meaning is NameMeaning.SENSITIVE]
     secret = max(secrets, key=lambda match: match.stop).word if secrets else None
-    return Hint(best.meaning, best.word, alone=best.stop - best.start == len(joined), label=label, secret=secret)
+    return NameHint(best.meaning, best.word, alone=best.stop - best.start == len(joined), label=label, secret=secret)
 
 
-def has_survival(names: Iterable[str]) -> bool:
+def has_survival_columns(names: Iterable[str]) -> bool:
     """Return whether a table tells how long people lived, or were well, and whether they still are.
 
-    >>> has_survival(["time", "status", "age"]), has_survival(["time", "marital_status"])
+    >>> has_survival_columns(["time", "status", "age"]), has_survival_columns(["time", "marital_status"])
     (True, False)
     """
-    words = {"".join(_tokens(name)) for name in names}
+    words = {"".join(_split_name(name)) for name in names}
     return bool(words & TIMES and words & EVENTS) or all(words & part for part in SPANS)
 
 
@@ -307,7 +307,7 @@ def is_code(name: str) -> bool:
     >>> is_code("ICD9_CODE"), is_code("barcode_length"), is_code("诊断代码")
     (True, False, True)
     """
-    tokens = _tokens(name)
+    tokens = _split_name(name)
     return any(token in CODES or token.endswith(("代码", "编码")) for token in [*tokens, "".join(tokens[-2:])])
 
 
@@ -317,7 +317,7 @@ def is_condition(text: str) -> bool:
     >>> is_condition("Acute bronchitis (disorder)"), is_condition("Viral sinusitis"), is_condition("carpenter")
     (True, True, False)
     """
-    tokens = _tokens(text)
+    tokens = _split_name(text)
     return any(_tells(word, tokens) for word in _conditions())
 
 
@@ -332,52 +332,52 @@ def _conditions() -> tuple[str, ...]:
     return tuple(CONDITIONS.split())
 
 
-def survival_hint(name: str) -> Hint | None:
+def find_survival_hint(name: str) -> NameHint | None:
     """Return what a column of a survival table suggests, if it is the time or the event."""
-    word = "".join(_tokens(name))
+    word = "".join(_split_name(name))
     known = TIMES.union(EVENTS, *SPANS)
-    return Hint(Meaning.SENSITIVE, word, alone=True, label=False) if word in known else None
+    return NameHint(NameMeaning.SENSITIVE, word, alone=True, label=False) if word in known else None
 
 
-def _tokens(name: str) -> list[str]:
+def _split_name(name: str) -> list[str]:
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
     found = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z\u00df]+|\d+|[^\W\d_A-Za-z]+", plain)
     return [token.casefold() for token in found]
 
 
-def _matches(tokens: list[str], joined: str) -> Iterator[_Match]:
-    whole, starts, ends, stems = (_vocabulary()[mark] for mark in "=^$~")
+def _iter_matches(tokens: list[str], joined: str) -> Iterator[_WordMatch]:
+    whole, starts, ends, stems = (_load_vocabulary()[mark] for mark in "=^$~")
     start, before = 0, ""
     for token in tokens:
         known = token if token in whole else token.removesuffix("s")
         if known in whole and not (known in PERIODS and before in RELATIVE):
-            yield _Match(whole[known], known, start, start + len(token))
+            yield _WordMatch(whole[known], known, start, start + len(token))
         yield from (
-            _Match(meaning, word, start, start + len(word))
+            _WordMatch(meaning, word, start, start + len(word))
             for word, meaning in starts.items()
             if token.startswith(word)
         )
         start, before = start + len(token), before if token.isdecimal() else token
     for known in {joined, joined.rstrip("0123456789")} & whole.keys() if len(tokens) > 1 else ():
-        yield _Match(whole[known], known, 0, len(known))
+        yield _WordMatch(whole[known], known, 0, len(known))
     for word in filter(joined.endswith, ends):
-        yield _Match(ends[word], word, start - len(word), start)
+        yield _WordMatch(ends[word], word, start - len(word), start)
     plain = re.sub(r"([aou])e", r"\1", joined)  # umlauts written as two letters
     for stem, meaning in stems.items():
         place = max(joined.rfind(stem), plain.rfind(stem))
         if place >= 0:
-            yield _Match(meaning, stem, place, place + len(stem))
+            yield _WordMatch(meaning, stem, place, place + len(stem))
 
 
-def _numbers_of_persons(matches: list[_Match]) -> Iterator[_Match]:
+def _find_personal_numbers(matches: list[_WordMatch]) -> Iterator[_WordMatch]:
     """Find a person and a name or number side by side, which is an identifier."""
-    for one in (each for each in matches if each.meaning is Meaning.PERSON):
-        for other in (each for each in matches if each.meaning is Meaning.LABEL):
+    for one in (each for each in matches if each.meaning is NameMeaning.PERSON):
+        for other in (each for each in matches if each.meaning is NameMeaning.LABEL):
             if one.stop == other.start:
-                yield _Match(Meaning.IDENTIFIER, one.word + other.word, one.start, other.stop)
+                yield _WordMatch(NameMeaning.IDENTIFIER, one.word + other.word, one.start, other.stop)
 
 
-def _head_length(tokens: list[str]) -> int:
+def _count_head_words(tokens: list[str]) -> int:
     length = 0
     for token in tokens:
         if length and token in PREPOSITIONS:
@@ -387,13 +387,13 @@ def _head_length(tokens: list[str]) -> int:
 
 
 @cache
-def _vocabulary() -> dict[str, dict[str, Meaning]]:
+def _load_vocabulary() -> dict[str, dict[str, NameMeaning]]:
     """Return all words by where they are found in a name: `=` a word of it, `^` and `$` its ends, `~` anywhere."""
-    found: dict[str, dict[str, Meaning]] = {mark: {} for mark in "=^$~"}
+    found: dict[str, dict[str, NameMeaning]] = {mark: {} for mark in "=^$~"}
     for meaning, words in WORDS.items():
         for word in words.split():
             plain = word.lstrip("".join(found))
-            short = plain.isascii() and len(plain) < LEAST_STEM
+            short = plain.isascii() and len(plain) < MIN_STEM
             mark = word[0] if plain != word else "=" if short else "~"
             found[mark][plain] = meaning
     return found

@@ -7,11 +7,11 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 
-LEAST_VALUES = 3  # two values have no order that matters
-MOST_VALUES = 100
+MIN_VALUES = 3  # two values have no order that matters
+MAX_VALUES = 100
 
 # From low to high: commas separate ranks, bars words of the same rank, semicolons orders.
-KNOWN = """
+KNOWN_ORDERS = """
 none|no, very low, low, medium|moderate|middle|average|normal, high, very high, extreme;
 none|absent, minimal, mild|light, moderate, severe|serious, critical|very severe, fatal;
 tiny, very small, small, medium, large|big, very large, huge;
@@ -70,51 +70,51 @@ BELOW = re.compile(rf"(?:<=?|under|below|up to|unter|bis)\s*{NUMBER}", re.IGNORE
 ABOVE = re.compile(rf"(?:>=?|over|above)\s*{NUMBER}|{NUMBER}\s*(?:\+|and over|and older|or more)", re.IGNORECASE)
 
 
-def known_order(words: Sequence[str]) -> list[str] | None:
+def find_known_order(words: Sequence[str]) -> list[str] | None:
     """Sort words from low to high if all of them belong to one well-known order.
 
-    >>> known_order(["High", "low", "very high", "MEDIUM"])
+    >>> find_known_order(["High", "low", "very high", "MEDIUM"])
     ['low', 'MEDIUM', 'High', 'very high']
-    >>> known_order(["65+", "<18", "18-64"])
+    >>> find_known_order(["65+", "<18", "18-64"])
     ['<18', '18-64', '65+']
-    >>> known_order(["red", "low", "high"])
+    >>> find_known_order(["red", "low", "high"])
     """
-    if not LEAST_VALUES <= len(words) <= MOST_VALUES:
+    if not MIN_VALUES <= len(words) <= MAX_VALUES:
         return None
-    plain = {word: _plain(word) for word in words}
-    for places in _orders():
+    plain = {word: _normalize_word(word) for word in words}
+    for places in _load_orders():
         if all(text in places for text in plain.values()):
             return sorted(words, key=lambda word: (places[plain[word]], word))
-    ranges = {word: _range(word.strip()) for word in words}
+    ranges = {word: _parse_range(word.strip()) for word in words}
     ends = {word: range_ for word, range_ in ranges.items() if range_ is not None}
     return sorted(words, key=lambda word: (*ends[word], word)) if len(ends) == len(words) else None
 
 
 @cache
-def _orders() -> tuple[dict[str, int], ...]:
+def _load_orders() -> tuple[dict[str, int], ...]:
     return tuple(
         {" ".join(word.split()): place for place, alike in enumerate(order.split(",")) for word in alike.split("|")}
-        for order in KNOWN.split(";")
+        for order in KNOWN_ORDERS.split(";")
     )
 
 
-def _plain(word: str) -> str:
+def _normalize_word(word: str) -> str:
     letters = unicodedata.normalize("NFKD", word.casefold())
     letters = "".join(c for c in letters if not unicodedata.combining(c) and c not in "'\u2019.")
     return " ".join(re.split(r"[\s_/-]+", letters)).strip()
 
 
-def _range(text: str) -> tuple[float, float] | None:
+def _parse_range(text: str) -> tuple[float, float] | None:
     if match := BETWEEN.fullmatch(text):
-        low, high = _number(match[1]), _number(match[2])
+        low, high = _parse_number(match[1]), _parse_number(match[2])
         return (low, high) if low < high else None
     if match := BELOW.fullmatch(text):
-        return -float("inf"), _number(match[1])
+        return -float("inf"), _parse_number(match[1])
     if match := ABOVE.fullmatch(text):
-        return _number(match[1] or match[2]), float("inf")
+        return _parse_number(match[1] or match[2]), float("inf")
     return None
 
 
-def _number(digits: str) -> float:
+def _parse_number(digits: str) -> float:
     whole, dot, rest = digits.replace(",", "").partition(".")
     return float(f"{whole}{dot}{rest.replace('.', '')}")

@@ -25,10 +25,10 @@ def is_iban(text: str) -> bool:
     return int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
 
 
-def is_card(text: str) -> bool:
+def is_payment_card(text: str) -> bool:
     """Check the check digit of a payment card number (ISO/IEC 7812, Luhn).
 
-    >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
+    >>> is_payment_card("4111 1111 1111 1111"), is_payment_card("4111 1111 1111 1112")
     (True, False)
     """
     digits = [int(c) for c in text if c.isdigit()]
@@ -36,10 +36,10 @@ def is_card(text: str) -> bool:
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-def is_resident_number(text: str) -> bool:
+def is_chinese_resident_number(text: str) -> bool:
     """Check the check character of a Chinese resident identity number (GB 11643, modulo 11).
 
-    >>> is_resident_number("11010519491231002X"), is_resident_number("110105194912310021")
+    >>> is_chinese_resident_number("11010519491231002X"), is_chinese_resident_number("110105194912310021")
     (True, False)
     """
     total = sum(weight * int(c) for weight, c in zip(CHINESE_WEIGHTS, text[:17], strict=True))
@@ -58,7 +58,7 @@ def is_phone(text: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pattern:
+class ValuePattern:
     """A format of values, and the share of matching values from which a column has it."""
 
     looks_like: str
@@ -66,7 +66,7 @@ class Pattern:
     least: float = MOST
     check: Callable[[str], bool] | None = None
 
-    def share(self, texts: pa.Array) -> float:
+    def matching_share(self, texts: pa.Array) -> float:
         """Return the share of texts that match."""
         if not len(texts):
             return 0.0
@@ -80,25 +80,27 @@ HEX = "[0-9A-Fa-f]"
 BYTE = "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 
 PERSONAL = (
-    Pattern(looks_like="e-mail addresses", regex=r"^\s*[^@\s]+@[^@\s]+\.[A-Za-z]{2,}\s*$", least=SOME),
-    Pattern(
+    ValuePattern(looks_like="e-mail addresses", regex=r"^\s*[^@\s]+@[^@\s]+\.[A-Za-z]{2,}\s*$", least=SOME),
+    ValuePattern(
         looks_like="bank account numbers (IBAN)",
         regex=r"^[A-Za-z]{2}[0-9]{2} ?([0-9A-Za-z]{4} ?){2,7}[0-9A-Za-z]{1,4}$",
         least=SOME,
         check=is_iban,
     ),
-    Pattern(looks_like="web addresses", regex=r"^\s*(https?://|www\.)\S+\s*$", least=SOME),
-    Pattern(looks_like="UUIDs", regex=rf"^\{{?{HEX}{{8}}(-{HEX}{{4}}){{3}}-{HEX}{{12}}\}}?$", least=SOME),
-    Pattern(looks_like="MAC addresses", regex=rf"^{HEX}{{2}}([:-]{HEX}{{2}}){{5}}$"),
-    Pattern(looks_like="IP addresses", regex=rf"^({BYTE}\.){{3}}{BYTE}(/[0-9]+)?$"),
-    Pattern(
+    ValuePattern(looks_like="web addresses", regex=r"^\s*(https?://|www\.)\S+\s*$", least=SOME),
+    ValuePattern(looks_like="UUIDs", regex=rf"^\{{?{HEX}{{8}}(-{HEX}{{4}}){{3}}-{HEX}{{12}}\}}?$", least=SOME),
+    ValuePattern(looks_like="MAC addresses", regex=rf"^{HEX}{{2}}([:-]{HEX}{{2}}){{5}}$"),
+    ValuePattern(looks_like="IP addresses", regex=rf"^({BYTE}\.){{3}}{BYTE}(/[0-9]+)?$"),
+    ValuePattern(
         looks_like="IP addresses",
         regex=rf"^({HEX}{{1,4}}:){{7}}{HEX}{{1,4}}$|^({HEX}{{1,4}}:){{1,6}}(:{HEX}{{1,4}}){{1,6}}$|^::1$",
     ),
-    Pattern(looks_like="social security numbers", regex=r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$"),
-    Pattern(looks_like="resident identity numbers", regex=r"^[1-9][0-9]{16}[0-9Xx]$", check=is_resident_number),
-    Pattern(looks_like="payment card numbers", regex=r"^[2-6]([ -]?[0-9]){13,18}$", check=is_card),
-    Pattern(
+    ValuePattern(looks_like="social security numbers", regex=r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$"),
+    ValuePattern(
+        looks_like="resident identity numbers", regex=r"^[1-9][0-9]{16}[0-9Xx]$", check=is_chinese_resident_number
+    ),
+    ValuePattern(looks_like="payment card numbers", regex=r"^[2-6]([ -]?[0-9]){13,18}$", check=is_payment_card),
+    ValuePattern(
         looks_like="telephone numbers",
         regex=(
             r"^\+[0-9][0-9 ()./-]{6,20}$"
@@ -112,7 +114,7 @@ PERSONAL = (
     ),
 )
 
-DATES = Pattern(
+DATES = ValuePattern(
     looks_like="dates written as text",
     regex=(
         r"^([0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{2}|[0-9]{4})|[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}"
@@ -122,14 +124,14 @@ DATES = Pattern(
 )
 
 
-def personal_pattern(texts: pa.Array) -> tuple[Pattern, float] | None:
+def find_personal_pattern(texts: pa.Array) -> tuple[ValuePattern, float] | None:
     """Find the format that identifies people or ways to reach them, with its share of the texts.
 
     >>> texts = pa.array(["ann@example.org", "bob@example.org", "unknown", "none"])
-    >>> found, share = personal_pattern(texts)
+    >>> found, share = find_personal_pattern(texts)
     >>> found.looks_like, share
     ('e-mail addresses', 0.5)
     """
-    shares = [(pattern, pattern.share(texts)) for pattern in PERSONAL]
+    shares = [(pattern, pattern.matching_share(texts)) for pattern in PERSONAL]
     reached = [(pattern, share) for pattern, share in shares if share >= pattern.least]
     return max(reached, key=lambda found: found[1], default=None)

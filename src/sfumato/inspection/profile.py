@@ -12,12 +12,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.values import as_dictionary, distinct_texts
+from sfumato.table.values import dictionary_encode, format_distinct_values
 
 SAMPLE = 2_000  # distinct values to examine
 
 
-class CellKind(StrEnum):
+class CellType(StrEnum):
     """The type of the cells of a column."""
 
     TEXT = "text"
@@ -30,15 +30,15 @@ class CellKind(StrEnum):
     @property
     def ordered(self) -> bool:
         """Whether such values have an order and distances."""
-        return self in {CellKind.WHOLE, CellKind.REAL, CellKind.DATE, CellKind.MOMENT}
+        return self in {CellType.WHOLE, CellType.REAL, CellType.DATE, CellType.MOMENT}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Profile:
+class ValueProfile:
     """One column as codes: the index of each record's value, or `len(values)` if it is missing."""
 
     name: str
-    kind: CellKind
+    kind: CellType
     rows: int
     values: pa.Array
     codes: npt.NDArray[np.unsignedinteger]
@@ -78,10 +78,10 @@ class Profile:
     def separation(self) -> float:
         """The share of pairs of records that the column distinguishes; 1 if there is no pair."""
         pairs = self.rows * (self.rows - 1)
-        return 1 - self.alike / pairs if pairs else 1.0
+        return 1 - self.equal_pairs / pairs if pairs else 1.0
 
     @property
-    def alike(self) -> int:
+    def equal_pairs(self) -> int:
         """The number of ordered pairs of different records that the column does not distinguish."""
         return int((self.counts * (self.counts - 1)).sum())
 
@@ -104,7 +104,7 @@ class Profile:
     def sample(self) -> pa.Array:
         """The texts of some distinct values, evenly spread in order of first occurrence."""
         places = np.unique(np.linspace(0, len(self.values) - 1, min(len(self.values), SAMPLE)).astype(np.int64))
-        return distinct_texts(self.values.take(pa.array(places)))
+        return format_distinct_values(self.values.take(pa.array(places)))
 
     @cached_property
     def typical_length(self) -> float:
@@ -113,7 +113,7 @@ class Profile:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GlimpsedProfile(Profile):
+class SampledProfile(ValueProfile):
     """A column of so many values that only some of them are held; what is counted, is counted of all."""
 
     many: int
@@ -131,7 +131,7 @@ class GlimpsedProfile(Profile):
         return self.lost
 
     @property
-    def alike(self) -> int:
+    def equal_pairs(self) -> int:
         """The number of ordered pairs of different records that the column does not distinguish."""
         return self.pairs
 
@@ -150,19 +150,19 @@ class GlimpsedProfile(Profile):
         return 1.0
 
 
-def profile(name: str, column: pa.ChunkedArray) -> Profile:
+def profile_column(name: str, column: pa.ChunkedArray) -> ValueProfile:
     """Code one column of a canonical table that is not empty.
 
-    >>> found = profile("age", pa.chunked_array([[39, 50, None, 39]]))
+    >>> found = profile_column("age", pa.chunked_array([[39, 50, None, 39]]))
     >>> found.distinct, found.missing, found.distinction
     (2, 1, 0.75)
     """
-    encoded = as_dictionary(column)
+    encoded = dictionary_encode(column)
     distinct = len(encoded.dictionary)
     codes = encoded.indices.fill_null(distinct).to_numpy(zero_copy_only=False)
-    return Profile(
+    return ValueProfile(
         name=name,
-        kind=kind_of(column.type),
+        kind=get_cell_type(column.type),
         rows=len(column),
         values=encoded.dictionary,
         codes=codes.astype(np.min_scalar_type(distinct)),
@@ -170,11 +170,11 @@ def profile(name: str, column: pa.ChunkedArray) -> Profile:
     )
 
 
-def correspond(one: Profile, other: Profile) -> bool:
+def correspond(one: ValueProfile, other: ValueProfile) -> bool:
     """Return whether the values of two columns correspond one to one, in the records that have both.
 
     >>> code, name = (pa.chunked_array([each]) for each in ([1, 2, 1], ["flu", "cold", "flu"]))
-    >>> correspond(profile("code", code), profile("name", name))
+    >>> correspond(profile_column("code", code), profile_column("name", name))
     True
     """
     if one.distinct != other.distinct:
@@ -184,14 +184,14 @@ def correspond(one: Profile, other: Profile) -> bool:
     return len(np.unique(pairs)) == one.distinct
 
 
-def kind_of(type_: pa.DataType) -> CellKind:
+def get_cell_type(type_: pa.DataType) -> CellType:
     """Return the kind of cells of a canonical type."""
     if pa.types.is_boolean(type_):
-        return CellKind.BOOLEAN
+        return CellType.BOOLEAN
     if pa.types.is_integer(type_):
-        return CellKind.WHOLE
+        return CellType.WHOLE
     if pa.types.is_floating(type_):
-        return CellKind.REAL
+        return CellType.REAL
     if pa.types.is_date(type_):
-        return CellKind.DATE
-    return CellKind.MOMENT if pa.types.is_timestamp(type_) else CellKind.TEXT
+        return CellType.DATE
+    return CellType.MOMENT if pa.types.is_timestamp(type_) else CellType.TEXT

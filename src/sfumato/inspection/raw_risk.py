@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.grouping import Grouped, first_rows, group_columns
+from sfumato.coding.grouping import Grouped, group_columns, representative_rows
 from sfumato.exceptions import SchemaError
-from sfumato.inspection.profile import Profile, profile
+from sfumato.inspection.profile import ValueProfile, profile_column
 from sfumato.table.frames import Frame, to_arrow
 
 LIMITS = (2, 3, 5, 10)
@@ -19,7 +19,7 @@ Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RawRisk:
+class RawTableRisk:
     """The risk that a record of the raw table is found by its quasi-identifiers.
 
     A missing value counts as a value of its own. The prosecutor knows that a person is in the table: the
@@ -51,7 +51,7 @@ class RawRisk:
     unique_without: Mapping[str, int] = field(default_factory=dict)
 
 
-def risk_of(data: Frame, quasi: Sequence[str], *, limits: Sequence[int] = LIMITS) -> RawRisk:
+def measure_raw_risk(data: Frame, quasi: Sequence[str], *, limits: Sequence[int] = LIMITS) -> RawTableRisk:
     """Measure the risk that records of a raw table are found by some of its columns.
 
     Parameters
@@ -63,7 +63,7 @@ def risk_of(data: Frame, quasi: Sequence[str], *, limits: Sequence[int] = LIMITS
     Examples
     --------
     >>> import pyarrow as pa
-    >>> risk_of(pa.table({"age": [39, 50, 39], "sex": ["f", "m", "f"]}), ["age", "sex"]).unique_records
+    >>> measure_raw_risk(pa.table({"age": [39, 50, 39], "sex": ["f", "m", "f"]}), ["age", "sex"]).unique_records
     1
     """
     table, _ = to_arrow(data)
@@ -72,12 +72,12 @@ def risk_of(data: Frame, quasi: Sequence[str], *, limits: Sequence[int] = LIMITS
     unknown = [name for name in quasi if name not in table.column_names]
     if unknown:
         raise SchemaError(f"The table has no column {unknown[0]!r}.")
-    return measure_risk([profile(name, table[name]) for name in quasi], table.num_rows, limits)
+    return risk_from_profiles([profile_column(name, table[name]) for name in quasi], table.num_rows, limits)
 
 
-def measure_risk(
-    profiles: Sequence[Profile], rows: int, limits: Sequence[int] = LIMITS, *, weights: Counts | None = None
-) -> RawRisk:
+def risk_from_profiles(
+    profiles: Sequence[ValueProfile], rows: int, limits: Sequence[int] = LIMITS, *, weights: Counts | None = None
+) -> RawTableRisk:
     """Measure the risk of a table that is not empty, given all of its quasi-identifiers.
 
     Parameters
@@ -92,14 +92,14 @@ def measure_risk(
         if weights is not None:
             sums = np.bincount(grouped.labels, weights, minlength=len(grouped)).astype(np.int64)
             grouped = replace(grouped, counts=sums)
-        without = _unique_without(profiles, grouped)
+        without = _count_unique_without(profiles, grouped)
     else:
         grouped, without = Grouped(np.zeros(rows, np.int32), np.zeros(1, np.int64), np.array([rows])), []
-    found = risk_of_sizes(tuple(p.name for p in profiles), [grouped.counts], limits)
+    found = risk_from_sizes(tuple(p.name for p in profiles), [grouped.counts], limits)
     return replace(found, unique_without={p.name: count for p, count in zip(profiles, without, strict=True)})
 
 
-def risk_of_sizes(quasi: Sequence[str], pieces: Iterable[Counts], limits: Sequence[int] = LIMITS) -> RawRisk:
+def risk_from_sizes(quasi: Sequence[str], pieces: Iterable[Counts], limits: Sequence[int] = LIMITS) -> RawTableRisk:
     """Measure the risk of groups of these sizes, which come in pieces; `unique_without` stays empty."""
     groups = records = unique = 0
     smallest: int | None = None
@@ -111,7 +111,7 @@ def risk_of_sizes(quasi: Sequence[str], pieces: Iterable[Counts], limits: Sequen
         smallest = least if smallest is None else min(least, smallest)
         below = {limit: count + int(sizes[sizes < limit].sum()) for limit, count in below.items()}
     assert smallest is not None  # noqa: S101 - a table that is not empty has a group
-    return RawRisk(
+    return RawTableRisk(
         records=records,
         quasi=tuple(quasi),
         groups=groups,
@@ -124,13 +124,13 @@ def risk_of_sizes(quasi: Sequence[str], pieces: Iterable[Counts], limits: Sequen
     )
 
 
-def _unique_without(profiles: Sequence[Profile], grouped: Grouped) -> list[int]:
+def _count_unique_without(profiles: Sequence[ValueProfile], grouped: Grouped) -> list[int]:
     """Count the unique records that remain without each column.
 
     Halves of the columns are grouped with the columns outside of them, so each column takes part in as many
     groupings as the number of columns can be halved. One row represents every group.
     """
-    rows, sizes = first_rows(grouped), grouped.counts
+    rows, sizes = representative_rows(grouped), grouped.counts
     columns = [p.codes[rows] for p in profiles]
     widths = [p.distinct + 1 for p in profiles]
     remaining = [int(np.count_nonzero(sizes == 1))] * len(columns)

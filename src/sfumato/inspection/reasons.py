@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Self
 
-from sfumato.words import Sentence
+from sfumato.words import LocalizedText
 
 
-class Reason(Sentence):
+class Reason(LocalizedText):
     """A sentence that knows its kind and the values that stand in it; `reasons.KIND` is its key among the words.
 
     >>> reason = Reason("secret", where="column name", word="salary")
@@ -25,7 +25,7 @@ class Reason(Sentence):
         return super().__new__(cls, f"reasons.{kind}", **values)
 
     @property
-    def kind(self) -> str:
+    def code(self) -> str:
         """Which reason it is."""
         return self.key.removeprefix("reasons.")
 
@@ -36,4 +36,4 @@ class Reason(Sentence):
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, object]]:
         """Return what a copy or a pickle is made of."""
-        return (self.kind,), dict(self.values)
+        return (self.code,), dict(self.values)

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from sfumato.inspection.names import PERIODS, Hint, Meaning, hint, is_condition
-from sfumato.inspection.patterns import DATES, Pattern, personal_pattern
-from sfumato.inspection.profile import CellKind, Profile, profile
+from sfumato.inspection.names import PERIODS, NameHint, NameMeaning, find_name_hint, is_condition
+from sfumato.inspection.patterns import DATES, ValuePattern, find_personal_pattern
+from sfumato.inspection.profile import CellType, ValueProfile, profile_column
 from sfumato.inspection.reasons import Reason
 from sfumato.schema.roles import Role
 
-LEAST_RECORDS = 20  # with fewer, distinct values mean little
+MIN_RECORDS = 20  # with fewer, distinct values mean little
 MOSTLY_DISTINCT = 0.5
 UNIQUE_TEXTS = 0.7
 UNIQUE_NUMBERS = 0.95
@@ -22,9 +22,9 @@ VERY_LONG_TEXT, SOME_DISTINCT = 80, 0.05
 MOST_CONDITIONS, LEAST_CONDITIONS = 200, 0.2  # texts to look at, and the share that tells what a column is about
 SHORTEST_POSTCODE = 3  # characters
 LONGEST_CODE = 12  # characters
-LEAST_MANY, MOST_TEXTS = 100, 10_000  # without a hierarchy
+MIN_MANY, MAX_TEXTS = 100, 10_000  # without a hierarchy
 REPEATED = 20  # records per value from which a label names a kind of thing rather than a person
-MOST_OUTCOMES = 10
+MAX_OUTCOMES = 10
 FIRST_CELLS = 100_000
 LEAST_PERIODS = 3  # fewer values are no months or years, but whether something happened in one
 MOST_ANSWERS = 3  # values that tell whether there is something, not what it is
@@ -39,17 +39,17 @@ CONTACTS = """
 NOTE = "note"  # a remark in English, a grade in German and French: longer than a grade, it is a remark
 COUNTS = "total quantity qty menge quantite cantidad 数量"  # amounts of anything, not of money
 
-QUASI_MEANINGS = {Meaning.POSTCODE, Meaning.CATEGORY, Meaning.DEMOGRAPHIC}
+QUASI_MEANINGS = {NameMeaning.POSTCODE, NameMeaning.CATEGORY, NameMeaning.DEMOGRAPHIC}
 
 
-class Clues(NamedTuple):
+class ColumnFacts(NamedTuple):
     """Everything known about a column."""
 
-    column: Profile
-    hint: Hint | None
+    column: ValueProfile
+    hint: NameHint | None
 
     @property
-    def meaning(self) -> Meaning | None:
+    def meaning(self) -> NameMeaning | None:
         """What the name of the column suggests."""
         return self.hint.meaning if self.hint else None
 
@@ -83,84 +83,84 @@ class ProposedRole(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-def propose_role(column: Profile, hint: Hint | None) -> ProposedRole:
+def propose_role(column: ValueProfile, hint: NameHint | None) -> ProposedRole:
     """Propose a role; when in doubt, quasi-identifier."""
-    clues = Clues(column, hint)
+    clues = ColumnFacts(column, hint)
     proposed = next(proposed for rule in RULES if (proposed := rule(clues)) is not None)
     if proposed.role is Role.QUASI:
         return ProposedRole(Role.QUASI, (*proposed.reasons, clues.separating))
-    if proposed.role is not Role.IDENTIFIER and _unique(column, UNIQUE_TEXTS):
+    if proposed.role is not Role.IDENTIFIER and _is_nearly_unique(column, UNIQUE_TEXTS):
         return ProposedRole(proposed.role, (*proposed.reasons, clues.distinct("telling")))
     return proposed
 
 
-def named_identifier(clues: Clues) -> ProposedRole | None:
+def find_named_identifier(clues: ColumnFacts) -> ProposedRole | None:
     """Find names, numbers and addresses of people by the name of the column; a boolean only hints at them.
 
     So do two or three values that many records share, such as whether there is a telephone, or an urban address.
     """
     column, hint = clues
-    if hint is None or hint.meaning is not Meaning.IDENTIFIER or column.kind is CellKind.BOOLEAN:
+    if hint is None or hint.meaning is not NameMeaning.IDENTIFIER or column.kind is CellType.BOOLEAN:
         return None
     if hint.word in CONTACTS.split() and 0 < clues.repeated <= MOST_ANSWERS:
         return None
     return ProposedRole(Role.IDENTIFIER, (clues.named("reaches-people"),))
 
 
-def looks_personal(clues: Clues) -> ProposedRole | None:
+def find_personal_pattern_identifier(clues: ColumnFacts) -> ProposedRole | None:
     """Find numbers and addresses of people by the format of the values."""
-    if clues.column.kind not in {CellKind.TEXT, CellKind.WHOLE} or clues.repeated == 1:
+    if clues.column.kind not in {CellType.TEXT, CellType.WHOLE} or clues.repeated == 1:
         return None
-    found = personal_pattern(clues.column.sample)
-    return ProposedRole(Role.IDENTIFIER, (_looks(*found),)) if found else None
+    found = find_personal_pattern(clues.column.sample)
+    return ProposedRole(Role.IDENTIFIER, (_pattern_reason(*found),)) if found else None
 
 
-def empty(clues: Clues) -> ProposedRole | None:
+def find_empty_column(clues: ColumnFacts) -> ProposedRole | None:
     """Find columns without values."""
     return None if clues.column.distinct else ProposedRole(Role.INSENSITIVE, (Reason("no-value"),))
 
 
-def labeled(clues: Clues) -> ProposedRole | None:
+def find_record_labels(clues: ColumnFacts) -> ProposedRole | None:
     """Find names and numbers of things with few records each."""
     column, hint = clues
-    if hint is None or column.kind is CellKind.BOOLEAN:
+    if hint is None or column.kind is CellType.BOOLEAN:
         return None
-    if hint.meaning is Meaning.LABEL and column.kind is not CellKind.TEXT and 0 < clues.repeated <= MOST_OUTCOMES:
+    if hint.meaning is NameMeaning.LABEL and column.kind is not CellType.TEXT and 0 < clues.repeated <= MAX_OUTCOMES:
         return None  # a number of few values counts something
     rare = column.distinct * REPEATED > column.filled
-    if (hint.meaning is Meaning.LABEL and (hint.alone or rare)) or (
-        hint.meaning is Meaning.PERSON and hint.alone and rare
+    if (hint.meaning is NameMeaning.LABEL and (hint.alone or rare)) or (
+        hint.meaning is NameMeaning.PERSON and hint.alone and rare
     ):
         return ProposedRole(Role.IDENTIFIER, (clues.named("may-identify"), clues.distinct("distinct")))
-    return unique(clues) if hint.label else None
+    return find_nearly_unique(clues) if hint.label else None
 
 
-def constant(clues: Clues) -> ProposedRole | None:
+def find_constant_column(clues: ColumnFacts) -> ProposedRole | None:
     """Find a single value shared by several records, which separates nobody but may reveal a secret of everybody."""
     if clues.column.rows == 1 or clues.column.classes > 1:
         return None
-    if clues.meaning is Meaning.SENSITIVE:
+    if clues.meaning is NameMeaning.SENSITIVE:
         return ProposedRole(Role.SENSITIVE, (clues.named("secret"), Reason("one-secret")))
     return ProposedRole(Role.INSENSITIVE, (Reason("one-value"),))
 
 
-def dated(clues: Clues) -> ProposedRole | None:
+def find_date_column(clues: ColumnFacts) -> ProposedRole | None:
     """Find dates: births, visits and events are also recorded elsewhere."""
     known = Reason("recorded-elsewhere")
-    if clues.column.kind in {CellKind.DATE, CellKind.MOMENT}:
+    if clues.column.kind in {CellType.DATE, CellType.MOMENT}:
         return ProposedRole(Role.QUASI, (known,))
-    share = DATES.share(clues.column.sample) if clues.column.kind is CellKind.TEXT else 0.0
-    return ProposedRole(Role.QUASI, (_looks(DATES, share), known)) if share >= DATES.least else None
+    share = DATES.matching_share(clues.column.sample) if clues.column.kind is CellType.TEXT else 0.0
+    return ProposedRole(Role.QUASI, (_pattern_reason(DATES, share), known)) if share >= DATES.least else None
 
 
-def free_text(clues: Clues) -> ProposedRole | None:
+def find_free_text(clues: ColumnFacts) -> ProposedRole | None:
     """Find long texts that rarely repeat: they can contain anything, including names."""
     column = clues.column
-    if column.kind is not CellKind.TEXT or column.distinct_share < SOME_DISTINCT:
+    if column.kind is not CellType.TEXT or column.distinct_share < SOME_DISTINCT:
         return None
     mostly, length = column.distinct_share >= MOSTLY_DISTINCT, column.typical_length
     noted = clues.hint is not None and clues.hint.word == NOTE and length > LONGEST_CODE
-    if (clues.meaning is Meaning.FREE_TEXT or noted) and (mostly or length >= LONG_TEXT):
+    if (clues.meaning is NameMeaning.FREE_TEXT or noted) and (mostly or length >= LONG_TEXT):
         return ProposedRole(Role.IDENTIFIER, (clues.named("may-name"),))
     if length < (LONG_TEXT if mostly else VERY_LONG_TEXT):
         return None
@@ -173,28 +173,28 @@ def is_free_text(name: str, cells: pa.ChunkedArray) -> bool:
     >>> is_free_text("note", pa.chunked_array([[f"Ms. Maier called on day {day} of March" for day in range(30)]]))
     True
     """
-    column = profile(name, cells.slice(0, FIRST_CELLS))
-    return free_text(Clues(column, hint(name))) is not None
+    column = profile_column(name, cells.slice(0, FIRST_CELLS))
+    return find_free_text(ColumnFacts(column, find_name_hint(name))) is not None
 
 
-def boundless(clues: Clues) -> ProposedRole | None:
+def find_ungeneralizable_texts(clues: ColumnFacts) -> ProposedRole | None:
     """Find too many texts to generalize."""
     column = clues.column
-    if column.kind is not CellKind.TEXT or clues.meaning is Meaning.POSTCODE:
+    if column.kind is not CellType.TEXT or clues.meaning is NameMeaning.POSTCODE:
         return None
-    if clues.meaning is Meaning.SENSITIVE and column.distinct_share < UNIQUE_TEXTS:
+    if clues.meaning is NameMeaning.SENSITIVE and column.distinct_share < UNIQUE_TEXTS:
         return None  # nobody generalizes it
-    wordy = column.distinct >= LEAST_MANY and column.typical_length > LONGEST_CODE
-    if not (wordy and _unique(column, UNIQUE_NUMBERS)) and column.distinct <= MOST_TEXTS:
+    wordy = column.distinct >= MIN_MANY and column.typical_length > LONGEST_CODE
+    if not (wordy and _is_nearly_unique(column, UNIQUE_NUMBERS)) and column.distinct <= MAX_TEXTS:
         return None
     return ProposedRole(Role.IDENTIFIER, (clues.distinct("distinct"), Reason("too-many-texts")))
 
 
-def conditions(clues: Clues) -> ProposedRole | None:
+def conditions(clues: ColumnFacts) -> ProposedRole | None:
     """Find diseases, injuries and other states of health by the values, where the name of the column says little."""
     column, hint = clues
-    silent = hint is None or hint.weak or hint.meaning in {Meaning.FREE_TEXT, Meaning.AMOUNT}
-    if not silent or column.kind is not CellKind.TEXT:
+    silent = hint is None or hint.weak or hint.meaning in {NameMeaning.FREE_TEXT, NameMeaning.AMOUNT}
+    if not silent or column.kind is not CellType.TEXT:
         return None
     words = column.sample.slice(0, MOST_CONDITIONS).to_pylist()
     found = sum(map(is_condition, words))
@@ -204,32 +204,32 @@ def conditions(clues: Clues) -> ProposedRole | None:
     return ProposedRole(Role.SENSITIVE, (Reason("tells-health", percent=percent),))
 
 
-def named(clues: Clues) -> ProposedRole | None:
+def find_role_by_name(clues: ColumnFacts) -> ProposedRole | None:
     """Find quasi-identifiers, secrets and amounts by the name of the column."""
     column, hint = clues
     if hint and hint.secret and hint.word in PERIODS and column.distinct < LEAST_PERIODS:
         return ProposedRole(Role.SENSITIVE, (Reason("secret", where=hint.found_in, word=hint.secret),))
-    if clues.meaning is Meaning.POSTCODE and column.typical_length < SHORTEST_POSTCODE:
+    if clues.meaning is NameMeaning.POSTCODE and column.typical_length < SHORTEST_POSTCODE:
         return None
     if clues.meaning in QUASI_MEANINGS:
         return ProposedRole(Role.QUASI, (clues.named("others-know"),))
-    if clues.meaning is Meaning.SENSITIVE:
+    if clues.meaning is NameMeaning.SENSITIVE:
         return ProposedRole(Role.SENSITIVE, (clues.named("secret"),))
-    if clues.meaning is Meaning.OUTCOME and hint and hint.alone and column.distinct <= MOST_OUTCOMES:
+    if clues.meaning is NameMeaning.OUTCOME and hint and hint.alone and column.distinct <= MAX_OUTCOMES:
         return ProposedRole(Role.SENSITIVE, (clues.named("predicted"),))
     return measured(clues)
 
 
-def measured(clues: Clues) -> ProposedRole | None:
+def measured(clues: ColumnFacts) -> ProposedRole | None:
     """Find survey weights and amounts; only a few values that many records share are published unchanged."""
     column, hint = clues
-    if hint is None or column.kind not in {CellKind.WHOLE, CellKind.REAL}:
+    if hint is None or column.kind not in {CellType.WHOLE, CellType.REAL}:
         return None
     rare = column.distinct > MOST_SHARED or column.rare_share(LEAST_SHARED) > MOST_RARE
-    if hint.meaning is Meaning.WEIGHT:
+    if hint.meaning is NameMeaning.WEIGHT:
         reason = clues.named("survey-weight")
         return ProposedRole(Role.QUASI, (reason, clues.distinct("telling"))) if rare else _published(reason)
-    if hint.meaning is not Meaning.AMOUNT:
+    if hint.meaning is not NameMeaning.AMOUNT:
         return None
     if not rare:
         return _published(clues.named("amount"))
@@ -242,44 +242,44 @@ def _published(reason: Reason) -> ProposedRole:
     return ProposedRole(Role.INSENSITIVE, (reason,))
 
 
-def unique(clues: Clues) -> ProposedRole | None:
+def find_nearly_unique(clues: ColumnFacts) -> ProposedRole | None:
     """Find texts and whole numbers that rarely repeat."""
-    least = {CellKind.TEXT: UNIQUE_TEXTS, CellKind.WHOLE: UNIQUE_NUMBERS}.get(clues.column.kind)
-    if least is None or not _unique(clues.column, least):
+    least = {CellType.TEXT: UNIQUE_TEXTS, CellType.WHOLE: UNIQUE_NUMBERS}.get(clues.column.kind)
+    if least is None or not _is_nearly_unique(clues.column, least):
         return None
     return ProposedRole(Role.IDENTIFIER, (clues.distinct("identifying"),))
 
 
-def ungeneralizable(column: Profile) -> ProposedRole:
+def ungeneralizable(column: ValueProfile) -> ProposedRole:
     """Return the role of texts that would be published in sets, one and all, were they a quasi-identifier."""
-    clues = Clues(column, None)
+    clues = ColumnFacts(column, None)
     return ProposedRole(Role.IDENTIFIER, (clues.distinct("distinct"), Reason("too-many-texts")))
 
 
-def doubtful(clues: Clues) -> ProposedRole:
+def default_to_quasi_identifier(clues: ColumnFacts) -> ProposedRole:
     """Treat all others as quasi-identifiers; only the owner of the table can say what they are."""
     return ProposedRole(Role.QUASI, (Reason("unknown") if clues.hint is None else clues.named("says-little"),))
 
 
-RULES: tuple[Callable[[Clues], ProposedRole | None], ...] = (
-    named_identifier,
-    looks_personal,
-    empty,
-    labeled,
-    constant,
-    dated,
-    free_text,
-    boundless,
+RULES: tuple[Callable[[ColumnFacts], ProposedRole | None], ...] = (
+    find_named_identifier,
+    find_personal_pattern_identifier,
+    find_empty_column,
+    find_record_labels,
+    find_constant_column,
+    find_date_column,
+    find_free_text,
+    find_ungeneralizable_texts,
     conditions,
-    named,
-    unique,
-    doubtful,
+    find_role_by_name,
+    find_nearly_unique,
+    default_to_quasi_identifier,
 )
 
 
-def _unique(column: Profile, least: float) -> bool:
-    return column.filled >= LEAST_RECORDS and column.distinct_share >= least
+def _is_nearly_unique(column: ValueProfile, least: float) -> bool:
+    return column.filled >= MIN_RECORDS and column.distinct_share >= least
 
 
-def _looks(pattern: Pattern, share: float) -> Reason:
+def _pattern_reason(pattern: ValuePattern, share: float) -> Reason:
     return Reason("looks-like", percent=int(share * 100), what=pattern.looks_like)

@@ -12,18 +12,18 @@ import pyarrow.compute as pc
 
 from sfumato.coding.domain import nearly_unique
 from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies import Builder, Intervals, Prefixes, Taxonomy
-from sfumato.hierarchies.proposing import automatic
-from sfumato.inspection.names import Hint, Meaning, is_code
-from sfumato.inspection.orders import MOST_VALUES, known_order
-from sfumato.inspection.profile import CellKind, Profile
+from sfumato.hierarchies import HierarchyBuilder, Intervals, Prefixes, Taxonomy
+from sfumato.hierarchies.proposing import propose_hierarchy
+from sfumato.inspection.names import NameHint, NameMeaning, is_code
+from sfumato.inspection.orders import MAX_VALUES, find_known_order
+from sfumato.inspection.profile import CellType, ValueProfile
 from sfumato.inspection.reasons import Reason
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale
-from sfumato.table.values import distinct_texts
+from sfumato.table.values import format_distinct_values
 
 LONGEST_POSTCODE = 12
-MOST_CATEGORIES = 1_000
+MAX_CATEGORIES = 1_000
 
 
 class ProposedScale(NamedTuple):
@@ -31,12 +31,12 @@ class ProposedScale(NamedTuple):
 
     scale: Scale
     order: tuple[str, ...] | None = None
-    hierarchy: Builder | None = None
+    hierarchy: HierarchyBuilder | None = None
     reasons: tuple[Reason, ...] = ()
 
 
 def propose_scale(
-    profile: Profile, hint: Hint | None, role: Role, ordered: Sequence[str] | None = None
+    profile: ValueProfile, hint: NameHint | None, role: Role, ordered: Sequence[str] | None = None
 ) -> ProposedScale:
     """Propose a scale; quasi-identifiers with a useful automatic hierarchy get it.
 
@@ -48,29 +48,31 @@ def propose_scale(
         order = tuple(each for each in ordered if each in present)
         return ProposedScale(Scale.ORDINAL, order=order, reasons=(Reason("stated-order"),))
     meaning = hint.meaning if hint else None
-    if role is Role.QUASI and meaning is Meaning.POSTCODE and profile.kind in {CellKind.TEXT, CellKind.WHOLE}:
-        postcodes = _postcodes(profile)
+    if role is Role.QUASI and meaning is NameMeaning.POSTCODE and profile.kind in {CellType.TEXT, CellType.WHOLE}:
+        postcodes = _find_postcodes(profile)
         if postcodes is not None:
             return postcodes
-    categories = _categories(profile, meaning, role) if profile.kind is CellKind.WHOLE else None
+    categories = _categories(profile, meaning, role) if profile.kind is CellType.WHOLE else None
     if categories is not None:
         return categories
     if profile.kind.ordered:
-        hierarchy = _hierarchy(profile.values, profile.known_counts) if role is Role.QUASI else None
+        hierarchy = _propose_useful_hierarchy(profile.values, profile.known_counts) if role is Role.QUASI else None
         told = _rounded(hierarchy) if isinstance(hierarchy, Intervals) else ()
         reasons = (Reason("contains", what=str(profile.kind)), *told)
         return ProposedScale(Scale.NUMERIC, hierarchy=hierarchy, reasons=reasons)
-    if profile.kind is CellKind.BOOLEAN:
+    if profile.kind is CellType.BOOLEAN:
         return ProposedScale(Scale.NOMINAL, reasons=(Reason("contains", what=str(profile.kind)),))
-    return _text(profile, role)
+    return _text_scale(profile, role)
 
 
-def _categories(profile: Profile, meaning: Meaning | None, role: Role) -> ProposedScale | None:
+def _categories(profile: ValueProfile, meaning: NameMeaning | None, role: Role) -> ProposedScale | None:
     """Find whole numbers that stand for categories: codes of a classification are no amounts, however large."""
     code = role is not Role.IDENTIFIER and is_code(profile.name)
-    if not code and (meaning is not Meaning.CATEGORY or profile.distinct > MOST_CATEGORIES):
+    if not code and (meaning is not NameMeaning.CATEGORY or profile.distinct > MAX_CATEGORIES):
         return None
-    hierarchy = _hierarchy(distinct_texts(profile.values)) if code and role is Role.QUASI else None
+    hierarchy = (
+        _propose_useful_hierarchy(format_distinct_values(profile.values)) if code and role is Role.QUASI else None
+    )
     reasons = (Reason("stands-for-categories"),)
     if hierarchy is not None:
         return ProposedScale(Scale.CATEGORICAL, hierarchy=hierarchy, reasons=reasons)
@@ -79,24 +81,24 @@ def _categories(profile: Profile, meaning: Meaning | None, role: Role) -> Propos
     return ProposedScale(Scale.NOMINAL, reasons=reasons)
 
 
-def _text(profile: Profile, role: Role) -> ProposedScale:
-    words = profile.values.to_pylist() if profile.distinct <= MOST_VALUES else []
-    order = known_order(words) if role is not Role.IDENTIFIER else None
+def _text_scale(profile: ValueProfile, role: Role) -> ProposedScale:
+    words = profile.values.to_pylist() if profile.distinct <= MAX_VALUES else []
+    order = find_known_order(words) if role is not Role.IDENTIFIER else None
     if order is not None:
         return ProposedScale(Scale.ORDINAL, order=tuple(order), reasons=(Reason("known-order"),))
-    hierarchy = _hierarchy(profile.values) if role is Role.QUASI else None
+    hierarchy = _propose_useful_hierarchy(profile.values) if role is Role.QUASI else None
     if isinstance(hierarchy, Prefixes):
         return ProposedScale(Scale.CATEGORICAL, hierarchy=hierarchy, reasons=(Reason("codes"),))
     return ProposedScale(Scale.NOMINAL)
 
 
-def _postcodes(profile: Profile) -> ProposedScale | None:
-    codes = distinct_texts(profile.values)
+def _find_postcodes(profile: ValueProfile) -> ProposedScale | None:
+    codes = format_distinct_values(profile.values)
     if not pc.all(pc.match_substring_regex(codes, rf"^[0-9A-Za-z -]{{1,{LONGEST_POSTCODE}}}\z")).as_py():
         return None
     lengths = pc.min_max(pc.utf8_length(codes)).as_py()
     reasons = [Reason("postcodes")]
-    if profile.kind is CellKind.WHOLE and lengths["min"] < lengths["max"]:
+    if profile.kind is CellType.WHOLE and lengths["min"] < lengths["max"]:
         reasons.append(Reason("lost-zeros"))
     return ProposedScale(Scale.CATEGORICAL, hierarchy=Prefixes(), reasons=tuple(reasons))
 
@@ -105,15 +107,15 @@ def _rounded(intervals: Intervals) -> Iterator[Reason]:
     """Say where the narrowest intervals begin and end, so that what is published is rounded outward to there."""
     if intervals.cuts is not None:
         yield Reason("round-cuts", count=len(intervals.cuts[0]) - 1)
-    elif intervals.of_dates:
+    elif intervals.is_date_based:
         yield Reason("round-units", what=f"{intervals.widths[0]}s")
     else:
         yield Reason("round-widths", width=intervals.widths[0])
 
 
-def _hierarchy(values: pa.Array, counts: npt.NDArray[np.int64] | None = None) -> Builder | None:
+def _propose_useful_hierarchy(values: pa.Array, counts: npt.NDArray[np.int64] | None = None) -> HierarchyBuilder | None:
     try:
-        found = automatic(values, counts)
+        found = propose_hierarchy(values, counts)
     except HierarchyError:
         return None
     return None if isinstance(found, Taxonomy) else found

@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
 from sfumato.exceptions import SchemaError
-from sfumato.table.values import texts
-from sfumato.validation import is_whole, require
+from sfumato.table.values import format_values
+from sfumato.validation import is_integer, require
 
 Rows = npt.NDArray[np.int64]
 Stated: TypeAlias = int | Mapping[str, Mapping[str, int]]  # by column of bucket numbers and by number
 
 
-def total_stated(stated: Stated) -> int:
+def count_stated(stated: Stated) -> int:
     """Count the rows that are stated to belong to nobody."""
     return stated if isinstance(stated, int) else sum(sum(each.values()) for each in stated.values())
 
@@ -38,12 +38,12 @@ def check_stated(stated: object, owner: str) -> None:
     require(known, owner, "counterfeits", what, stated)
 
 
-def refuse_unstated(shown: pa.Table, correspondence: Rows | None, stated: Stated) -> None:
+def check_counterfeits(shown: pa.Table, correspondence: Rows | None, stated: Stated) -> None:
     """Refuse a correspondence with other rows of nobody than are stated, in all or in a bucket."""
     if correspondence is None or len(correspondence) != shown.num_rows:
         return
     nobody = correspondence == -1
-    found, said = int(nobody.sum()), total_stated(stated)
+    found, said = int(nobody.sum()), count_stated(stated)
     if found != said:
         raise SchemaError(
             f"The correspondence has {found:,} rows that belong to nobody (-1), but {said:,} are stated; state as many "
@@ -62,14 +62,14 @@ def refuse_unstated(shown: pa.Table, correspondence: Rows | None, stated: Stated
             )
 
 
-def stated_persons(shown: pa.Table, table: PublishedTable, stated: Stated) -> Rows:
+def genuine_rows(shown: pa.Table, table: PublishedTable, stated: Stated) -> Rows:
     """Return the rows that belong to somebody, where counterfeits are stated and no correspondence tells them.
 
     They are rows with nothing but `*` in their quasi-identifiers, if there are as many in all, or in a bucket those of
     them that are in no bucket of another attribute, if there are enough. Of rows that look alike, any count: which
     value is theirs is not told, and all are in one group.
     """
-    stars = [column.starred() for column in table.columns]
+    stars = [column.mask_suppressed() for column in table.columns]
     starred = np.logical_and.reduce(stars) if stars else np.zeros(shown.num_rows, dtype=np.bool_)
     if not isinstance(stated, Mapping):
         if int(starred.sum()) != stated:
@@ -84,7 +84,7 @@ def stated_persons(shown: pa.Table, table: PublishedTable, stated: Stated) -> Ro
     starred &= np.sum(inside, axis=0) <= 1
     for column, buckets in stated.items():
         bucket, wanted = _wanted(shown, column, buckets)
-        chosen = _chosen(bucket, wanted, starred, table.grouped.labels)
+        chosen = _choose_counterfeits(bucket, wanted, starred, table.grouped.labels)
         if chosen is None or nobody[chosen].any():
             raise SchemaError(
                 f"Nobody can tell which rows of the buckets in {column!r} are those that are stated to belong to "
@@ -94,7 +94,9 @@ def stated_persons(shown: pa.Table, table: PublishedTable, stated: Stated) -> Ro
     return np.flatnonzero(~nobody)
 
 
-def _chosen(bucket: Rows, wanted: Rows, starred: npt.NDArray[np.bool_], group: npt.NDArray[np.integer]) -> Rows | None:
+def _choose_counterfeits(
+    bucket: Rows, wanted: Rows, starred: npt.NDArray[np.bool_], group: npt.NDArray[np.integer]
+) -> Rows | None:
     """Choose as many rows of every bucket as are wanted, those with `*` first; None if it matters which."""
     low, high = np.full(len(wanted), np.iinfo(np.int64).max), np.full(len(wanted), -1)
     np.minimum.at(low, bucket, group)
@@ -110,7 +112,7 @@ def _chosen(bucket: Rows, wanted: Rows, starred: npt.NDArray[np.bool_], group: n
 def _wanted(shown: pa.Table, column: str, buckets: Mapping[str, int]) -> tuple[Rows, Rows]:
     """Return the bucket of every row, those in none as the last, and how many rows of each belong to nobody."""
     known = column in shown.column_names and column.startswith(BUCKET_PREFIX)
-    coded = texts(shown[column] if known else pa.chunked_array([], pa.string())).dictionary_encode()
+    coded = format_values(shown[column] if known else pa.chunked_array([], pa.string())).dictionary_encode()
     numbers = {text: place for place, text in enumerate(coded.dictionary.to_pylist())}
     if not known or not {str(number) for number in buckets} <= set(numbers):
         raise SchemaError(
@@ -123,4 +125,4 @@ def _wanted(shown: pa.Table, column: str, buckets: Mapping[str, int]) -> tuple[R
 
 
 def _is_count(given: object) -> bool:
-    return is_whole(given) and given >= 0  # type: ignore[operator]  # a whole number
+    return is_integer(given) and given >= 0  # type: ignore[operator]  # a whole number

@@ -10,21 +10,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedTable, code
+from sfumato.coding.codes import CodedTable, encode_table
 from sfumato.coding.domain import Domain
 from sfumato.core.groups import Groups
 from sfumato.core.published.bucket_contents import BucketContents
-from sfumato.core.published.counting import count_groups, count_persons
+from sfumato.core.published.counting import count_groups, count_real_records
 from sfumato.core.published.table import BUCKET_PREFIX, PublishedTable
-from sfumato.core.published.totals import Totals
+from sfumato.core.published.totals import SensitiveTotals
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.counterfeits import Stated, stated_persons, total_stated
+from sfumato.judging.counterfeits import Stated, count_stated, genuine_rows
 from sfumato.judging.flagged_cells import FlaggedCells
-from sfumato.masking.masking import Masking
-from sfumato.models.base import PrivacyModel
-from sfumato.schema.missing import Missing
+from sfumato.masking.masking import MaskingRecord
+from sfumato.models.base import GroupModel
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
-from sfumato.table.columns import undecorated
+from sfumato.table.columns import strip_metadata
 from sfumato.table.persons import RowsPerIndividual
 
 Rows = npt.NDArray[np.int64]
@@ -32,7 +32,7 @@ SHARED = ("coded", "domains", "table", "groups", "published_groups", "cells", "r
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evidence:
+class AuditContext:
     """A published table with its schema and, where known, the original and the original row of every published row.
 
     What is derived from the tables is computed when first asked for and then shared by audit, exposure, risk, attacks,
@@ -55,18 +55,18 @@ class Evidence:
     original: pa.Table | None = None
     correspondence: Rows | None = None
     centers: bool = False
-    masking: Masking = field(default_factory=Masking)
+    masking: MaskingRecord = field(default_factory=MaskingRecord)
     weights: Rows | None = None
     original_weights: Rows | None = None
-    totals: Totals | None = None
+    totals: SensitiveTotals | None = None
     contents: Mapping[str, BucketContents] | None = None
     stated: Stated = 0
 
     def __post_init__(self) -> None:
         if self.correspondence is not None and self.original is None:
             raise InvalidParameterError("A correspondence says nothing without the original; give original=, too.")
-        _refuse_strange_weights("weights", self.weights, self.published)
-        _refuse_strange_weights("original_weights", self.original_weights, self.original)
+        _check_weights("weights", self.weights, self.published)
+        _check_weights("original_weights", self.original_weights, self.original)
         if self.counted and self.correspondence is not None:
             raise InvalidParameterError(
                 "A correspondence names the original row of every record, but rows with weights stand for several; "
@@ -78,7 +78,7 @@ class Evidence:
         """Whether rows of a table stand for several records each."""
         return self.weights is not None or self.original_weights is not None
 
-    def refuse_counted(self, what: str) -> None:
+    def require_single_records(self, what: str) -> None:
         """Refuse evidence whose rows stand for several records, for a judge who looks at single records."""
         if self.counted:
             raise InvalidParameterError(
@@ -112,38 +112,38 @@ class Evidence:
     def counterfeits(self) -> int:
         """The number of published rows that belong to nobody."""
         known = self.correspondence
-        return total_stated(self.stated) if known is None else int(np.count_nonzero(known < 0))
+        return count_stated(self.stated) if known is None else int(np.count_nonzero(known < 0))
 
     @cached_property
     def rows_per_individual(self) -> RowsPerIndividual | None:
         """How many rows individuals have, where an identifier of the original repeats; None if it is not known."""
         known = self.masking.original if self.masking.original is not None else self.original
-        return None if known is None else RowsPerIndividual.of(known, self.schema.identifier, "original")
+        return None if known is None else RowsPerIndividual.from_table(known, self.schema.identifiers, "original")
 
     @cached_property
-    def persons(self) -> Rows | None:
+    def individual_rows(self) -> Rows | None:
         """The published rows that belong to somebody; None if all do. Of rows that look alike, any may be stated."""
         if not self.counterfeits:
             return None
         if self.correspondence is not None:
             return np.flatnonzero(self.correspondence >= 0)
-        return stated_persons(self.published, self.table, self.stated)
+        return genuine_rows(self.published, self.table, self.stated)
 
     @property
-    def genuine(self) -> Evidence:
+    def genuine(self) -> AuditContext:
         """The same without counterfeits, for judges who look at persons; buckets still hold what they show.
 
         Evidence never keeps itself: a piece must be gone before the next one is counted.
         """
-        return self if self.persons is None else self._without_counterfeits
+        return self if self.individual_rows is None else self._without_counterfeits
 
     @cached_property
-    def _without_counterfeits(self) -> Evidence:
-        rows = self.persons
+    def _without_counterfeits(self) -> AuditContext:
+        rows = self.individual_rows
         assert rows is not None  # noqa: S101 - else all rows are genuine
         linked = None if self.correspondence is None else self.correspondence[rows]
         known = replace(self, published=self.published.take(pa.array(rows)), correspondence=linked, stated=0)
-        table, seen = count_persons(self.table, self.published, self.schema, rows)
+        table, seen = count_real_records(self.table, self.published, self.schema, rows)
         known.__dict__.update(coded=self.coded, table=table, published_groups=seen)
         return known
 
@@ -154,9 +154,9 @@ class Evidence:
             return None
         self.schema.check_columns(self.original.column_names)
         if not self.counterfeits:
-            return code(self.original, self.schema, weights=self.original_weights)
+            return encode_table(self.original, self.schema, weights=self.original_weights)
         rows = self.original.num_rows
-        return code(_with_values(self.original, self.published, self.schema), self.schema).take(np.arange(rows))
+        return encode_table(_with_values(self.original, self.published, self.schema), self.schema).take(np.arange(rows))
 
     @cached_property
     def domains(self) -> Mapping[str, Domain]:
@@ -172,7 +172,7 @@ class Evidence:
     @cached_property
     def groups(self) -> Groups:
         """Sizes and sensitive values of the published groups, values numbered as in the original where it is known."""
-        return self.published_groups if self.totals is not None else self.published_groups.numbered_as(self.domains)
+        return self.published_groups if self.totals is not None else self.published_groups.align_domains(self.domains)
 
     @cached_property
     def published_groups(self) -> Groups:
@@ -187,15 +187,15 @@ class Evidence:
         return FlaggedCells.of(self.coded, self.original, self.correspondence)
 
     @property
-    def loose(self) -> bool:
+    def missing_matches_all(self) -> bool:
         """Whether a missing cell matches every value."""
-        return self.schema.missing is Missing.MATCHES_ALL and bool(self.table.columns)
+        return self.schema.missing is MissingPolicy.MATCHES_ALL and bool(self.table.columns)
 
     @cached_property
-    def raw(self) -> Evidence:
+    def raw(self) -> AuditContext:
         """The original as if it were published as it is, every flagged cell in a bucket of its own."""
         if self.schema.flags:
-            self.refuse_counted("Judging flagged cells of the original")
+            self.require_single_records("Judging flagged cells of the original")
         shown = self.source.select([name for name in self.source.column_names if name in self._published_names])
         rows = np.arange(self.source.num_rows)
         for name, flag in self.schema.flags.items():
@@ -206,37 +206,37 @@ class Evidence:
         raw = replace(self, published=shown, correspondence=linked, centers=False, weights=weights, totals=None)
         raw.__dict__["coded"] = self.coded  # cached properties look there first
         if self.coded is not None and not self.schema.flags:
-            raw.__dict__["table"] = PublishedTable.of_codes(self.coded.quasi, self.schema, len(rows), weights=weights)
+            raw.__dict__["table"] = PublishedTable.from_codes(self.coded.quasi, self.schema, len(rows), weights=weights)
         raw.__dict__["raw"] = raw
         return raw
 
-    def told(self, models: Sequence[PrivacyModel], known: Evidence) -> Evidence:
+    def with_reference(self, models: Sequence[GroupModel], known: AuditContext) -> AuditContext:
         """Return what it takes to judge models: with a known original, if one of them compares with it, or as it is."""
         if not any(model.needs_original for model in models):
             return self
         return replace(self, original=known.original, original_weights=known.original_weights)
 
-    def already_read(self, table: PublishedTable) -> Evidence:
+    def already_read(self, table: PublishedTable) -> AuditContext:
         """Return the same evidence, of which the published table was read before."""
         known = replace(self)
         known.__dict__["table"] = table
         return known
 
-    def undecorated(self) -> Evidence:
+    def undecorated(self) -> AuditContext:
         """Return the same evidence without what files would carry along unseen: metadata and unused categories."""
-        plain = replace(self, published=undecorated(self.published))
+        plain = replace(self, published=strip_metadata(self.published))
         plain.__dict__.update({name: self.__dict__[name] for name in SHARED if name in self.__dict__})
         return plain
 
     @property
     def _published_names(self) -> set[str]:
-        return {*self.schema.quasi, *self.schema.sensitive, *self.schema.insensitive}
+        return {*self.schema.quasi_identifiers, *self.schema.sensitive, *self.schema.insensitive}
 
 
 def _with_values(original: pa.Table, shown: pa.Table, schema: Schema) -> pa.Table:
     """Add rows with the sensitive values that are published, and nothing else."""
     cells = {
-        name: undecorated(shown.select([name]))[name].cast(original[name].type)
+        name: strip_metadata(shown.select([name]))[name].cast(original[name].type)
         if name in schema.sensitive and name in shown.column_names
         else pa.nulls(shown.num_rows, original[name].type)
         for name in original.column_names
@@ -245,7 +245,7 @@ def _with_values(original: pa.Table, shown: pa.Table, schema: Schema) -> pa.Tabl
     return pa.concat_tables([original, pa.table({**cells, **flags}, schema=original.schema)])
 
 
-def _refuse_strange_weights(name: str, weights: Rows | None, table: pa.Table | None) -> None:
+def _check_weights(name: str, weights: Rows | None, table: pa.Table | None) -> None:
     """Refuse weights that are not one number of records for every row."""
     if weights is None:
         return

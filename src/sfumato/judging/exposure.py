@@ -12,19 +12,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.containment import Contents, match
-from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.containment import BoxContents, match_points
+from sfumato.coding.grouping import group_columns, representative_rows
 from sfumato.core.groups import Histogram
 from sfumato.core.publication import NOT_PUBLISHED, Center
-from sfumato.core.published.boxes import boxes_for
-from sfumato.core.published.table import PublishedTable, bucket_numbers
+from sfumato.core.published.boxes import iter_visible_boxes
+from sfumato.core.published.table import PublishedTable, read_bucket_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.judging.audit.matching import matching_groups
 from sfumato.judging.counterfeits import Stated, check_stated
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.flagged_cells import FlaggedCells, refuse_open_cells
-from sfumato.judging.flagged_exposure import Hidden, expected_cells, match_cells, quotient
-from sfumato.judging.sliced import sliced_chances
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.flagged_cells import FlaggedCells, check_flagged_cells_hidden
+from sfumato.judging.flagged_exposure import BucketedColumn, expected_cells, match_cells, quotient
+from sfumato.judging.sliced import sliced_disclosure_risk
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.persons import RowsPerIndividual
 
@@ -37,7 +37,7 @@ QUANTILES = (0.5, 0.9, 0.99)
 
 
 @dataclass(frozen=True, eq=False)
-class Exposed:
+class DisclosureProbabilities:
     """One kind of exposure for every record: 1 means that the adversary is certain.
 
     `by_record` is NaN for a record that has nothing of the kind to hide, such as a cell that is not flagged.
@@ -49,16 +49,18 @@ class Exposed:
     @property
     def maximum(self) -> float:
         """The exposure of the most exposed record."""
-        return float(self._hidden.max(initial=0.0))
+        return float(self._without_flags.max(initial=0.0))
 
     @property
     def mean(self) -> float:
         """The mean exposure: the share of records that an adversary gets right who guesses by these probabilities."""
-        return float(self._hidden.mean()) if len(self._hidden) else 0.0
+        return float(self._without_flags.mean()) if len(self._without_flags) else 0.0
 
     def quantile(self, share: float) -> float:
         """Return the exposure that this share of the records does not exceed."""
-        return float(np.quantile(self._hidden, share, method="inverted_cdf")) if len(self._hidden) else 0.0
+        return (
+            float(np.quantile(self._without_flags, share, method="inverted_cdf")) if len(self._without_flags) else 0.0
+        )
 
     def histogram(self) -> dict[str, int]:
         """Count records by exposure: 1, at least 1/2, 1/5, 1/10, 1/20 and less."""
@@ -73,7 +75,7 @@ class Exposed:
 
     def riskiest(self, most: int = 10) -> list[int]:
         """Return the numbers of the most exposed rows, counted from 0; equal exposures in row order."""
-        return [int(row) for row in np.argsort(-self.by_record, kind="stable")[: min(most, len(self._hidden))]]
+        return [int(row) for row in np.argsort(-self.by_record, kind="stable")[: min(most, len(self._without_flags))]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers, and the most exposed rows as row numbers."""
@@ -87,12 +89,12 @@ class Exposed:
         }
 
     @property
-    def _hidden(self) -> Floats:
+    def _without_flags(self) -> Floats:
         return self.by_record[~np.isnan(self.by_record)]
 
 
 @dataclass(frozen=True, eq=False)
-class Exposure:
+class DisclosureRisk:
     """The exposure of every record: of its identity, of each of its sensitive values, and of its flagged cells.
 
     `adversary` is 1 if she knows the target's quasi-identifiers, and 2 if she knows everybody's. `rows_counted` says of
@@ -100,8 +102,8 @@ class Exposure:
     """
 
     adversary: int
-    identity: Exposed
-    values: Mapping[str, Exposed]
+    identity: DisclosureProbabilities
+    values: Mapping[str, DisclosureProbabilities]
     rows_counted: RowsPerIndividual | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,7 +135,9 @@ class Exposure:
         return [(each.what, f"{each.maximum:.4g}", f"{each.mean:.4g}") for each in exposed]
 
 
-def exposure(published: Frame, schema: Schema, *, original: Frame | None = None, counterfeits: Stated = 0) -> Exposure:
+def attribute_disclosure_risk(
+    published: Frame, schema: Schema, *, original: Frame | None = None, counterfeits: Stated = 0
+) -> DisclosureRisk:
     """Compute how exposed every record is, from the published table.
 
     With an original, the adversary knows a target's quasi-identifiers (adversary 1): she finds every published
@@ -153,41 +157,41 @@ def exposure(published: Frame, schema: Schema, *, original: Frame | None = None,
     check_stated(counterfeits, "exposure")
     shown, _ = to_arrow(published)
     known = None if original is None else to_arrow(original)[0]
-    return exposure_of(Evidence(shown, schema, original=known, stated=counterfeits))
+    return disclosure_risk_of(AuditContext(shown, schema, original=known, stated=counterfeits))
 
 
-def exposure_of(evidence: Evidence) -> Exposure:
+def disclosure_risk_of(evidence: AuditContext) -> DisclosureRisk:
     """Compute how exposed every record is, to adversary 1 where the original is at hand; see `exposure`."""
-    evidence.refuse_counted("Exposure")
+    evidence.require_single_records("Exposure")
     if evidence.original is None:
-        return own_groups(evidence)
+        return risk_given_group(evidence)
     found, original = _of_the_original(evidence), evidence.original
     values = {name: _without_missing(each, original[name]) for name, each in found.values.items()}
     return replace(found, values=values, rows_counted=evidence.rows_per_individual)
 
 
-def _without_missing(exposed: Exposed, cells: pa.ChunkedArray) -> Exposed:
+def _without_missing(exposed: DisclosureProbabilities, cells: pa.ChunkedArray) -> DisclosureProbabilities:
     """Leave out records without a value, which have none to hide."""
     lost = cells.is_null().to_numpy()
     return replace(exposed, by_record=np.where(lost, np.nan, exposed.by_record)) if lost.any() else exposed
 
 
-def _of_the_original(evidence: Evidence) -> Exposure:
+def _of_the_original(evidence: AuditContext) -> DisclosureRisk:
     """Expose every original record to adversary 1."""
     known, evidence = evidence, evidence.genuine
     table, shown, schema, coded = evidence.table, evidence.published, evidence.schema, evidence.coded
     assert coded is not None  # noqa: S101 - the original is there
-    _refuse_strange(table)
-    sliced = sliced_chances(table, shown, schema, evidence.groups, coded)
+    _check_no_counterfeits(table)
+    sliced = sliced_disclosure_risk(table, shown, schema, evidence.groups, coded)
     if sliced is not None:
-        values = {name: Exposed(name, chances) for name, chances in sliced.values.items()}
-        return Exposure(1, Exposed("identity", sliced.identity), values)
+        values = {name: DisclosureProbabilities(name, chances) for name, chances in sliced.values.items()}
+        return DisclosureRisk(1, DisclosureProbabilities("identity", sliced.identity), values)
     if schema.flags:
         return _by_flagged_cells(known, coded)
     return _matching_groups(evidence, coded)
 
 
-def _refuse_strange(table: PublishedTable) -> None:
+def _check_no_counterfeits(table: PublishedTable) -> None:
     """Refuse numbers that belong to nobody, which would make people seem hidden."""
     for column in table.columns:
         covered = column.coverage.leaf_counts()
@@ -209,39 +213,41 @@ def _flagged_columns(shown: pa.Table, schema: Schema, cells: FlaggedCells) -> di
     return found
 
 
-def own_groups(evidence: Evidence) -> Exposure:
+def risk_given_group(evidence: AuditContext) -> DisclosureRisk:
     """Expose every published record to an adversary who knows its group: adversary 2."""
-    evidence.refuse_counted("Exposure")
+    evidence.require_single_records("Exposure")
     table, shown, schema = evidence.genuine.table, evidence.genuine.published, evidence.schema
     groups = evidence.genuine.groups
-    if evidence.loose:
+    if evidence.missing_matches_all:
         groups = matching_groups(table, groups)
     group = table.grouped.labels
     values = {}
     for name, histogram in _without(schema.flags, groups.histograms).items():
-        if bucket_numbers(shown, name) is None:
-            own = histogram.counts_of(group, groups.domains[name].encode(shown[name]))
+        if read_bucket_numbers(shown, name) is None:
+            own = histogram.look_up_counts(group, groups.domains[name].encode(shown[name]))
         else:  # the cell shown may be another record's: take the likeliest value
             own = histogram.reduce(np.maximum, histogram.counts)[group]
-        chances = Exposed(name, _of_rows((own + histogram.missing[group]) / histogram.sizes[group], evidence))
+        chances = DisclosureProbabilities(
+            name, _of_rows((own + histogram.missing[group]) / histogram.sizes[group], evidence)
+        )
         values[name] = _without_missing(chances, evidence.published[name])
     for name, cells in _flagged_columns(evidence.published, schema, FlaggedCells()).items():
         expected, label = expected_cells(evidence.table.grouped, *cells), evidence.table.grouped.labels
         likeliest = expected.reduce(np.maximum, expected.counts)[label] / np.maximum(expected.sizes[label], 1)
-        values[name] = Exposed(name, np.where(cells[0] == NOT_PUBLISHED, np.nan, likeliest))
-    return Exposure(2, Exposed("identity", _of_rows(1.0 / groups.sizes[group], evidence)), values)
+        values[name] = DisclosureProbabilities(name, np.where(cells[0] == NOT_PUBLISHED, np.nan, likeliest))
+    return DisclosureRisk(2, DisclosureProbabilities("identity", _of_rows(1.0 / groups.sizes[group], evidence)), values)
 
 
-def _of_rows(found: Floats, evidence: Evidence) -> Floats:
+def _of_rows(found: Floats, evidence: AuditContext) -> Floats:
     """Return what was found of persons for every published row; a row of nobody has nothing to hide."""
-    if evidence.persons is None:
+    if evidence.individual_rows is None:
         return found
     rows = np.full(evidence.records, np.nan)
-    rows[evidence.persons] = found
+    rows[evidence.individual_rows] = found
     return rows
 
 
-def _by_flagged_cells(evidence: Evidence, coded: CodedTable) -> Exposure:
+def _by_flagged_cells(evidence: AuditContext, coded: CodedTable) -> DisclosureRisk:
     """Expose every original record to an adversary who knows its quasi-identifiers, except its flagged cells."""
     original, shown = evidence.source, evidence.published
     cells = _flagged_columns(shown, evidence.schema, FlaggedCells.of(coded, original, None))
@@ -249,44 +255,44 @@ def _by_flagged_cells(evidence: Evidence, coded: CodedTable) -> Exposure:
     for column in (*coded.quasi, *coded.sensitive):
         if column.name in cells:
             bucket, held = cells[column.name]
-            persons = slice(None) if evidence.persons is None else evidence.persons
+            persons = slice(None) if evidence.individual_rows is None else evidence.individual_rows
             names, flags = evidence.genuine.published, coded.flags[column.name]
-            refuse_open_cells(names, bucket[persons], column.name, flags)
+            check_flagged_cells_hidden(names, bucket[persons], column.name, flags)
             place = column.domain.encode(pa.chunked_array([held.domain.values]))
             codes = np.append(place, column.domain.missing)[held.codes]
-            hidden[column.name] = Hidden(column, flags, bucket, CodedColumn(column.domain, codes))
+            hidden[column.name] = BucketedColumn(column, flags, bucket, CodedColumn(column.domain, codes))
     found = match_cells(evidence, coded, hidden)
-    values = {name: Exposed(name, chances) for name, chances in found.values.items()}
-    return Exposure(1, Exposed("identity", found.identity), values)
+    values = {name: DisclosureProbabilities(name, chances) for name, chances in found.values.items()}
+    return DisclosureRisk(1, DisclosureProbabilities("identity", found.identity), values)
 
 
-def _matching_groups(evidence: Evidence, coded: CodedTable) -> Exposure:
+def _matching_groups(evidence: AuditContext, coded: CodedTable) -> DisclosureRisk:
     """Expose every original record to an adversary who knows its quasi-identifiers."""
     table, groups = evidence.table, evidence.groups
     if not (coded.quasi or coded.sensitive):
-        return Exposure(1, Exposed("identity", np.full(coded.rows, 1.0 / groups.sizes[0])), {})
+        return DisclosureRisk(1, DisclosureProbabilities("identity", np.full(coded.rows, 1.0 / groups.sizes[0])), {})
     columns = [column.codes for column in (*coded.quasi, *coded.sensitive)]
     distinct = group_columns(columns, [len(column.domain) + 1 for column in (*coded.quasi, *coded.sensitive)])
-    rows = first_rows(distinct)
+    rows = representative_rows(distinct)
     points = np.array([column.codes[rows] for column in coded.quasi], dtype=np.int32).reshape(-1, len(rows))
     starts = _starts(groups.histograms)
     own = [starts[column.name] + column.codes[rows].astype(np.int64) for column in coded.sensitive]
     anything = [np.full(len(rows), starts[column.name] + column.domain.missing) for column in coded.sensitive]
     own_columns = np.array([*own, *anything], dtype=np.int64).reshape(-1, len(rows))
-    contents = _contents(groups.sizes, groups.histograms, starts)
+    contents = _group_contents(groups.sizes, groups.histograms, starts)
     records, met = np.zeros(len(rows)), np.zeros(own_columns.shape)
-    for mine, boxes in boxes_for(table, points, loose=evidence.loose):
+    for mine, boxes in iter_visible_boxes(table, points, loose=evidence.missing_matches_all):
         here = np.ascontiguousarray(points[:, mine])
-        found = match(here, np.ascontiguousarray(own_columns[:, mine]), boxes, contents)
+        found = match_points(here, np.ascontiguousarray(own_columns[:, mine]), boxes, contents)
         records[mine], met[:, mine] = found.records, found.own
     label = distinct.labels
-    identity = Exposed("identity", quotient(np.ones(len(rows)), records)[label])
+    identity = DisclosureProbabilities("identity", quotient(np.ones(len(rows)), records)[label])
     values = {}
     for a, column in enumerate(coded.sensitive):
         unknown = groups.histograms[column.name].missing.any() & (column.codes[rows] != column.domain.missing)
         amount = met[a] + np.where(unknown, met[len(own) + a], 0.0)
-        values[column.name] = Exposed(column.name, quotient(amount, records)[label])
-    return Exposure(1, identity, values)
+        values[column.name] = DisclosureProbabilities(column.name, quotient(amount, records)[label])
+    return DisclosureRisk(1, identity, values)
 
 
 def _without(names: Collection[str], histograms: Mapping[str, Histogram]) -> dict[str, Histogram]:
@@ -299,7 +305,7 @@ def _starts(histograms: Mapping[str, Histogram]) -> dict[str, int]:
     return dict(zip(histograms, (np.cumsum(widths) - widths).tolist(), strict=True))
 
 
-def _contents(sizes: Ints, histograms: Mapping[str, Histogram], starts: Mapping[str, int]) -> Contents:
+def _group_contents(sizes: Ints, histograms: Mapping[str, Histogram], starts: Mapping[str, int]) -> BoxContents:
     """Return how many records of each group have which value; what may be any value counts as missing."""
     nothing = np.zeros(0, dtype=np.int64)
     group: list[npt.NDArray[np.int64]] = [nothing]
@@ -313,7 +319,7 @@ def _contents(sizes: Ints, histograms: Mapping[str, Histogram], starts: Mapping[
         amount += [histogram.counts * scale[histogram.rows], histogram.missing[unknown] * scale[unknown]]
     groups_of, columns = np.concatenate(group), np.concatenate(column)
     order = np.lexsort((columns, groups_of))
-    return Contents(
+    return BoxContents(
         sizes=sizes.astype(np.float64),
         offsets=np.searchsorted(groups_of[order], np.arange(len(sizes) + 1)).astype(np.int64),
         columns=columns[order].astype(np.int64),

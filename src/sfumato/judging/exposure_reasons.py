@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.evidence import Evidence
-from sfumato.schema.missing import Missing
-from sfumato.validation import is_whole
+from sfumato.judging.evidence import AuditContext
+from sfumato.schema.missing import MissingPolicy
+from sfumato.validation import is_integer
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApartBy:
+class DistinguishingAttribute:
     """How many records would agree with a person's if one quasi-identifier were not known."""
 
     attribute: str
@@ -22,7 +22,7 @@ class ApartBy:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExposureReasons:
+class DisclosureReasons:
     """Why one row of the original is exposed, in counts; no value of it is told.
 
     Parameters
@@ -36,18 +36,18 @@ class ExposureReasons:
     row: int
     published: bool
     alike: int
-    without: tuple[ApartBy, ...]
+    without: tuple[DistinguishingAttribute, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts as plain values."""
         return {**asdict(self), "without": [asdict(each) for each in self.without]}
 
 
-def exposure_reasons(evidence: Evidence, row: int) -> ExposureReasons:
+def explain_disclosure_risk(evidence: AuditContext, row: int) -> DisclosureReasons:
     """Find out why a row of the original is exposed."""
-    evidence.refuse_counted("What exposes a person")
+    evidence.require_single_records("What exposes a person")
     rows = 0 if evidence.original is None else evidence.original.num_rows
-    if not (is_whole(row) and 0 <= row < rows):
+    if not (is_integer(row) and 0 <= row < rows):
         raise InvalidParameterError(
             f"There is no row {row}; rows of the original are numbered from 0 to {rows - 1:,}."
             if rows
@@ -59,16 +59,17 @@ def exposure_reasons(evidence: Evidence, row: int) -> ExposureReasons:
     unlike = {}
     for column in coded.quasi:
         same = column.codes == column.codes[row]
-        if evidence.schema.missing is Missing.MATCHES_ALL:
+        if evidence.schema.missing is MissingPolicy.MATCHES_ALL:
             same |= (column.codes == column.domain.missing) | (column.codes[row] == column.domain.missing)
         unlike[column.name] = ~same
         differs += unlike[column.name]
     alike = int(np.count_nonzero(differs == 0))
     only = differs == 1
     without = [
-        ApartBy(attribute=name, alike=alike + int(np.count_nonzero(only & here))) for name, here in unlike.items()
+        DistinguishingAttribute(attribute=name, alike=alike + int(np.count_nonzero(only & here)))
+        for name, here in unlike.items()
     ]
-    return ExposureReasons(
+    return DisclosureReasons(
         row=int(row),
         published=evidence.correspondence is None or bool((evidence.correspondence == row).any()),
         alike=alike,

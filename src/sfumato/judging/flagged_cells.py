@@ -10,17 +10,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.codes import STARS, CodedColumn, CodedTable, code_column
+from sfumato.coding.codes import STARS, CodedColumn, CodedTable, encode_column
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.published.table import BUCKET_PREFIX, bucket_numbers
-from sfumato.core.published.totals import without_stars
+from sfumato.core.published.table import BUCKET_PREFIX, read_bucket_numbers
+from sfumato.core.published.totals import stars_to_missing
 from sfumato.exceptions import SchemaError
 from sfumato.schema.missing import SENSITIVE
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.formats.inference import typed
-from sfumato.table.values import coded, texts
+from sfumato.table.formats.inference import infer_column
+from sfumato.table.values import encode_distinct, format_values
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -54,7 +54,7 @@ class FlaggedCells:
 
     def buckets(self, shown: pa.Table, name: str, schema: Schema, weights: Ints | None = None) -> FlaggedBuckets:
         """Count the buckets of an attribute; a flagged cell published outside any bucket is a bucket of its own."""
-        labels = bucket_numbers(shown, name)
+        labels = read_bucket_numbers(shown, name)
         if labels is None:
             raise SchemaError(
                 f"The published table has no column {BUCKET_PREFIX + name!r}, so the flagged cells of {name!r} cannot "
@@ -73,14 +73,14 @@ class FlaggedCells:
         """Return which cells are flagged and not suppressed, as far as flags are known."""
         if name not in self.flags:
             return np.zeros(len(column), dtype=np.bool_)
-        return np.asarray(self.flags[name] & ~starred(column))
+        return np.asarray(self.flags[name] & ~suppressed_cells(column))
 
     def column(self, cells: pa.ChunkedArray, name: str, schema: Schema) -> CodedColumn:
         """Code the cells in buckets; numbers and dates among generalized cells are text."""
         if pa.types.is_string(cells.type) and not self._is_text(name, schema):
-            distinct, codes = coded(cells)
-            cells = typed(distinct, codes, missing=())
-        return code_column(name, cells, schema)
+            distinct, codes = encode_distinct(cells)
+            cells = infer_column(distinct, codes, missing=())
+        return encode_column(name, cells, schema)
 
     def _is_text(self, name: str, schema: Schema) -> bool:
         if name in self.written:
@@ -100,21 +100,21 @@ def whole_buckets(
 
     `persons` are the rows that belong to somebody, if some do not: a row of nobody shows nothing outside a bucket.
     """
-    labels = bucket_numbers(shown, name)
+    labels = read_bucket_numbers(shown, name)
     assert labels is not None  # noqa: S101 - asked only where there are buckets
     nobody = np.zeros(len(labels), dtype=np.bool_) if persons is None else ~np.isin(np.arange(len(labels)), persons)
     alone = (labels == NOT_PUBLISHED) & ~nobody
     labels = np.where(alone, int(labels.max(initial=-1)) + np.cumsum(alone), labels)
     inside = labels != NOT_PUBLISHED
-    column, _ = without_stars(shown[name].filter(pa.array(inside)))
+    column, _ = stars_to_missing(shown[name].filter(pa.array(inside)))
     many, number = None if weights is None else weights[inside], int(labels.max(initial=-1)) + 1
-    groups = Groups.from_rows(labels[inside], number, [code_column(name, column, schema)], SENSITIVE, weights=many)
+    groups = Groups.from_rows(labels[inside], number, [encode_column(name, column, schema)], SENSITIVE, weights=many)
     return FlaggedBuckets(groups, labels.astype(np.int32))
 
 
-def refuse_open_cells(shown: pa.Table, buckets: Ints, name: str, flagged: Mask) -> None:
+def check_flagged_cells_hidden(shown: pa.Table, buckets: Ints, name: str, flagged: Mask) -> None:
     """Refuse a table that hides fewer cells than the original flags, so that some stand open for certain."""
-    hidden = np.count_nonzero(starred(shown[name]) | (buckets != NOT_PUBLISHED))
+    hidden = np.count_nonzero(suppressed_cells(shown[name]) | (buckets != NOT_PUBLISHED))
     left_out = len(flagged) - shown.num_rows
     lacking = np.count_nonzero(flagged) - hidden - left_out
     if lacking > 0:
@@ -124,7 +124,7 @@ def refuse_open_cells(shown: pa.Table, buckets: Ints, name: str, flagged: Mask) 
         )
 
 
-def starred(column: pa.ChunkedArray) -> Mask:
+def suppressed_cells(column: pa.ChunkedArray) -> Mask:
     """Return which cells of a published column are suppressed."""
-    stars = pc.fill_null(pc.match_substring_regex(texts(column), STARS), fill_value=False)
+    stars = pc.fill_null(pc.match_substring_regex(format_values(column), STARS), fill_value=False)
     return np.asarray(stars)

@@ -10,23 +10,23 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.containment import pairs_of
-from sfumato.coding.grouping import Grouped, first_rows, group_columns
+from sfumato.coding.containment import list_containment_pairs
+from sfumato.coding.grouping import Grouped, group_columns, representative_rows
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.published.boxes import boxes_for
+from sfumato.core.published.boxes import iter_visible_boxes
 from sfumato.core.published.counting import count_groups, expected_counts
 from sfumato.core.published.table import PublishedTable
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.evidence import AuditContext
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-POINTS_AT_ONCE = 4_000
+BATCH_POINTS = 4_000
 
 
 @dataclass(frozen=True, eq=False)
-class Hidden:
+class BucketedColumn:
     """An attribute with flagged cells: the original cells and which of them are flagged, and what is published.
 
     `bucket` is the bucket of every published record, `NOT_PUBLISHED` outside any, and `held` are the cells in buckets.
@@ -37,7 +37,7 @@ class Hidden:
     bucket: Ints
     held: CodedColumn
 
-    def taken(self, rows: npt.NDArray[np.intp]) -> Hidden:
+    def take(self, rows: npt.NDArray[np.intp]) -> BucketedColumn:
         """Keep some rows of the original."""
         return replace(self, original=self.original.take(rows), flags=self.flags[rows])
 
@@ -50,9 +50,9 @@ class Hidden:
     def shares(self, bucket: Ints, codes: Ints, *, loose: bool) -> Floats:
         """Return with what chance a cell of a bucket has a value; if `loose`, missing ones match everything."""
         nothing = self.original.domain.missing
-        counts = self.contents.counts_of(bucket, codes)
+        counts = self.contents.look_up_counts(bucket, codes)
         if loose:
-            lost = self.contents.counts_of(bucket, np.full(len(bucket), nothing))
+            lost = self.contents.look_up_counts(bucket, np.full(len(bucket), nothing))
             counts = np.where(codes == nothing, self.contents.sizes[bucket], counts + lost)
         return np.asarray(counts / self.contents.sizes[bucket])
 
@@ -65,7 +65,7 @@ class MatchedCells:
     values: Mapping[str, Floats]
 
 
-def match_cells(evidence: Evidence, coded: CodedTable, hidden: Mapping[str, Hidden]) -> MatchedCells:
+def match_cells(evidence: AuditContext, coded: CodedTable, hidden: Mapping[str, BucketedColumn]) -> MatchedCells:
     """Look for the records that may be each person's, in all tables that the published one may come from.
 
     A bucket says which values its records have, not which record has which, and every arrangement is as likely. A
@@ -76,13 +76,13 @@ def match_cells(evidence: Evidence, coded: CodedTable, hidden: Mapping[str, Hidd
     codes: list[npt.NDArray[np.integer]] = [column.codes for column in columns]
     codes += [each.flags.view(np.uint8) for each in hidden.values()]
     distinct = group_columns(codes, [*(len(column.domain) + 1 for column in columns), *[2] * len(hidden)])
-    rows = first_rows(distinct)
-    people = _People(
+    rows = representative_rows(distinct)
+    people = _Individuals(
         tuple(column.take(rows) for column in coded.quasi),
         tuple(column.take(rows) for column in coded.sensitive if column.name not in hidden),
-        {name: each.taken(rows) for name, each in hidden.items()},
+        {name: each.take(rows) for name, each in hidden.items()},
     )
-    pieces = list(people.exposures(_Seen.of(evidence, people), loose=evidence.loose))
+    pieces = list(people.exposures(_PublishedCells.of(evidence, people), loose=evidence.missing_matches_all))
     place = np.argsort(np.concatenate([piece.points for piece in pieces]))[distinct.labels]
     found = {name: np.concatenate([piece.found[name] for piece in pieces])[place] for name in pieces[0].found}
     values = {name: np.where(each.flags, found[name], np.nan) for name, each in hidden.items()}
@@ -102,7 +102,7 @@ def quotient(amount: Floats, records: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _PublishedCells:
     """The published records by their groups and the buckets of their quasi-identifiers: what boxes show and hold.
 
     Records of nobody are a box of their own, the last, of size 0.
@@ -116,24 +116,24 @@ class _Seen:
     cells: Mapping[str, Histogram]
 
     @classmethod
-    def of(cls, evidence: Evidence, people: _People) -> _Seen:
+    def of(cls, evidence: AuditContext, people: _Individuals) -> _PublishedCells:
         """Divide the groups of a published table by buckets, and count what they hold."""
         table, linked = evidence.table, people.linked
-        persons = np.arange(table.cases) if evidence.persons is None else evidence.persons
+        persons = np.arange(table.n_weighted_records) if evidence.individual_rows is None else evidence.individual_rows
         numbers: list[npt.NDArray[np.integer]] = [table.grouped.labels[persons]]
         numbers += [each.bucket[persons] + 1 for each in linked.values()]
         alive = group_columns(numbers, [len(table.grouped), *(int(each.bucket.max()) + 2 for each in linked.values())])
-        label = np.full(table.cases, len(alive), dtype=np.int32)
+        label = np.full(table.n_weighted_records, len(alive), dtype=np.int32)
         label[persons] = alive.labels
-        boxes = len(alive) + (len(persons) < table.cases)
+        boxes = len(alive) + (len(persons) < table.n_weighted_records)
         fine = replace(table, grouped=Grouped(label, np.arange(boxes), np.bincount(label, minlength=boxes)))
         counted = count_groups(fine, evidence.published, evidence.schema)
-        groups = counted.numbered_as({column.name: column.domain for column in people.sensitive})
+        groups = counted.align_domains({column.name: column.domain for column in people.sensitive})
         cells = {name: expected_cells(fine.grouped, each.bucket, each.held) for name, each in people.hidden.items()}
         hides = {}
         for column in table.columns:
             texts = column.starred_texts
-            if evidence.loose:
+            if evidence.missing_matches_all:
                 texts = texts | np.array([text is None for text in column.texts])
             hides[column.name] = texts[fine.by_group(column)]
         return cls(
@@ -142,12 +142,12 @@ class _Seen:
             {name: each.bucket[fine.first_rows] for name, each in linked.items()},
             hides,
             {column.name: groups.histograms[column.name] for column in people.sensitive},
-            {name: each.apart() if evidence.loose else each for name, each in cells.items()},
+            {name: each.separate_missing() if evidence.missing_matches_all else each for name, each in cells.items()},
         )
 
 
 @dataclass(frozen=True, eq=False)
-class _Piece:
+class _RiskPart:
     """How exposed some of the people are."""
 
     points: Ints
@@ -156,19 +156,19 @@ class _Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class _People:
+class _Individuals:
     """The distinct records of an original, with one row each."""
 
     quasi: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
-    hidden: Mapping[str, Hidden]
+    hidden: Mapping[str, BucketedColumn]
 
     @property
-    def linked(self) -> dict[str, Hidden]:
+    def linked(self) -> dict[str, BucketedColumn]:
         """The quasi-identifiers with flagged cells."""
         return {column.name: self.hidden[column.name] for column in self.quasi if column.name in self.hidden}
 
-    def exposures(self, seen: _Seen, *, loose: bool) -> Iterator[_Piece]:
+    def exposures(self, seen: _PublishedCells, *, loose: bool) -> Iterator[_RiskPart]:
         """Find out how exposed everybody is, some at a time."""
         columns = [
             np.where(self.hidden[column.name].flags, column.domain.missing, column.codes)
@@ -178,16 +178,16 @@ class _People:
         ]
         rows = len((*self.quasi, *self.sensitive, *(each.original for each in self.hidden.values()))[0].codes)
         points = np.array(columns, dtype=np.int32).reshape(-1, rows)
-        for mine, boxes in boxes_for(seen.table, points, loose=loose):
+        for mine, boxes in iter_visible_boxes(seen.table, points, loose=loose):
             numbers = np.arange(rows)[mine]
-            for start in range(0, len(numbers), POINTS_AT_ONCE):
-                some = numbers[start : start + POINTS_AT_ONCE]
-                point, box = pairs_of(np.ascontiguousarray(points[:, some]), boxes)
+            for start in range(0, len(numbers), BATCH_POINTS):
+                some = numbers[start : start + BATCH_POINTS]
+                point, box = list_containment_pairs(np.ascontiguousarray(points[:, some]), boxes)
                 weights = self._chances(some[point], box, seen, loose=loose)
                 kept = np.flatnonzero((weights > 0) & (seen.sizes[box] > 0))
                 yield self._piece(some, (point[kept], box[kept], weights[kept]), seen)
 
-    def _chances(self, row: Ints, box: Ints, seen: _Seen, *, loose: bool) -> Floats:
+    def _chances(self, row: Ints, box: Ints, seen: _PublishedCells, *, loose: bool) -> Floats:
         """Return for pairs of a person and a box with what chance the person's cells are those of a record there."""
         weights = np.ones(len(row))
         for name, each in self.linked.items():
@@ -199,7 +199,7 @@ class _People:
             )
         return weights
 
-    def _piece(self, some: Ints, pairs: tuple[Ints, Ints, Floats], seen: _Seen) -> _Piece:
+    def _piece(self, some: Ints, pairs: tuple[Ints, Ints, Floats], seen: _PublishedCells) -> _RiskPart:
         """Sum over the boxes that match; the likeliest record counts for an identity."""
         point, box, weights = pairs
         records = _sums(point, weights * seen.sizes[box], len(some))
@@ -209,10 +209,10 @@ class _People:
         held = {**seen.sensitive, **seen.cells}  # counts may be multiples of what is expected
         for column in (*self.sensitive, *(each.original for each in self.hidden.values())):
             counts = held[column.name]
-            own = counts.counts_of(box, column.codes[some][point]) + counts.missing[box]
+            own = counts.look_up_counts(box, column.codes[some][point]) + counts.missing[box]
             amount = _sums(point, weights * own, len(some))
             found[column.name] = quotient(amount, _sums(point, weights * counts.sizes[box], len(some)))
-        return _Piece(some, quotient(likeliest, records), found)
+        return _RiskPart(some, quotient(likeliest, records), found)
 
 
 def _sums(point: Ints, amounts: Floats, points: int) -> Floats:

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.grouping import group_columns, representative_rows
 from sfumato.core.publication import NOT_PUBLISHED, Exact, MissingCell
-from sfumato.core.published.table import bucket_column, bucket_numbers
-from sfumato.schema.missing import Missing
-from sfumato.table.values import coded as coded_values
-from sfumato.table.values import distinct_texts
+from sfumato.core.published.table import find_bucket_column, read_bucket_numbers
+from sfumato.schema.missing import MissingPolicy
+from sfumato.table.values import encode_distinct as coded_values
+from sfumato.table.values import format_distinct_values
 
 if TYPE_CHECKING:
     from sfumato.coding.codes import CodedTable
@@ -31,16 +31,16 @@ CELLS_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Chances:
+class SlicedRisk:
     """The exposure of every original record: of its identity, and of each of its sensitive values."""
 
     identity: Floats
     values: Mapping[str, Floats]
 
 
-def sliced_chances(
+def sliced_disclosure_risk(
     table: PublishedTable, shown: pa.Table, schema: Schema, groups: Groups, original: CodedTable
-) -> Chances | None:
+) -> SlicedRisk | None:
     r"""Compute what is learned about every person from a sliced table; None if the table is not sliced.
 
     A bucket $B$ matches a person $t$ by $f(t, B)$, the product over all slices of the share of $t$'s part in $B$. It
@@ -52,21 +52,21 @@ def sliced_chances(
     and all others are published unchanged. Other tables have no such products: their groups are boxes.
     """
     slices = _slices(table, shown, schema)
-    if slices is None or (schema.missing is Missing.MATCHES_ALL and _has_missing(table, original)):
+    if slices is None or (schema.missing is MissingPolicy.MATCHES_ALL and _has_missing(table, original)):
         return None
-    bucket = bucket_numbers(shown, next(name for names in slices.values() for name in names))
+    bucket = read_bucket_numbers(shown, next(name for names in slices.values() for name in names))
     assert bucket is not None  # noqa: S101 - it was found before
-    open_names = [name for name in schema.quasi if not any(name in names for names in slices.values())]
+    open_names = [name for name in schema.quasi_identifiers if not any(name in names for names in slices.values())]
     domains = {column.name: column.domain for column in original.quasi}
     columns = (*original.quasi, *original.sensitive)
     distinct = group_columns([column.codes for column in columns], [len(column.domain) + 1 for column in columns])
-    rows = first_rows(distinct)
+    rows = representative_rows(distinct)
     wanted = {column.name: column.codes[rows].astype(np.int64) for column in columns}
     parts = [_part(names, shown, domains, wanted) for names in (*slices.values(), open_names)]
     frequency = _Frequencies(parts, bucket)
     first, linked = table.first_rows, parts[-1]
     sought = [
-        _Sought.of(
+        _SensitiveShares.of(
             groups.histograms[column.name], bucket[first], linked.shown[first], linked.wanted, wanted[column.name]
         )
         for column in original.sensitive
@@ -81,19 +81,19 @@ def sliced_chances(
     label = distinct.labels
     identity = _quotient(np.ones(len(rows)), found[1])[label]
     names = (column.name for column in original.sensitive)
-    return Chances(identity, {name: _quotient(found[2 + a], found[0])[label] for a, name in enumerate(names)})
+    return SlicedRisk(identity, {name: _quotient(found[2 + a], found[0])[label] for a, name in enumerate(names)})
 
 
 def _slices(table: PublishedTable, shown: pa.Table, schema: Schema) -> dict[str, list[str]] | None:
     """Find the slices in buckets, by the column of their buckets; None if the table is not sliced."""
     slices: dict[str, list[str]] = {}
-    for name in schema.quasi:
-        found = bucket_column(shown.column_names, name)
+    for name in schema.quasi_identifiers:
+        found = find_bucket_column(shown.column_names, name)
         if found is not None:
             slices.setdefault(found, []).append(name)
     if not slices or schema.flags:
         return None
-    numbers = [bucket_numbers(shown, names[0]) for names in slices.values()]
+    numbers = [read_bucket_numbers(shown, names[0]) for names in slices.values()]
     arrays = [array for array in numbers if array is not None]
     buckets = [int(array.max()) + 1 for array in arrays]
     if any(NOT_PUBLISHED in array for array in arrays) or {len(group_columns(arrays, buckets))} != set(buckets):
@@ -107,12 +107,12 @@ def _slices(table: PublishedTable, shown: pa.Table, schema: Schema) -> dict[str,
 
 def _has_missing(table: PublishedTable, original: CodedTable) -> bool:
     """Return whether some quasi-identifier is missing, in the published table or in the original."""
-    shown = any(None in column.texts or column.starred().any() for column in table.columns)
+    shown = any(None in column.texts or column.mask_suppressed().any() for column in table.columns)
     return shown or any((column.codes == column.domain.missing).any() for column in original.quasi)
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _SliceCells:
     """The cells of records in one slice, and the cells searched for there: equal numbers are equal cells."""
 
     shown: Ints
@@ -120,21 +120,23 @@ class _Part:
     width: int
 
 
-def _part(names: Sequence[str], shown: pa.Table, domains: Mapping[str, Domain], wanted: Mapping[str, Ints]) -> _Part:
+def _part(
+    names: Sequence[str], shown: pa.Table, domains: Mapping[str, Domain], wanted: Mapping[str, Ints]
+) -> _SliceCells:
     rows = shown.num_rows
     if not names:
         some = next(iter(wanted.values()), np.zeros(1))
-        return _Part(np.zeros(rows, dtype=np.int64), np.zeros(len(some), dtype=np.int64), 1)
+        return _SliceCells(np.zeros(rows, dtype=np.int64), np.zeros(len(some), dtype=np.int64), 1)
     columns = [np.concatenate([_encoded(shown[name], domains[name]), wanted[name]]) for name in names]
     joint = group_columns(columns, [len(domains[name]) + 2 for name in names])
     labels = joint.labels.astype(np.int64)
-    return _Part(labels[:rows], labels[rows:], len(joint))
+    return _SliceCells(labels[:rows], labels[rows:], len(joint))
 
 
 def _encoded(column: pa.ChunkedArray, domain: Domain) -> Ints:
     """Code cells; those outside the domain have a code after all others."""
     distinct, codes = coded_values(column)
-    place = pc.index_in(distinct_texts(distinct), value_set=pa.array(domain.texts, pa.string()))
+    place = pc.index_in(format_distinct_values(distinct), value_set=pa.array(domain.texts, pa.string()))
     look_up = np.append(place.fill_null(domain.missing + 1).to_numpy(zero_copy_only=False), domain.missing)
     return np.asarray(look_up[codes.fill_null(len(distinct)).to_numpy(zero_copy_only=False)].astype(np.int64))
 
@@ -142,7 +144,7 @@ def _encoded(column: pa.ChunkedArray, domain: Domain) -> Ints:
 class _Frequencies:
     """The frequency of every part in every bucket, as sparse matrices: an index from parts to buckets."""
 
-    def __init__(self, parts: Sequence[_Part], bucket: Ints) -> None:
+    def __init__(self, parts: Sequence[_SliceCells], bucket: Ints) -> None:
         from scipy.sparse import csr_array
 
         self.sizes = np.bincount(bucket).astype(np.float64)
@@ -179,7 +181,7 @@ class _Frequencies:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sought:
+class _SensitiveShares:
     """The shares of one sensitive attribute's values next to every linked part in every bucket.
 
     Row `row[i]` of `shares` belongs to person i's linked part and value; a row of `unknown` belongs to a part, for
@@ -191,7 +193,7 @@ class _Sought:
     row: Ints
 
     @classmethod
-    def of(cls, histogram: Histogram, bucket: Ints, linked: Ints, wanted: Ints, value: Ints) -> _Sought:
+    def of(cls, histogram: Histogram, bucket: Ints, linked: Ints, wanted: Ints, value: Ints) -> _SensitiveShares:
         """Index the histogram; `bucket` and `linked` are those of its groups, `wanted` and `value` those of people."""
         from scipy.sparse import csr_array
 

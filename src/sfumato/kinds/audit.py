@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.audit.verdict import plain
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.validation import did_you_mean
+from sfumato.judging.audit.verdict import json_number
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.validation import suggest_closest
 
 HEAD = ("promise", "level", "limit", "holds", "broken by")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KindAudit:
+class Audit:
     """What published data keep: a verdict for every promise, and what was counted.
 
     `facts` are counts that receivers may know, such as the number of published baskets.
     """
 
-    verdicts: tuple[KindVerdict, ...]
-    facts: Mapping[str, float] = field(default_factory=dict)
+    verdicts: tuple[Verdict, ...]
+    summary: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
@@ -31,43 +31,43 @@ class KindAudit:
 
     def level(self, model: str) -> float | int:
         """Return the level that the data reach for a promise, by its name."""
-        found = [verdict for verdict in self.verdicts if verdict.promise.name == model]
-        names = sorted({verdict.promise.name for verdict in self.verdicts})
+        found = [verdict for verdict in self.verdicts if verdict.model.name == model]
+        names = sorted({verdict.model.name for verdict in self.verdicts})
         if not found:
-            hint = did_you_mean(model, names) or f"; it judged {', '.join(names) or 'nothing'}."
+            hint = suggest_closest(model, names) or f"; it judged {', '.join(names) or 'nothing'}."
             raise InvalidParameterError(f"The audit did not judge {model!r}{hint}")
         if len({verdict.level for verdict in found}) > 1:
             raise InvalidParameterError(f"Several promises of {model!r} reach different levels; read .verdicts.")
-        number = plain(found[0].level)
+        number = json_number(found[0].level)
         return float(number) if isinstance(number, str) else number
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
         return {
             "holds": self.holds,
-            **{name: plain(value) for name, value in self.facts.items()},
+            **{name: json_number(value) for name, value in self.summary.items()},
             "models": [verdict.to_dict() for verdict in self.verdicts],
         }
 
     def __repr__(self) -> str:
-        rows = [HEAD, *(_row(verdict) for verdict in self.verdicts)]
+        rows = [HEAD, *(_table_row(verdict) for verdict in self.verdicts)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        counted = ", ".join(f"{name} {value:,}" for name, value in self.facts.items())
+        counted = ", ".join(f"{name} {value:,}" for name, value in self.summary.items())
         return "\n".join([*lines, *([counted] if counted else [])])
 
 
-def audited(models: Sequence[KindPromise[Any]], published: Any, facts: Mapping[str, float]) -> KindAudit:
+def evaluate_models(models: Sequence[Model[Any]], published: Any, facts: Mapping[str, float]) -> Audit:
     """Judge published data by every promise."""
-    return KindAudit(verdicts=tuple(model.judge(published) for model in models), facts=facts)
+    return Audit(verdicts=tuple(model.evaluate(published) for model in models), summary=facts)
 
 
-def _row(verdict: KindVerdict) -> tuple[str, ...]:
-    sign = "at least" if verdict.promise.bound == "min" else "at most"
+def _table_row(verdict: Verdict) -> tuple[str, ...]:
+    sign = "at least" if verdict.model.bound == "min" else "at most"
     return (
-        verdict.promise.name,
-        f"{plain(verdict.level)}",
-        f"{sign} {plain(verdict.promise.limit)}",
+        verdict.model.name,
+        f"{json_number(verdict.level)}",
+        f"{sign} {json_number(verdict.model.limit)}",
         "yes" if verdict.holds else "NO",
-        "" if verdict.holds else f"{verdict.broken:,} {verdict.promise.counted}",
+        "" if verdict.holds else f"{verdict.violations:,} {verdict.model.unit}",
     )

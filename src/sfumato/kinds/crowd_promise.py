@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeVar
 
-from sfumato.kinds.promise import KindPromise
-from sfumato.validation import is_whole, require
+from sfumato.kinds.promise import Model
+from sfumato.validation import is_integer, require
 
 Data = TypeVar("Data")
 
 
-class CrowdPromise(KindPromise[Data]):
+class AnonymitySetModel(Model[Data]):
     """A promise whose level is a number of persons that must reach k."""
 
     bound = "min"
@@ -18,7 +18,7 @@ class CrowdPromise(KindPromise[Data]):
     k: int
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
 
     @property
     def limit(self) -> float:

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
-from sfumato.judging.audit.verdict import plain
-from sfumato.kinds.settings import Settings
-from sfumato.models.words import ModelWords
+from sfumato.judging.audit.verdict import json_number
+from sfumato.kinds.settings import Parameterized
+from sfumato.models.words import ModelDescription
 
 Data = TypeVar("Data")
 
 
-class KindPromise(Settings, ABC, Generic[Data]):
+class Model(Parameterized, ABC, Generic[Data]):
     """A promise about published data: a level that it must reach, or must not exceed.
 
     - `bound`: `"min"` if the level must reach the limit, `"max"` if it must not exceed it;
@@ -26,8 +26,8 @@ class KindPromise(Settings, ABC, Generic[Data]):
     reference: ClassVar[str]
     bound: ClassVar[Literal["min", "max"]]
     stricter: ClassVar[Mapping[str, Literal["larger", "smaller"]]]
-    counted: ClassVar[str]
-    words: ClassVar[ModelWords]
+    unit: ClassVar[str]
+    words: ClassVar[ModelDescription]
 
     @property
     @abstractmethod
@@ -35,38 +35,38 @@ class KindPromise(Settings, ABC, Generic[Data]):
         """The level that is required."""
 
     @abstractmethod
-    def judge(self, published: Data) -> KindVerdict:
+    def evaluate(self, published: Data) -> Verdict:
         """Judge published data, and nothing else: what a search remembers is not looked at."""
 
-    def kept_at(self, level: float) -> bool:
+    def satisfies(self, level: float) -> bool:
         """Return whether a level is on the safe side of the limit."""
         return level >= self.limit if self.bound == "min" else level <= self.limit
 
 
 @dataclass(frozen=True)
-class KindVerdict:
+class Verdict:
     """The level that published data reach for one promise, and how much of them breaks it."""
 
-    promise: KindPromise[Any]
+    model: Model[Any]
     level: float
-    broken: int = 0
+    violations: int = 0
 
     @property
     def holds(self) -> bool:
         """Whether the promise is kept."""
-        return self.promise.kept_at(self.level) and not self.broken
+        return self.model.satisfies(self.level) and not self.violations
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict as plain numbers and texts."""
         return {
-            "model": self.promise.name,
-            "parameters": self.promise.parameters(),
-            "level": plain(self.level),
-            "limit": plain(self.promise.limit),
+            "model": self.model.name,
+            "parameters": self.model.parameters(),
+            "level": json_number(self.level),
+            "limit": json_number(self.model.limit),
             "holds": self.holds,
-            "broken": self.broken,
-            "counted": self.promise.counted,
+            "broken": self.violations,
+            "counted": self.model.unit,
         }
 
 
-AnyPromise: TypeAlias = KindPromise[Any]  # about data of whatever kind
+AnyModel: TypeAlias = Model[Any]  # about data of whatever kind

@@ -10,19 +10,19 @@ from typing import Any, Self, TypeAlias
 
 from sfumato import __version__
 from sfumato.exceptions import RecipeError
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.search import KindSearch
-from sfumato.kinds.settings import Settings
+from sfumato.kinds.promise import Model
+from sfumato.kinds.search import Algorithm
+from sfumato.kinds.settings import Parameterized
 from sfumato.randomness import check_secret
-from sfumato.recipe import choice_of, listed
-from sfumato.table.toml import read_toml, refuse_unknown, section_of, table_in
+from sfumato.recipe import get_tables, instantiate_choice
+from sfumato.table.toml import check_known_keys, get_section, get_table, read_toml
 
-Source: TypeAlias = Mapping[str, Any]  # plain values, as TOML has them
-PARTS = ("sfumato", "input", "models", "algorithm")
+InputOptions: TypeAlias = Mapping[str, Any]  # plain values, as TOML has them
+TYPED_PARTS = ("sfumato", "input", "models", "algorithm")
 
 
 @dataclass(frozen=True, kw_only=True)
-class KindRecipe:
+class TypedRecipe:
     """Everything that determines a release of data of another kind than a table.
 
     Parameters
@@ -35,11 +35,11 @@ class KindRecipe:
     source : what is known of the original and how it is read, as plain values: names of its columns, its digest.
     """
 
-    kind: str
-    models: tuple[KindPromise[Any], ...]
-    algorithm: KindSearch[Any]
+    data_type: str
+    models: tuple[Model[Any], ...]
+    algorithm: Algorithm[Any]
     secret: str | None = field(default=None, repr=False)
-    source: Source = field(default_factory=dict)
+    input: InputOptions = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_secret(self, self.secret)
@@ -48,10 +48,10 @@ class KindRecipe:
         """Return the recipe as plain values, as in its TOML file."""
         secret = {} if self.secret is None else {"secret": self.secret}
         return {
-            "sfumato": {"version": __version__, "kind": self.kind, **secret},
-            **({"input": dict(self.source)} if self.source else {}),
-            "models": [_written(model) for model in self.models],
-            "algorithm": _written(self.algorithm),
+            "sfumato": {"version": __version__, "kind": self.data_type, **secret},
+            **({"input": dict(self.input)} if self.input else {}),
+            "models": [_named_parameters(model) for model in self.models],
+            "algorithm": _named_parameters(self.algorithm),
         }
 
     def to_toml(self) -> str:
@@ -61,23 +61,23 @@ class KindRecipe:
         return tomli_w.dumps(self.to_dict())
 
     @classmethod
-    def read(
+    def load(
         cls, path: str | PathLike[str], kind: str, models: Mapping[str, Any], algorithms: Mapping[str, Any]
     ) -> Self:
         """Read a recipe of one kind of data, whose promises and searches are known by name."""
         content = read_toml(Path(path), "recipe")
-        refuse_unknown(content, PARTS, "The recipe")
-        header = section_of(content, "sfumato", ("version", "kind", "secret"))
+        check_known_keys(content, TYPED_PARTS, "The recipe")
+        header = get_section(content, "sfumato", ("version", "kind", "secret"))
         if header.get("kind") != kind:
             raise RecipeError(f"The recipe is not one for {kind}; its [sfumato] must say kind = {kind!r}.")
         return cls(
-            kind=kind,
-            models=tuple(choice_of(models, entry, "model") for entry in listed(content, "models")),
-            algorithm=choice_of(algorithms, content.get("algorithm", {}), "algorithm"),
+            data_type=kind,
+            models=tuple(instantiate_choice(models, entry, "model") for entry in get_tables(content, "models")),
+            algorithm=instantiate_choice(algorithms, content.get("algorithm", {}), "algorithm"),
             secret=header.get("secret"),
-            source=table_in(content, "input") if "input" in content else {},
+            input=get_table(content, "input") if "input" in content else {},
         )
 
 
-def _written(settings: Settings) -> dict[str, Any]:
+def _named_parameters(settings: Parameterized) -> dict[str, Any]:
     return {"name": settings.name, **settings.parameters()}

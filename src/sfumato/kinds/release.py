@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from sfumato import __version__
-from sfumato.core.progress import Progress, followed
-from sfumato.exceptions import BrokenPromiseError, SfumatoError
-from sfumato.judging.audit.verdict import plain
-from sfumato.kinds.audit import KindAudit
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.recipe import KindRecipe
-from sfumato.reporting.earlier import warn_of_earlier
-from sfumato.reporting.folders import PUBLIC, Statement, refuse_strangers, write_beside
-from sfumato.reporting.kind_pages import KIND_FORMAT, ReportSection, render_kind_about, render_kind_report
-from sfumato.reporting.numbers import measure
+from sfumato.core.progress import Progress, open_progress
+from sfumato.exceptions import GuaranteeViolatedError, SfumatoError
+from sfumato.judging.audit.verdict import json_number
+from sfumato.kinds.audit import Audit
+from sfumato.kinds.promise import Model
+from sfumato.kinds.recipe import TypedRecipe
+from sfumato.reporting.earlier import warn_about_earlier_releases
+from sfumato.reporting.folders import PUBLIC, PublicStatement, check_replaceable_folder, write_documents
+from sfumato.reporting.kind_pages import KIND_FORMAT, ReportSection, render_typed_about, render_typed_report
+from sfumato.reporting.numbers import format_metric
 from sfumato.reporting.page import Page
 from sfumato.table.atomic import atomic_folder
 
@@ -27,7 +27,7 @@ Data = TypeVar("Data")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class KindRelease(ABC, Generic[Data]):
+class Release(ABC, Generic[Data]):
     """Published data with their audit, what they lost, and what made them.
 
     Parameters
@@ -41,9 +41,9 @@ class KindRelease(ABC, Generic[Data]):
 
     title: ClassVar[str]  # of the pages, such as "baskets"
     published: Data
-    audit: KindAudit
-    measures: Mapping[str, float]
-    recipe: KindRecipe
+    audit: Audit
+    metrics: Mapping[str, float]
+    recipe: TypedRecipe
     internal: Mapping[str, str] = field(default_factory=dict)
 
     @abstractmethod
@@ -55,15 +55,15 @@ class KindRelease(ABC, Generic[Data]):
         """Read what was published back from a folder, as a receiver would."""
 
     @abstractmethod
-    def _judge(self, published: Data, models: Sequence[KindPromise[Any]]) -> KindAudit:
+    def _audit(self, published: Data, models: Sequence[Model[Any]]) -> Audit:
         """Judge published data."""
 
     @abstractmethod
-    def _unchanged(self, read: Data) -> bool:
+    def _equals_published(self, read: Data) -> bool:
         """Return whether data that were read back are those that are published."""
 
     @abstractmethod
-    def _files_told(self, folder: Path) -> Mapping[str, str]:
+    def _describe_files(self, folder: Path) -> Mapping[str, str]:
         """Say of every file in the folder what it holds, by name of file."""
 
     @abstractmethod
@@ -72,8 +72,8 @@ class KindRelease(ABC, Generic[Data]):
 
     def report(self) -> Page:
         """Return the internal report without writing anything; a notebook shows it."""
-        facts = self._facts(self.audit)
-        return Page(f"Report on {self.title}", render_kind_report(facts))
+        facts = self._report_facts(self.audit)
+        return Page(f"Report on {self.title}", render_typed_report(facts))
 
     def write(
         self,
@@ -98,60 +98,60 @@ class KindRelease(ABC, Generic[Data]):
 
         Raises
         ------
-        BrokenPromiseError
+        GuaranteeViolatedError
             The files, read back, do not keep the promise or are not what was judged; nothing is written.
         """
         target = Path(folder)
         if replace:
-            refuse_strangers(target)
-        warn_of_earlier(target, self.recipe.to_toml())
-        with followed(progress, "Writing") as tell, atomic_folder(target, replace=replace) as made:
+            check_replaceable_folder(target)
+        warn_about_earlier_releases(target, self.recipe.to_toml())
+        with open_progress(progress, "Writing") as tell, atomic_folder(target, replace=replace) as made:
             (made / PUBLIC).mkdir()
             self._write_files(made / PUBLIC, table_format)
             tell(0.3, "judging the files")
-            told = self._told(made / PUBLIC)
+            told = self._audit_files(made / PUBLIC)
             inside = {"recipe.toml": self.recipe.to_toml(), **self.internal}
-            write_beside(made, told, inside, report=report, progress=tell)
+            write_documents(made, told, inside, report=report, progress=tell)
 
-    def _told(self, folder: Path) -> Statement:
+    def _audit_files(self, folder: Path) -> PublicStatement:
         """Judge the files of a folder, and say what is told about them."""
-        models = [verdict.promise for verdict in self.audit.verdicts]
+        models = [verdict.model for verdict in self.audit.verdicts]
         try:
             read = self._read_files(folder)
-            audit = self._judge(read, models)
+            audit = self._audit(read, models)
         except SfumatoError as error:
-            raise BrokenPromiseError(
+            raise GuaranteeViolatedError(
                 f"What is published could not be judged from its files, so nothing was written: {error}"
             ) from None
-        if not audit.holds or not self._unchanged(read):
+        if not audit.holds or not self._equals_published(read):
             why = "they read otherwise than what was judged" if audit.holds else "they break the promise"
-            raise BrokenPromiseError(f"The files were read back, and {why}, so nothing was written.")
-        files = [{"name": name, "holds": what} for name, what in self._files_told(folder).items()]
-        promise = {"sfumato": __version__, "kind": self.recipe.kind, **_promised(audit), "files": files}
-        about = render_kind_about({**promise, "title": self.title})
-        return Statement(promise=promise, dictionary=files, about=about, report=lambda: self._facts(audit))
+            raise GuaranteeViolatedError(f"The files were read back, and {why}, so nothing was written.")
+        files = [{"name": name, "holds": what} for name, what in self._describe_files(folder).items()]
+        promise = {"sfumato": __version__, "kind": self.recipe.data_type, **_guarantee(audit), "files": files}
+        about = render_typed_about({**promise, "title": self.title})
+        return PublicStatement(promise=promise, dictionary=files, about=about, report=lambda: self._report_facts(audit))
 
-    def _facts(self, audit: KindAudit) -> dict[str, Any]:
+    def _report_facts(self, audit: Audit) -> dict[str, Any]:
         """Gather the facts of the internal report as plain values that JSON can hold."""
         return {
             "format": KIND_FORMAT,
             "sfumato": __version__,
             "title": self.title,
-            "kind": self.recipe.kind,
-            **_promised(audit),
-            "measures": {name: plain(value) for name, value in self.measures.items()},
+            "kind": self.recipe.data_type,
+            **_guarantee(audit),
+            "measures": {name: json_number(value) for name, value in self.metrics.items()},
             "sections": [section.to_dict() for section in self._sections()],
             "recipe": self.recipe.to_toml(),
         }
 
     def __repr__(self) -> str:
-        lost = ", ".join(f"{name} {measure(value, share=False)}" for name, value in self.measures.items())
+        lost = ", ".join(f"{name} {format_metric(value, share=False)}" for name, value in self.metrics.items())
         return f"Release of {self.title}; {lost}\n{self.audit!r}"
 
 
-def _promised(audit: KindAudit) -> dict[str, Any]:
+def _guarantee(audit: Audit) -> dict[str, Any]:
     """Say what is promised and what was found, as plain values that receivers may see."""
-    words = [(verdict.promise.words, verdict.promise.parameters()) for verdict in audit.verdicts]
+    words = [(verdict.model.words, verdict.model.parameters()) for verdict in audit.verdicts]
     told = [
         {"title": each.title, "sentence": each.sentence(parameters), "stops": each.stops, "open": each.open}
         | {"level": each.level}

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, ignore_progress
 from sfumato.exceptions import UnsupportedModelError
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.settings import Settings
-from sfumato.randomness import Stream
+from sfumato.kinds.promise import Model
+from sfumato.kinds.settings import Parameterized
+from sfumato.randomness import KeyedRandom
 
 Data = TypeVar("Data")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class KindRequest(Generic[Data]):
+class Request(Generic[Data]):
     """What a search is asked to do.
 
     Parameters
@@ -29,16 +29,16 @@ class KindRequest(Generic[Data]):
     """
 
     data: Data
-    models: Sequence[KindPromise[Any]]
-    stream: Stream = field(default_factory=Stream)
-    progress: Progress = silent
+    models: Sequence[Model[Any]]
+    stream: KeyedRandom = field(default_factory=KeyedRandom)
+    progress: Progress = ignore_progress
 
-    def only(self, kind: type[KindPromise[Any]]) -> Any:
+    def model_of_type(self, kind: type[Model[Any]]) -> Any:
         """Return the one promise of a kind."""
         return next(each for each in self.models if isinstance(each, kind))
 
 
-class KindSearch(Settings, ABC, Generic[Data]):
+class Algorithm(Parameterized, ABC, Generic[Data]):
     """A search for data to publish. It has no privacy parameters of its own, and never judges what it found.
 
     `serves` lists the kinds of promises that a search can keep; `draws` says whether it draws at random what hides
@@ -46,8 +46,8 @@ class KindSearch(Settings, ABC, Generic[Data]):
     """
 
     reference: ClassVar[str]
-    serves: ClassVar[tuple[type[KindPromise[Any]], ...]]
-    draws: ClassVar[bool] = False
+    supports: ClassVar[tuple[type[Model[Any]], ...]]
+    uses_secret: ClassVar[bool] = False
 
     @classmethod
     def usual(cls, data: Data) -> Self:  # noqa: ARG003 - some need it
@@ -55,26 +55,26 @@ class KindSearch(Settings, ABC, Generic[Data]):
         return cls()
 
     @abstractmethod
-    def find(self, request: KindRequest[Data]) -> Data:
+    def search(self, request: Request[Data]) -> Data:
         """Return data that keep all models, or raise `InfeasibleError`."""
 
-    def check(self, models: Sequence[KindPromise[Any]]) -> None:
+    def check(self, models: Sequence[Model[Any]]) -> None:
         """Refuse promises that the search cannot keep."""
         for model in models:
-            if not isinstance(model, self.serves):
-                served = " or ".join(each.name for each in self.serves)
+            if not isinstance(model, self.supports):
+                served = " or ".join(each.name for each in self.supports)
                 raise UnsupportedModelError(
                     f"{type(self).__name__} cannot keep {model.name}; promise {served}, or choose another algorithm."
                 )
 
 
-def usual_search(models: Sequence[KindPromise[Any]], data: object, searches: Iterable[type[AnySearch]]) -> AnySearch:
+def usual_search(models: Sequence[Model[Any]], data: object, searches: Iterable[type[AnyAlgorithm]]) -> AnyAlgorithm:
     """Return the first search that keeps all promises, for who names none."""
     for search in searches:
-        if all(isinstance(model, search.serves) for model in models):
+        if all(isinstance(model, search.supports) for model in models):
             return search.usual(data)
     named = " and ".join(model.name for model in models)
     raise UnsupportedModelError(f"No algorithm keeps {named}; promise less at once, or something else.")
 
 
-AnySearch: TypeAlias = KindSearch[Any]  # of data of whatever kind
+AnyAlgorithm: TypeAlias = Algorithm[Any]  # of data of whatever kind

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any, ClassVar
 
 
-class Settings:
+class Parameterized:
     """A frozen dataclass with a name; its parameters are what a recipe needs to make it again."""
 
     name: ClassVar[str]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.core.atoms import NO_ATOM, Atoms
+from sfumato.core.atoms import NO_COHORT, Cohorts
 from sfumato.ledger.memory import STRANGER, Ints
-from sfumato.ledger.store import Rows, unpacked
+from sfumato.ledger.store import Rows, unpack_numbers
 
 PARTED_BY = ("memberships",)  # the tables that tell persons apart
 
 
-def atoms_of(rows: Rows, persons: int, numbers: Ints) -> Atoms:
+def find_cohorts(rows: Rows, persons: int, numbers: Ints) -> Cohorts:
     """Find who was in the same groups of all releases, for every attribute that is followed.
 
     Parameters
@@ -23,9 +23,9 @@ def atoms_of(rows: Rows, persons: int, numbers: Ints) -> Atoms:
     atom = np.zeros(persons, dtype=np.int64)
     for people, groups in rows.values():
         here = np.zeros(persons, dtype=np.int64)  # 0 is no group
-        here[unpacked(people)] = unpacked(groups) + 1
+        here[unpack_numbers(people)] = unpack_numbers(groups) + 1
         _, atom = np.unique(atom * (int(here.max(initial=0)) + 1) + here, return_inverse=True)
-    of_case = np.full(len(numbers), NO_ATOM, dtype=np.int64)
+    of_case = np.full(len(numbers), NO_COHORT, dtype=np.int64)
     known = numbers != STRANGER
     of_case[known] = atom[numbers[known]]
-    return Atoms(of_case, np.bincount(atom))
+    return Cohorts(of_case, np.bincount(atom))

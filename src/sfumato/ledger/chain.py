@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.ledger.store import RELEASE, WHAT, Row, RowPlace, Rows, digest
-from sfumato.table.chain import EntryChain, changed
-from sfumato.table.held_file import damaged
+from sfumato.ledger.store import RELEASE, WHAT, Row, RowAddress, Rows, row_digest
+from sfumato.table.chain import EntryChain, changed_file_error
+from sfumato.table.held_file import corrupted_file_error
 
 INTERNAL, STATED = "internal", "ledger.json"  # where a release says which entry it is
 STATED_BY_ENTRY = ("number", "time", "recipe", "source", "folder", "public")
 
 
 @dataclass(frozen=True)
-class Chain(EntryChain):
+class HashChain(EntryChain):
     """All entries of a ledger, each checked against its head."""
 
     @classmethod
-    def of(cls, store: sqlite3.Connection, path: Path, name: str) -> Chain:
+    def of(cls, store: sqlite3.Connection, path: Path, name: str) -> HashChain:
         """Read all entries, and refuse a ledger in which one was changed or taken out."""
         chain = cls.read(store, path, name, WHAT)
         chain.compare(store)
@@ -36,7 +36,7 @@ class Chain(EntryChain):
         columns = "number, entry, time, recipe, source, folder, public, head"
         found = store.execute(f"SELECT {columns} FROM releases ORDER BY number").fetchall()  # noqa: S608 - ours
         if found != said:
-            raise changed(self.path, WHAT, "a release was changed or taken out")
+            raise changed_file_error(self.path, WHAT, "a release was changed or taken out")
 
     def digests(self) -> dict[str, str]:
         """Return the digest of every row that is recorded, as the last entry about it says."""
@@ -52,18 +52,20 @@ class Chain(EntryChain):
             for place, said in self.digests().items()
             if (words := place.split())[0] in tables and attribute in {None, int(words[2])}
         }
-        found = {str(place): digest(row) for place, row in rows.items()}
+        found = {str(place): row_digest(row) for place, row in rows.items()}
         if found != asked:
             differing = sum(found.get(place) != asked.get(place) for place in found.keys() | asked.keys())
-            raise changed(self.path, WHAT, f"{differing:,} of {len(asked):,} recorded rows were changed or taken out")
+            raise changed_file_error(
+                self.path, WHAT, f"{differing:,} of {len(asked):,} recorded rows were changed or taken out"
+            )
 
 
-def digests_of(rows: Mapping[RowPlace, Row]) -> dict[str, str]:
+def row_digests(rows: Mapping[RowAddress, Row]) -> dict[str, str]:
     """Return what an entry says about rows."""
-    return {str(place): digest(row) for place, row in rows.items()}
+    return {str(place): row_digest(row) for place, row in rows.items()}
 
 
-def refuse_strange(path: Path, known: Mapping[str, str], format_: str) -> None:
+def check_format(path: Path, known: Mapping[str, str], format_: str) -> None:
     """Refuse a file that is not a ledger."""
     if known.get("format") != format_ or not {"name", "key"} <= set(known):
-        raise damaged(path, WHAT)
+        raise corrupted_file_error(path, WHAT)

@@ -9,22 +9,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.grouping import first_rows, group_columns
-from sfumato.coding.halving import in_order
+from sfumato.coding.grouping import group_columns, representative_rows
+from sfumato.coding.halving import argsort_keys
 from sfumato.core.groups import Histogram
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
-from sfumato.core.published.table import bucket_numbers
+from sfumato.core.published.table import read_bucket_numbers
 from sfumato.exceptions import SchemaError
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.evidence import AuditContext
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 NOBODY = -1  # the original row of a counterfeit
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ToldAttribute:
+class DisclosedAttribute:
     """What is told of one attribute.
 
     Parameters
@@ -48,12 +48,12 @@ class ToldAttribute:
         return len(self.counterfeits)
 
 
-def followed(schema: Schema) -> tuple[str, ...]:
+def tracked_attributes(schema: Schema) -> tuple[str, ...]:
     """Return the attributes that a ledger follows: sensitive ones, and those with sensitive cells."""
     return tuple(dict.fromkeys((*schema.sensitive, *schema.flags)))
 
 
-def told_by(evidence: Evidence, rows: Ints) -> Mapping[str, ToldAttribute]:
+def read_disclosed(evidence: AuditContext, rows: Ints) -> Mapping[str, DisclosedAttribute]:
     """Read from a published table what it tells of every attribute that is followed.
 
     Parameters
@@ -61,14 +61,14 @@ def told_by(evidence: Evidence, rows: Ints) -> Mapping[str, ToldAttribute]:
     evidence : the published table and its original.
     rows : the row of the evidence's original for every published row, `NOBODY` for a counterfeit.
     """
-    return {name: _told(evidence, name, rows) for name in followed(evidence.schema)}
+    return {name: _read_attribute(evidence, name, rows) for name in tracked_attributes(evidence.schema)}
 
 
-def _told(evidence: Evidence, name: str, rows: Ints) -> ToldAttribute:
-    published = texts(evidence.published[name])
+def _read_attribute(evidence: AuditContext, name: str, rows: Ints) -> DisclosedAttribute:
+    published = format_values(evidence.published[name])
     masked = evidence.masking.original
     source = evidence.source if masked is None else masked
-    true = texts(source[name]).take(pa.array(np.maximum(rows, 0)))
+    true = format_values(source[name]).take(pa.array(np.maximum(rows, 0)))
     both = pa.concat_arrays([published, true]).dictionary_encode(null_encoding="encode")
     codes = both.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     value, original = codes[: len(rows)], codes[len(rows) :]
@@ -84,19 +84,19 @@ def _told(evidence: Evidence, name: str, rows: Ints) -> ToldAttribute:
     width = len(named)
     keys, counts = _counted(group[inside] * width + value[inside], count * width)
     members = inside[rows[inside] != NOBODY]
-    _refuse_masked(name, keys, counts, *_counted(group[members] * width + original[members], count * width))
-    texts_, place = _used(named, keys % width)
-    histogram = Histogram.of_entries(keys // width, place, counts, groups=count, width=len(texts_))
-    return ToldAttribute(texts_, group, histogram, counterfeits, shown)
+    _reject_masked(name, keys, counts, *_counted(group[members] * width + original[members], count * width))
+    texts_, place = _used_texts(named, keys % width)
+    histogram = Histogram.from_entries(keys // width, place, counts, groups=count, width=len(texts_))
+    return DisclosedAttribute(texts_, group, histogram, counterfeits, shown)
 
 
-def _groups(evidence: Evidence, name: str, somebody: npt.NDArray[np.bool_]) -> tuple[Ints, int]:
+def _groups(evidence: AuditContext, name: str, somebody: npt.NDArray[np.bool_]) -> tuple[Ints, int]:
     """Return the group of every row; cells that are shown beside their records come last, one by one.
 
     A quasi-identifier with sensitive cells is known where it is not hidden in a bucket, however coarse it is published:
     it counts as shown. A row of nobody shows nothing outside a bucket.
     """
-    bucket = bucket_numbers(evidence.published, name)
+    bucket = read_bucket_numbers(evidence.published, name)
     sensitive = name in evidence.schema.sensitive
     if bucket is None and sensitive:
         group = evidence.table.grouped.labels.astype(np.int64)
@@ -105,7 +105,7 @@ def _groups(evidence: Evidence, name: str, somebody: npt.NDArray[np.bool_]) -> t
     first = 0
     hidden = np.flatnonzero(group != NOT_PUBLISHED)
     if len(hidden):
-        hidden = hidden[in_order(group[hidden], int(group.max()) + 1)]
+        hidden = hidden[argsort_keys(group[hidden], int(group.max()) + 1)]
         group[hidden] = np.cumsum(np.append(0, np.diff(group[hidden]) != 0))
         first = int(group[hidden[-1]]) + 1
     alone = np.flatnonzero((group == NOT_PUBLISHED) & somebody)
@@ -115,12 +115,12 @@ def _groups(evidence: Evidence, name: str, somebody: npt.NDArray[np.bool_]) -> t
 
 def _counted(keys: Ints, span: int) -> tuple[Ints, Ints]:
     """Return every key once, ascending, and how often it is there; all are below `span`."""
-    ordered = keys[in_order(keys, span)]
+    ordered = keys[argsort_keys(keys, span)]
     starts = np.flatnonzero(np.append(ordered[:1] >= 0, ordered[1:] != ordered[:-1]))
     return ordered[starts], np.diff(np.append(starts, len(ordered)))
 
 
-def _refuse_masked(name: str, keys: Ints, counts: Ints, original: Ints, often: Ints) -> None:
+def _reject_masked(name: str, keys: Ints, counts: Ints, original: Ints, often: Ints) -> None:
     """Refuse values that are neither those of members, which are `often` there, nor of counterfeits."""
     place = np.minimum(np.searchsorted(keys, original), max(len(keys) - 1, 0))
     if len(original) and ((keys[place] != original) | (counts[place] < often)).any():
@@ -134,7 +134,7 @@ def _masked(name: str) -> SchemaError:
     )
 
 
-def _used(named: tuple[str | None, ...], codes: Ints) -> tuple[tuple[str | None, ...], Ints]:
+def _used_texts(named: tuple[str | None, ...], codes: Ints) -> tuple[tuple[str | None, ...], Ints]:
     """Keep the texts that occur, in an order that does not depend on the rows."""
     used = np.flatnonzero(np.bincount(codes))
     order = sorted(used.tolist(), key=lambda code: (named[code] is None, named[code] or ""))
@@ -143,7 +143,7 @@ def _used(named: tuple[str | None, ...], codes: Ints) -> tuple[tuple[str | None,
     return tuple(named[code] for code in order), place[codes]
 
 
-def value_sets(told: ToldAttribute) -> tuple[list[tuple[int, ...]], npt.NDArray[np.int32]]:
+def value_sets(told: DisclosedAttribute) -> tuple[list[tuple[int, ...]], npt.NDArray[np.int32]]:
     """Return the sets of values that groups show, and the place of every group's; cells shown alone have -1."""
     codes, offsets = told.histogram.codes, told.histogram.offsets[: told.shown + 1]
     sizes, place = np.diff(offsets), np.full(told.groups, -1, dtype=np.int32)
@@ -156,6 +156,6 @@ def value_sets(told: ToldAttribute) -> tuple[list[tuple[int, ...]], npt.NDArray[
         ]
         alike = group_columns(columns, [1] + [len(told.texts)] * size)
         place[mine] = alike.labels + len(sets)
-        first = mine[first_rows(alike)]
+        first = mine[representative_rows(alike)]
         sets += map(tuple, codes[offsets[first][:, None] + np.arange(size)].tolist())
     return sets, place

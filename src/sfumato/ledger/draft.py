@@ -12,27 +12,27 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.codes import CodedTable
-from sfumato.core.atoms import Atoms
+from sfumato.core.atoms import Cohorts
 from sfumato.core.history import History
-from sfumato.core.signatures import KnownPersons
+from sfumato.core.signatures import KnownIndividuals
 from sfumato.exceptions import WriteError
-from sfumato.judging.evidence import Evidence
-from sfumato.ledger.atoms import PARTED_BY, atoms_of
-from sfumato.ledger.chain import INTERNAL, STATED, Chain
-from sfumato.ledger.contents import NOBODY, told_by
+from sfumato.judging.evidence import AuditContext
+from sfumato.ledger.atoms import PARTED_BY, find_cohorts
+from sfumato.ledger.chain import INTERNAL, STATED, HashChain
+from sfumato.ledger.contents import NOBODY, read_disclosed
 from sfumato.ledger.files import LedgerFiles
-from sfumato.ledger.flag_changes import flag_changes
-from sfumato.ledger.histories import GROUPED, histories_of
+from sfumato.ledger.flag_changes import count_flag_changes
+from sfumato.ledger.histories import GROUPED, build_histories
 from sfumato.ledger.key import PUBLISHED
 from sfumato.ledger.memory import STRANGER, Ints
-from sfumato.ledger.recording import folder_digest, pend, settle, writing
-from sfumato.ledger.store import WHAT, Rows, rows_of
+from sfumato.ledger.recording import add_pending, exclusive_writer, finish_pending, folder_digest
+from sfumato.ledger.store import WHAT, Rows, read_rows
 from sfumato.ledger.version import TableVersion
 from sfumato.table.chain import ENTRY_FORMAT
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Draft:
+class ReleaseDraft:
     """A version of the table that is being released, and the ledger that will record it."""
 
     files: LedgerFiles
@@ -53,26 +53,26 @@ class Draft:
             "waiting": int((~published & ~old).sum()),
         }
 
-    def atoms(self) -> Atoms:
+    def cohorts(self) -> Cohorts:
         """Find the persons of the version who were in the same groups of all releases."""
         with self.files.opened() as (store, chain):
-            self._refuse_moved(chain)
-            rows = rows_of(store, PARTED_BY)
+            self._check_folder(chain)
+            rows = read_rows(store, PARTED_BY)
             chain.check(rows, PARTED_BY)
-        return atoms_of(rows, len(self.version.memory.tokens), self.version.numbers)
+        return find_cohorts(rows, len(self.version.memory.tokens), self.version.numbers)
 
-    def flag_changes(self, *, evidence: Evidence, rows: Ints, at: Ints) -> dict[str, dict[str, int]]:
+    def flag_changes(self, *, evidence: AuditContext, rows: Ints, at: Ints) -> dict[str, dict[str, int]]:
         """Count, by attribute, flags that came and went since earlier releases; see `sfumato.ledger.flag_changes`.
 
         Parameters
         ----------
         evidence, rows, at : as for `recorded`.
         """
-        return flag_changes(self.version, evidence, rows, at)
+        return count_flag_changes(self.version, evidence, rows, at)
 
     def known(
         self, coded: CodedTable, order: npt.NDArray[np.integer] | None, limits: Mapping[str, float]
-    ) -> KnownPersons:
+    ) -> KnownIndividuals:
         """Say what earlier releases told about the persons of a coded table.
 
         Parameters
@@ -80,30 +80,30 @@ class Draft:
         coded, order, limits : as for `TableVersion.known`.
         """
         followed = self.version.of_cells(coded.flags)
-        histories = histories_of(self._earlier()) if followed else {}
+        histories = build_histories(self._earlier()) if followed else {}
         mine = {name: histories[name] for name in followed}
         return self.version.known(coded, order, histories=mine, limits=limits)
 
-    def histories(self, *, evidence: Evidence, rows: Ints, at: Ints) -> dict[str, History]:
+    def histories(self, *, evidence: AuditContext, rows: Ints, at: Ints) -> dict[str, History]:
         """Return the history of every attribute up to this release, as if it was recorded.
 
         Parameters
         ----------
         evidence, rows, at : as for `recorded`.
         """
-        mine = self.version.rows(told_by(evidence, rows), at)
-        return histories_of({**self._earlier(), **mine})
+        mine = self.version.rows(read_disclosed(evidence, rows), at)
+        return build_histories({**self._earlier(), **mine})
 
     def _earlier(self) -> Rows:
         """Read what was recorded of persons and groups before this release."""
         with self.files.opened() as (store, chain):
-            before = rows_of(store, (*GROUPED, "persons"))
+            before = read_rows(store, (*GROUPED, "persons"))
             chain.check(before, (*GROUPED, "persons"))
         return {place: row for place, row in before.items() if place.release <= self.version.memory.releases}
 
     @contextmanager
     def recorded(
-        self, target: Path, *, evidence: Evidence, rows: Ints, at: Ints, recipe: str, source: str
+        self, target: Path, *, evidence: AuditContext, rows: Ints, at: Ints, recipe: str, source: str
     ) -> Iterator[Callable[[Path], None]]:
         """Record a release while it is written; give a function to call with its staged folder once that is complete.
 
@@ -119,42 +119,42 @@ class Draft:
         recipe, source : the recipe, and the fingerprint of the table.
         """
         with self.files.opened() as (_, chain):
-            self._refuse_moved(chain)
-        found = self.version.rows(told_by(evidence, rows), at)
+            self._check_folder(chain)
+        found = self.version.rows(read_disclosed(evidence, rows), at)
         with ExitStack() as alone:
             staged = False
 
             def complete(made: Path) -> None:
                 nonlocal staged
-                alone.enter_context(writing(self.files.key_path))
-                self._pend(made, target, found, {"recipe": _sha256(recipe), "source": source})
+                alone.enter_context(exclusive_writer(self.files.key_path))
+                self._add_pending(made, target, found, {"recipe": _sha256(recipe), "source": source})
                 staged = True
 
             try:
                 yield complete
             except BaseException:
                 if staged:
-                    self._settle()
+                    self._finish_pending()
                 raise
             if staged:
-                self._settle()
+                self._finish_pending()
                 self.files.forward()
 
-    def _pend(self, made: Path, target: Path, rows: Rows, said: dict[str, str]) -> None:
+    def _add_pending(self, made: Path, target: Path, rows: Rows, said: dict[str, str]) -> None:
         with self.files.opened() as (store, chain):
-            self.files.refuse_older(chain, {target.absolute().parent})
-            self._refuse_moved(chain)
+            self.files.check_not_older(chain, {target.absolute().parent})
+            self._check_folder(chain)
             said |= {"folder": self.files.relative(target), "public": folder_digest(made / PUBLISHED)}
             columns = {role: list(names) for role, names in self.version.columns.items()}
             number = self.version.memory.releases + 1
-            head = pend(store, chain, number=number, said=said, columns=columns, rows=rows)
+            head = add_pending(store, chain, number=number, said=said, columns=columns, rows=rows)
             head.write(made / INTERNAL / STATED, ENTRY_FORMAT)
 
-    def _settle(self) -> None:
+    def _finish_pending(self) -> None:
         with self.files.opened() as (store, _):
-            settle(store, self.files.path)
+            finish_pending(store, self.files.path)
 
-    def _refuse_moved(self, chain: Chain) -> None:
+    def _check_folder(self, chain: HashChain) -> None:
         if chain.head != self.version.head:
             raise WriteError(
                 f"The {WHAT} {self.files.path} has new entries since this release was made, so it may tell too much "

@@ -12,13 +12,13 @@ from functools import cached_property
 from pathlib import Path
 
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
-from sfumato.ledger.chain import INTERNAL, STATED, Chain, refuse_strange
-from sfumato.ledger.key import Key, refuse_open_to_others, refuse_public
-from sfumato.ledger.memory import Memory
-from sfumato.ledger.recording import settle, writing
+from sfumato.ledger.chain import INTERNAL, STATED, HashChain, check_format
+from sfumato.ledger.key import LedgerKey, check_not_public, check_permissions
+from sfumato.ledger.memory import LedgerState
+from sfumato.ledger.recording import exclusive_writer, finish_pending
 from sfumato.ledger.store import FORMAT, PENDING, RELEASED, SCHEMA, WHAT, open_store
-from sfumato.table.chain import ENTRY_FORMAT, HEAD_FORMAT, StatedHead, first_head, refuse_forgotten, remember
-from sfumato.table.held_file import create, facts
+from sfumato.table.chain import ENTRY_FORMAT, HEAD_FORMAT, ExternalHead, check_not_rolled_back, first_head, save_head
+from sfumato.table.held_file import create_locked, read_facts
 
 KEY, HEAD = ".key", ".head"
 ENDINGS = ("", KEY, HEAD)
@@ -37,7 +37,7 @@ class LedgerFiles:
         ledger = Path(path)
         files = cls(ledger, ledger.with_name(ledger.name + KEY) if key is None else Path(key))
         for each, what in ((files.path, WHAT), (files.key_path, "key"), (files.head_path, "head")):
-            refuse_public(each, what)
+            check_not_public(each, what)
         if len({files.path, files.key_path, files.head_path}) < len(ENDINGS):
             raise InvalidParameterError(f"The {WHAT} and its key must have names of their own; name another key.")
         return files
@@ -48,9 +48,9 @@ class LedgerFiles:
         return self.key_path.with_suffix(HEAD)
 
     @cached_property
-    def key(self) -> Key:
+    def key(self) -> LedgerKey:
         """The key."""
-        return Key.read(self.key_path)
+        return LedgerKey.read(self.key_path)
 
     def create(self) -> None:
         """Make a ledger without releases, its key and its head."""
@@ -60,41 +60,41 @@ class LedgerFiles:
         for folder in (self.path.parent, self.key_path.parent):
             if not folder.is_dir():
                 raise WriteError(f"There is no folder {folder} for the {WHAT}.")
-        key, name = Key.make(self.key_path), secrets.token_hex(16)
+        key, name = LedgerKey.make(self.key_path), secrets.token_hex(16)
         try:
-            made = create(self.path, WHAT, SCHEMA, {"format": FORMAT, "name": name, "key": key.check})
+            made = create_locked(self.path, WHAT, SCHEMA, {"format": FORMAT, "name": name, "key": key.check})
         except BaseException:
             self.key_path.unlink()
             raise
         if not made:
             self.key_path.unlink()
             raise WriteError(f"{self.path} already exists; name another file.")
-        first = StatedHead(name, 0, first_head(name))
+        first = ExternalHead(name, 0, first_head(name))
         first.write(self.head_path, HEAD_FORMAT)
-        remember(first)
+        save_head(first)
 
     @contextmanager
-    def opened(self) -> Iterator[tuple[sqlite3.Connection, Chain]]:
+    def opened(self) -> Iterator[tuple[sqlite3.Connection, HashChain]]:
         """Hold the tables, checked against their key and their heads."""
         if not self.path.is_file():
             raise ReadError(f"There is no {WHAT} {self.path}; make one by sfumato ledger init.")
-        refuse_open_to_others(self.path, WHAT)
+        check_permissions(self.path, WHAT)
         with open_store(self.path) as store:
-            known = facts(store)
-            refuse_strange(self.path, known, FORMAT)
+            known = read_facts(store)
+            check_format(self.path, known, FORMAT)
             if self.key.check != known["key"]:
                 raise ReadError(f"{self.key_path} is not the key of the {WHAT} {self.path}; give the right one.")
-            yield store, Chain.of(store, self.path, known["name"])
+            yield store, HashChain.of(store, self.path, known["name"])
 
-    def settled(self) -> str | None:
+    def without_pending(self) -> str | None:
         """Finish or undo what a killed process left, and bring the head beside the key up to date.
 
         Returns a sentence about what was done, if anything was. Refuses a ledger that is older than the head beside the
         key, or than a release that stands beside one of its own.
         """
-        with writing(self.key_path), self.opened() as (store, chain):
-            self.refuse_older(chain, recorded_parents(store, self.path))
-            done = settle(store, self.path)
+        with exclusive_writer(self.key_path), self.opened() as (store, chain):
+            self.check_not_older(chain, recorded_parents(store, self.path))
+            done = finish_pending(store, self.path)
         self.forward()
         return done
 
@@ -102,44 +102,44 @@ class LedgerFiles:
         """Refuse an old ledger; settle what is pending; bring the head up to date."""
         with self.opened() as (store, chain):
             pending = store.execute("SELECT 1 FROM releases WHERE state = ?", (PENDING,)).fetchone()
-            stated = self.refuse_older(chain, recorded_parents(store, self.path))
+            stated = self.check_not_older(chain, recorded_parents(store, self.path))
         if pending is not None or stated.head != chain.head:
-            self.settled()
+            self.without_pending()
 
-    def refuse_older(self, chain: Chain, parents: Iterable[Path]) -> StatedHead:
+    def check_not_older(self, chain: HashChain, parents: Iterable[Path]) -> ExternalHead:
         """Refuse a ledger that misses an entry which was written; return the head beside the key.
 
         An entry is known from the head beside the key, from what this user's programs remember of the ledger wherever
         it was moved since, and from releases that are still where they were written.
         """
-        stated = StatedHead.read(self.head_path, HEAD_FORMAT)
+        stated = ExternalHead.read(self.head_path, HEAD_FORMAT)
         if stated is None:
             raise ReadError(
                 f"There is no head file {self.head_path}; restore it, or write it anew by sfumato ledger repair if the "
                 f"{WHAT} is the newest copy."
             )
-        stated.refuse_newer(chain, f"the head file {self.head_path}")
-        refuse_forgotten(chain)
+        stated.check_not_newer(chain, f"the head file {self.head_path}")
+        check_not_rolled_back(chain)
         for parent in parents:
             for file in parent.glob(f"*/{INTERNAL}/{STATED}"):
                 with suppress(PermissionError):
-                    mine = StatedHead.read(file, ENTRY_FORMAT)
+                    mine = ExternalHead.read(file, ENTRY_FORMAT)
                     if mine is not None and mine.ledger == chain.name:
-                        mine.refuse_newer(chain, f"the release in {file.parent.parent}")
+                        mine.check_not_newer(chain, f"the release in {file.parent.parent}")
         return stated
 
     def forward(self) -> None:
         """Write the head of the last entry beside the key, and remember it; one that is pending is none."""
         with self.opened() as (store, chain):
             if store.execute("SELECT 1 FROM releases WHERE state = ?", (PENDING,)).fetchone() is None:
-                if StatedHead.read(self.head_path, HEAD_FORMAT) != chain.newest:
-                    chain.newest.write(self.head_path, HEAD_FORMAT)
-                remember(chain.newest)
+                if ExternalHead.read(self.head_path, HEAD_FORMAT) != chain.newest_head:
+                    chain.newest_head.write(self.head_path, HEAD_FORMAT)
+                save_head(chain.newest_head)
 
-    def remembered(self) -> Memory:
+    def recorded_head(self) -> LedgerState:
         """Read what is remembered of persons."""
         with self.opened() as (store, chain):
-            return Memory.read(store, chain, count_releases(store))
+            return LedgerState.read(store, chain, count_releases(store))
 
     def relative(self, folder: Path) -> str:
         """Return the path of a folder from that of the ledger, so that both can be moved together."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.core.published.table import bucket_numbers
-from sfumato.judging.evidence import Evidence
+from sfumato.core.published.table import read_bucket_numbers
+from sfumato.judging.evidence import AuditContext
 from sfumato.ledger.contents import NOBODY
 from sfumato.ledger.memory import STRANGER, UNSIGNED, Ints
 from sfumato.ledger.version import TableVersion
 
 
-def flag_changes(version: TableVersion, evidence: Evidence, rows: Ints, at: Ints) -> dict[str, dict[str, int]]:
+def count_flag_changes(
+    version: TableVersion, evidence: AuditContext, rows: Ints, at: Ints
+) -> dict[str, dict[str, int]]:
     """Count by attribute with flags, as the published table tells it.
 
     Parameters
@@ -33,7 +35,7 @@ def flag_changes(version: TableVersion, evidence: Evidence, rows: Ints, at: Ints
     numbers = version.numbers[at[somebody]]
     for name, column in evidence.schema.flags.items():
         flagged = np.asarray(evidence.source[column])[rows[somebody]]
-        buckets = bucket_numbers(evidence.published, name)
+        buckets = read_bucket_numbers(evidence.published, name)
         inside = np.zeros(len(flagged), dtype=np.bool_) if buckets is None else (buckets >= 0)[somebody]
         remembered = version.memory.attributes.get(name)
         known = np.zeros(len(flagged), dtype=np.bool_) if remembered is None else numbers != STRANGER

@@ -20,13 +20,13 @@ INNER, OUTER = 0x36, 0x5C  # RFC 2104
 
 
 @dataclass(frozen=True)
-class Key:
+class LedgerKey:
     """A secret of 256 bits."""
 
     secret: bytes = field(repr=False)
 
     @classmethod
-    def make(cls, path: Path) -> Key:
+    def make(cls, path: Path) -> LedgerKey:
         """Draw a key and write it into a new file that only its owner may read."""
         made = cls(secrets.token_bytes(32))
         try:
@@ -42,9 +42,9 @@ class Key:
         return made
 
     @classmethod
-    def read(cls, path: Path) -> Key:
+    def read(cls, path: Path) -> LedgerKey:
         """Read a key file; refuse one that others may read, too."""
-        refuse_open_to_others(path, "key")
+        check_permissions(path, "key")
         try:
             format_, secret = path.read_text("ascii").split("\n")[:2]
             known = cls(bytes.fromhex(secret))
@@ -77,7 +77,7 @@ class Key:
         return found
 
 
-def refuse_public(path: Path, what: str) -> None:
+def check_not_public(path: Path, what: str) -> None:
     """Refuse a confidential file in a folder that is safe to share."""
     if any(part.casefold() == PUBLISHED for part in path.absolute().parts) or any(
         part.casefold() == PUBLISHED for part in path.resolve().parts
@@ -85,7 +85,7 @@ def refuse_public(path: Path, what: str) -> None:
         raise WriteError(f"{path} is in a folder named public, and the {what} of a series is confidential; move it.")
 
 
-def refuse_open_to_others(path: Path, what: str) -> None:
+def check_permissions(path: Path, what: str) -> None:
     """Refuse a confidential file that others than its owner may read or write, where the system knows of that."""
     if hasattr(os, "getuid") and path.exists() and path.stat().st_mode & 0o077:
         raise ReadError(f"Others may read the {what} file {path}; take that away by chmod 600.")

@@ -14,20 +14,20 @@ import pyarrow as pa
 
 from sfumato.core.history import History
 from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.ledger.chain import INTERNAL, STATED, Chain, digests_of
-from sfumato.ledger.draft import Draft
+from sfumato.ledger.chain import INTERNAL, STATED, HashChain, row_digests
+from sfumato.ledger.draft import ReleaseDraft
 from sfumato.ledger.files import LedgerFiles, count_releases, recorded_parents
-from sfumato.ledger.histories import GROUPED, histories_of, history_of, sorted_values
+from sfumato.ledger.histories import GROUPED, build_histories, build_history, value_texts
 from sfumato.ledger.key import PUBLISHED
-from sfumato.ledger.memory import Memory
-from sfumato.ledger.persons import TOKEN, hashed_persons, random_token, token_bytes
-from sfumato.ledger.recording import folder_digest, writing
-from sfumato.ledger.store import FORGET, RELEASED, TABLES, WHAT, Row, RowPlace, rows_of, unpacked
+from sfumato.ledger.memory import LedgerState
+from sfumato.ledger.persons import TOKEN, hash_individuals, join_tokens, random_token
+from sfumato.ledger.recording import exclusive_writer, folder_digest
+from sfumato.ledger.store import FORGET, RELEASED, TABLES, WHAT, Row, RowAddress, read_rows, unpack_numbers
 from sfumato.ledger.version import TableVersion
 from sfumato.schema.schema import Schema
-from sfumato.table.chain import ENTRY_FORMAT, HEAD_FORMAT, StatedHead, changed
-from sfumato.table.held_file import damaged
-from sfumato.validation import did_you_mean
+from sfumato.table.chain import ENTRY_FORMAT, HEAD_FORMAT, ExternalHead, changed_file_error
+from sfumato.table.held_file import corrupted_file_error
+from sfumato.validation import suggest_closest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,14 +48,14 @@ class RecordedRelease:
     number: int
     time: str
     folder: Path
-    persons: int
+    individuals: int
     newcomers: int
     waiting: int
     groups: Mapping[str, int]
     counterfeits: Mapping[str, int]
 
 
-class Ledger:
+class Series:
     """Remember who was in which group of which release, in an SQLite file that belongs to one table.
 
     Give it to `sf.anonymize`: what earlier releases told is looked up, and the release is recorded when it is written.
@@ -78,7 +78,7 @@ class Ledger:
         self._files.checked()
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None) -> Ledger:
+    def create(cls, path: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None) -> Series:
         """Make a ledger without releases, and its key."""
         LedgerFiles.named(path, key).create()
         return cls(path, key=key)
@@ -93,8 +93,8 @@ class Ledger:
         missing = not files.head_path.exists()
         if missing:
             with files.opened() as (_, chain):
-                StatedHead(chain.name, 0, chain.heads[0]).write(files.head_path, HEAD_FORMAT)
-        done = files.settled()
+                ExternalHead(chain.name, 0, chain.heads[0]).write(files.head_path, HEAD_FORMAT)
+        done = files.without_pending()
         written = f"The head file {files.head_path} was written anew." if missing else None
         return " ".join(filter(None, (done, written))) or "There is nothing to repair."
 
@@ -119,7 +119,7 @@ class Ledger:
         with self._files.opened() as (_, chain):
             return chain.head
 
-    def draft(self, table: pa.Table, schema: Schema, *, later_rows: bool = False) -> Draft:
+    def draft(self, table: pa.Table, schema: Schema, *, later_rows: bool = False) -> ReleaseDraft:
         """Look up the persons of a table that is to be released.
 
         Parameters
@@ -129,13 +129,13 @@ class Ledger:
         later_rows : whether the rows are about other people than those of earlier releases.
         """
         self._files.checked()
-        version = TableVersion.read(table, schema, self._files.remembered(), self._files.key, later_rows=later_rows)
-        return Draft(self._files, version)
+        version = TableVersion.read(table, schema, self._files.recorded_head(), self._files.key, later_rows=later_rows)
+        return ReleaseDraft(self._files, version)
 
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attributes that the ledger follows."""
-        return tuple(self._files.remembered().attributes)
+        return tuple(self._files.recorded_head().attributes)
 
     def values(self, attribute: str) -> tuple[str | None, ...]:
         """Return the texts of the values that a history of this attribute codes; None, the last, is a missing cell."""
@@ -146,33 +146,33 @@ class Ledger:
         """Return who was in which group of which release, and what each group showed, for a sensitive attribute."""
         with self._files.opened() as (store, chain):
             rows, _ = self._read(store, chain, attribute)
-            persons = sum(len(row[0]) for row in rows_of(store, ["persons"]).values()) // TOKEN
-        return history_of(rows, persons)
+            persons = sum(len(row[0]) for row in read_rows(store, ["persons"]).values()) // TOKEN
+        return build_history(rows, persons)
 
     def histories(self) -> dict[str, History]:
         """Return the history of every attribute that the ledger follows; none before the first release."""
         with self._files.opened() as (store, chain):
-            rows = rows_of(store, (*GROUPED, "persons"))
+            rows = read_rows(store, (*GROUPED, "persons"))
             chain.check(rows, (*GROUPED, "persons"))
-        return histories_of(rows)
+        return build_histories(rows)
 
     def _read(
-        self, store: sqlite3.Connection, chain: Chain, attribute: str
-    ) -> tuple[dict[RowPlace, Row], tuple[str | None, ...]]:
+        self, store: sqlite3.Connection, chain: HashChain, attribute: str
+    ) -> tuple[dict[RowAddress, Row], tuple[str | None, ...]]:
         """Read and check the groups of an attribute; also return its values in order, the missing one last."""
-        known = Memory.read(store, chain, count_releases(store)).attributes
+        known = LedgerState.read(store, chain, count_releases(store)).attributes
         if attribute not in known:
-            hint = did_you_mean(attribute, known) or "; write a release first."
+            hint = suggest_closest(attribute, known) or "; write a release first."
             raise InvalidParameterError(f"The {WHAT} {self.path} does not follow {attribute!r}{hint}")
         at = known[attribute].number
-        rows = rows_of(store, GROUPED, at)
+        rows = read_rows(store, GROUPED, at)
         chain.check(rows, GROUPED, at)
-        return rows, sorted_values(known[attribute].texts)
+        return rows, value_texts(known[attribute].texts)
 
     def releases(self) -> tuple[RecordedRelease, ...]:
         """Return what is recorded, release by release."""
         with self._files.opened() as (store, chain):
-            rows = rows_of(store, tuple(TABLES))
+            rows = read_rows(store, tuple(TABLES))
             chain.check(rows, tuple(TABLES))
             listed = store.execute("SELECT number, time, folder FROM releases WHERE state = ?", (RELEASED,)).fetchall()
         return tuple(_recorded(rows, number, time, self.path.parent / folder) for number, time, folder in listed)
@@ -187,15 +187,15 @@ class Ledger:
         with self._files.opened() as (store, chain):
             sound = store.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             if not sound or store.execute("PRAGMA foreign_key_check").fetchone() is not None:
-                raise damaged(self.path, WHAT)
-            chain.check(rows_of(store, tuple(TABLES)), tuple(TABLES))
-            self._files.refuse_older(chain, recorded_parents(store, self.path))
+                raise corrupted_file_error(self.path, WHAT)
+            chain.check(read_rows(store, tuple(TABLES)), tuple(TABLES))
+            self._files.check_not_older(chain, recorded_parents(store, self.path))
             written = store.execute("SELECT number, folder, public, head FROM releases").fetchall()
         for folder in map(Path, folders):
-            stated = StatedHead.read(folder / INTERNAL / STATED, ENTRY_FORMAT)
+            stated = ExternalHead.read(folder / INTERNAL / STATED, ENTRY_FORMAT)
             if stated is None:
                 raise ReadError(f"{folder} is not a release of a series; give the folder of one.")
-            stated.refuse_newer(chain, f"the release in {folder}")
+            stated.check_not_newer(chain, f"the release in {folder}")
         found = (
             self._elsewhere(number, self.path.parent / folder, public, head) for number, folder, public, head in written
         )
@@ -203,11 +203,13 @@ class Ledger:
 
     def _elsewhere(self, number: int, folder: Path, public: str, head: str) -> str | None:
         """Say that a release is not where it was written; refuse one that was changed there."""
-        stated = StatedHead.read(folder / INTERNAL / STATED, ENTRY_FORMAT)
+        stated = ExternalHead.read(folder / INTERNAL / STATED, ENTRY_FORMAT)
         if stated is None or stated.head != head:
             return f"Release {number} is not in {folder} any more, so its files could not be checked."
         if folder_digest(folder / PUBLISHED) != public:
-            raise changed(self.path, WHAT, f"public/ of release {number} in {folder} was changed after it was written")
+            raise changed_file_error(
+                self.path, WHAT, f"public/ of release {number} in {folder} was changed after it was written"
+            )
         return None
 
     def forget(self, *identifiers: str | float | date) -> bool:
@@ -219,15 +221,15 @@ class Ledger:
         ----------
         identifiers : her identifiers, in the order in which the ledger has their columns.
         """
-        with writing(self._files.key_path), self._files.opened() as (store, chain):
+        with exclusive_writer(self._files.key_path), self._files.opened() as (store, chain):
             store.execute("PRAGMA secure_delete = ON")
             names = chain.entries[0]["columns"]["identifier"] if chain.entries else []
             if len(identifiers) != len(names):
                 listed = ", ".join(repr(name) for name in names) or "nobody yet"
                 raise InvalidParameterError(f"The {WHAT} {self.path} knows persons by {listed}; give a value for each.")
             table = pa.table({name: pa.array([value]) for name, value in zip(names, identifiers, strict=True)})
-            token = token_bytes(hashed_persons(table, names, self._files.key).tokens)
-            rows = _forgotten(rows_of(store, ("persons", "waiting", "seen")), token)
+            token = join_tokens(hash_individuals(table, names, self._files.key).tokens)
+            rows = _rows_after_erasure(read_rows(store, ("persons", "waiting", "seen")), token)
             for place, row in rows.items():
                 cells = ", ".join(f"{column} = ?" for column in TABLES[place.table])
                 store.execute(
@@ -235,30 +237,30 @@ class Ledger:
                     (*row, place.release, place.attribute),
                 )
             if rows:
-                chain.append(store, {"kind": FORGET, "digests": digests_of(rows)})
+                chain.append(store, {"kind": FORGET, "digests": row_digests(rows)})
         self._files.forward()
         return bool(rows)
 
 
-def _forgotten(rows: Mapping[RowPlace, Row], token: bytes) -> dict[RowPlace, Row]:
+def _rows_after_erasure(rows: Mapping[RowAddress, Row], token: bytes) -> dict[RowAddress, Row]:
     """Return the rows that change if a person is forgotten: her token, and the hashes of her values."""
-    instead, found, first, number = random_token(), dict[RowPlace, Row](), 0, -1
+    instead, found, first, number = random_token(), dict[RowAddress, Row](), 0, -1
     for place, (tokens, *rest) in rows.items():
         if place.table not in {"persons", "waiting"}:
             continue
-        at = _find(tokens, token)
+        at = _find_token(tokens, token)
         if at >= 0:
             found[place] = (tokens[: at * TOKEN] + instead + tokens[(at + 1) * TOKEN :], *rest)
             number = first + at if place.table == "persons" else number
         first += len(tokens) // TOKEN if place.table == "persons" else 0
     for place, row in rows.items():
-        if place.table == "seen" and number >= 0 and (mine := np.flatnonzero(unpacked(row[0]) == number)).size:
+        if place.table == "seen" and number >= 0 and (mine := np.flatnonzero(unpack_numbers(row[0]) == number)).size:
             at = 8 * int(mine[0])
             found[place] = (row[0], row[1][:at] + os.urandom(8) + row[1][at + 8 :])
     return found
 
 
-def _find(tokens: bytes, token: bytes) -> int:
+def _find_token(tokens: bytes, token: bytes) -> int:
     """Return the place of a token among others, -1 if it is not there."""
     at = tokens.find(token)
     while at >= 0 and at % TOKEN:
@@ -266,19 +268,19 @@ def _find(tokens: bytes, token: bytes) -> int:
     return at // TOKEN if at >= 0 else -1
 
 
-def _recorded(rows: Mapping[RowPlace, Row], number: int, time: str, folder: Path) -> RecordedRelease:
+def _recorded(rows: Mapping[RowAddress, Row], number: int, time: str, folder: Path) -> RecordedRelease:
     names = {
         place.attribute: row[0] for place, row in rows.items() if (place.table, place.release) == ("attributes", number)
     }
-    people = [unpacked(rows[RowPlace("memberships", number, at)][0]) for at in names]
-    fake = {name: unpacked(rows[RowPlace("groups", number, at)][3]) for at, name in names.items()}
+    people = [unpack_numbers(rows[RowAddress("memberships", number, at)][0]) for at in names]
+    fake = {name: unpack_numbers(rows[RowAddress("groups", number, at)][3]) for at, name in names.items()}
     return RecordedRelease(
         number=number,
         time=time,
         folder=folder,
-        persons=len(np.unique(np.concatenate(people))),
-        newcomers=len(rows[RowPlace("persons", number)][0]) // TOKEN,
-        waiting=len(rows[RowPlace("waiting", number)][0]) // TOKEN,
-        groups={name: rows[RowPlace("groups", number, at)][4] for at, name in names.items()},
+        individuals=len(np.unique(np.concatenate(people))),
+        newcomers=len(rows[RowAddress("persons", number)][0]) // TOKEN,
+        waiting=len(rows[RowAddress("waiting", number)][0]) // TOKEN,
+        groups={name: rows[RowAddress("groups", number, at)][4] for at, name in names.items()},
         counterfeits={name: int(each.sum()) for name, each in fake.items()},
     )

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from sfumato.ledger.chain import Chain
-from sfumato.ledger.persons import Tokens, tokens_of
-from sfumato.ledger.store import Row, RowPlace, rows_of, unpacked, unpacked_hashes
+from sfumato.ledger.chain import HashChain
+from sfumato.ledger.persons import Tokens, split_tokens
+from sfumato.ledger.store import Row, RowAddress, read_rows, unpack_hashes, unpack_numbers
 
 ABOUT_PERSONS = ("attributes", "persons", "signatures", "seen", "waiting")
 STRANGER = -1  # the number of a person whom the ledger does not know
@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
-class RememberedAttribute:
+class AttributeState:
     """What is remembered of one attribute.
 
     `texts` are its values in the order in which they came, `sets` the signatures, as numbers of values. For every
@@ -42,61 +42,61 @@ class RememberedAttribute:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Memory:
+class LedgerState:
     """All persons of a ledger, numbered from 0 in the order in which they were published."""
 
-    chain: Chain
+    chain: HashChain
     releases: int
     tokens: Tokens
-    attributes: Mapping[str, RememberedAttribute]
+    attributes: Mapping[str, AttributeState]
     waiting: Tokens
     since: Ints
 
     def numbers(self, tokens: Tokens) -> Ints:
         """Return the numbers of persons, `STRANGER` for those who were never published."""
-        return _places(tokens, self.tokens)
+        return _positions(tokens, self.tokens)
 
     def waited(self, tokens: Tokens) -> Ints:
         """Return for how many releases persons have waited."""
-        place = _places(tokens, self.waiting)
+        place = _positions(tokens, self.waiting)
         if not len(self.since):
             return np.zeros(len(tokens), dtype=np.int64)
         return np.where(place < 0, 0, self.releases + 1 - self.since[place])
 
     @classmethod
-    def read(cls, store: sqlite3.Connection, chain: Chain, releases: int) -> Memory:
+    def read(cls, store: sqlite3.Connection, chain: HashChain, releases: int) -> LedgerState:
         """Read what is remembered, and refuse rows that are not what was recorded."""
-        rows = rows_of(store, ABOUT_PERSONS)
+        rows = read_rows(store, ABOUT_PERSONS)
         chain.check(rows, ABOUT_PERSONS)
-        tokens = tokens_of(b"".join(row[0] for place, row in rows.items() if place.table == "persons"))
+        tokens = split_tokens(b"".join(row[0] for place, row in rows.items() if place.table == "persons"))
         numbers = sorted({place.attribute for place in rows if place.table == "attributes"})
         attributes = [_attribute(rows, number, len(tokens)) for number in numbers]
-        last = rows.get(RowPlace("waiting", releases), (b"", b""))
+        last = rows.get(RowAddress("waiting", releases), (b"", b""))
         return cls(
             chain,
             releases,
             tokens,
             {each.name: each for each in attributes},
-            tokens_of(last[0]),
-            unpacked(last[1]).astype(np.int64),
+            split_tokens(last[0]),
+            unpack_numbers(last[1]).astype(np.int64),
         )
 
 
-def _places(tokens: Tokens, among: Tokens) -> Ints:
+def _positions(tokens: Tokens, among: Tokens) -> Ints:
     if not len(among):
         return np.full(len(tokens), -1, dtype=np.int64)
     found = pc.fill_null(pc.index_in(tokens, value_set=among), -1)
     return np.asarray(found.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 
-def _attribute(rows: Mapping[RowPlace, Row], number: int, persons: int) -> RememberedAttribute:
+def _attribute(rows: Mapping[RowAddress, Row], number: int, persons: int) -> AttributeState:
     """Put together what all releases say about an attribute; what was said first of a person stays."""
 
     def all_of(table: str) -> list[Row]:
         return [row for place, row in rows.items() if (place.table, place.attribute) == (table, number)]
 
     said = all_of("attributes")
-    made = RememberedAttribute(
+    made = AttributeState(
         number,
         said[0][0],
         bool(said[0][1]),
@@ -108,12 +108,12 @@ def _attribute(rows: Mapping[RowPlace, Row], number: int, persons: int) -> Remem
         np.zeros(persons, dtype=np.uint64),
     )
     for sets, people, places in all_of("signatures"):
-        who, where = unpacked(people), unpacked(places)
+        who, where = unpack_numbers(people), unpack_numbers(places)
         made.shown[who[where == SHOWN]] = True
         signed = where != SHOWN
         made.place[who[signed]] = where[signed]
         made.sets += [tuple(each) for each in json.loads(sets)]
     for people, hashes in all_of("seen"):
-        who = unpacked(people)
-        made.seen[who], made.hashes[who] = True, unpacked_hashes(hashes)
+        who = unpack_numbers(people)
+        made.seen[who], made.hashes[who] = True, unpack_hashes(hashes)
     return made

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.ledger.key import Key
-from sfumato.table.persons import person_keys
+from sfumato.ledger.key import LedgerKey
+from sfumato.table.persons import individual_keys
 
 TOKEN = 16  # bytes of a person's hash that are kept; the rest hides her values
 Pads = npt.NDArray[np.uint64]
@@ -23,7 +23,7 @@ MORE = 4  # pads of one further hash
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HashedPersons:
+class HashedIndividuals:
     """The persons of a table: a token for each, and what hides her permanent values.
 
     The hash of a person is HMAC-SHA-256. Its first half is her token, which is kept. Its second half never is: it is
@@ -37,22 +37,24 @@ class HashedPersons:
         return len(self.tokens)
 
 
-def hashed_persons(table: pa.Table, identifiers: Sequence[str], key: Key, attributes: int = PADS) -> HashedPersons:
+def hash_individuals(
+    table: pa.Table, identifiers: Sequence[str], key: LedgerKey, attributes: int = PADS
+) -> HashedIndividuals:
     """Hash the identifiers of every row, each as its canonical text in Unicode NFC with its length before it.
 
     Rows without an identifier are refused, and persons with two rows.
     """
-    digests = key.digests(list(person_keys(table, identifiers).cast(pa.binary()).to_pylist()))
+    digests = key.digests(list(individual_keys(table, identifiers).cast(pa.binary()).to_pylist()))
     joined = np.frombuffer(b"".join(digests), dtype=np.uint64).reshape(-1, 4)
-    tokens = tokens_of(joined[:, : TOKEN // 8].tobytes())
+    tokens = split_tokens(joined[:, : TOKEN // 8].tobytes())
     pads = [joined[:, TOKEN // 8 + place].copy() for place in range(PADS)]
     for number in range(-(-max(0, attributes - PADS) // MORE)):
         more = key.digests([b"pads %d " % number + digest for digest in digests])
         pads += list(np.frombuffer(b"".join(more), dtype=np.uint64).reshape(-1, MORE).T.copy())
-    return HashedPersons(tokens, tuple(pads))
+    return HashedIndividuals(tokens, tuple(pads))
 
 
-def hidden_values(values: pa.Array, attribute: str, pads: Pads, key: Key) -> Pads:
+def hash_values(values: pa.Array, attribute: str, pads: Pads, key: LedgerKey) -> Pads:
     """Hash the value of every person with the key, and hide it by what only she has."""
     coded = values.dictionary_encode(null_encoding="encode")
     named = [b"" if text is None else b"v" + text.encode() for text in coded.dictionary.to_pylist()]
@@ -62,12 +64,12 @@ def hidden_values(values: pa.Array, attribute: str, pads: Pads, key: Key) -> Pad
     return np.asarray(short[coded.indices.to_numpy(zero_copy_only=False)] ^ pads)
 
 
-def tokens_of(joined: bytes) -> Tokens:
+def split_tokens(joined: bytes) -> Tokens:
     """Read tokens that were kept one after the other."""
     return pa.FixedSizeBinaryArray.from_buffers(KIND, len(joined) // TOKEN, [None, pa.py_buffer(joined)])
 
 
-def token_bytes(tokens: Tokens) -> bytes:
+def join_tokens(tokens: Tokens) -> bytes:
     """Put tokens one after the other, to be kept."""
     if not len(tokens):
         return b""

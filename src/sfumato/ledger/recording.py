@@ -12,27 +12,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.ledger.chain import INTERNAL, STATED, Chain, digests_of
+from sfumato.ledger.chain import INTERNAL, STATED, HashChain, row_digests
 from sfumato.ledger.key import PUBLISHED
 from sfumato.ledger.store import PENDING, RELEASE, RELEASED, WHAT, Rows, insert, remove
-from sfumato.table.chain import ENTRY_FORMAT, StatedHead
+from sfumato.table.chain import ENTRY_FORMAT, ExternalHead
 from sfumato.table.held_file import PATIENCE
-from sfumato.table.workplace import LOCKS, locked
+from sfumato.table.workplace import LOCKS, lock_folder
 
 PAUSE = 0.05  # seconds between two looks at a lock
 
 
 @contextmanager
-def writing(key: Path) -> Iterator[None]:
+def exclusive_writer(key: Path) -> Iterator[None]:
     """Be the only one who writes the ledger of a key; the lock is gone with the process, however that ends."""
     if not key.is_file():
         raise ReadError(f"There is no key file {key}; the ledger cannot be used without its key.")
-    until, lock = time.monotonic() + PATIENCE, locked(key)
+    until, lock = time.monotonic() + PATIENCE, lock_folder(key)
     while lock is None and LOCKS:
         if time.monotonic() > until:
             raise WriteError(f"Another process is writing a release of the {WHAT} of {key}; try again later.")
         time.sleep(PAUSE)
-        lock = locked(key)
+        lock = lock_folder(key)
     try:
         yield
     finally:
@@ -40,15 +40,15 @@ def writing(key: Path) -> Iterator[None]:
             os.close(lock)
 
 
-def pend(
+def add_pending(
     store: sqlite3.Connection,
-    chain: Chain,
+    chain: HashChain,
     *,
     number: int,
     said: dict[str, str],
     columns: dict[str, list[str]],
     rows: Rows,
-) -> StatedHead:
+) -> ExternalHead:
     """Add a release that is staged and not in place yet.
 
     Parameters
@@ -60,7 +60,7 @@ def pend(
     rows : what is recorded.
     """
     told = {"time": datetime.now(UTC).isoformat(timespec="seconds"), **said}
-    entry = {"kind": RELEASE, "number": number, **told, "columns": columns, "digests": digests_of(rows)}
+    entry = {"kind": RELEASE, "number": number, **told, "columns": columns, "digests": row_digests(rows)}
     made = chain.append(store, entry)
     store.execute(
         "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -70,7 +70,7 @@ def pend(
     return made
 
 
-def settle(store: sqlite3.Connection, path: Path) -> str | None:
+def finish_pending(store: sqlite3.Connection, path: Path) -> str | None:
     """Finish a release that was pending if its folder is in place, or undo it; say what was done.
 
     A folder that says that it is this release, and is not what was staged, is refused: it must be looked at.
@@ -80,7 +80,7 @@ def settle(store: sqlite3.Connection, path: Path) -> str | None:
         return None
     number, folder, public, head = pending
     place = path.parent / folder
-    stated = StatedHead.read(place / INTERNAL / STATED, ENTRY_FORMAT)
+    stated = ExternalHead.read(place / INTERNAL / STATED, ENTRY_FORMAT)
     ours = stated is not None and stated.head == head
     if ours and folder_digest(place / PUBLISHED) == public:
         store.execute("UPDATE releases SET state = ? WHERE number = ?", (RELEASED, number))

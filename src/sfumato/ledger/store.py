@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.table.held_file import damaged, held
+from sfumato.table.held_file import corrupted_file_error, open_locked
 
 FORMAT = "sfumato ledger 1"
 WHAT = "ledger"
@@ -62,7 +62,7 @@ Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class RowPlace:
+class RowAddress:
     """Where a row is: its table, its release, and the number of its attribute, from 1 on; 0 is no attribute."""
 
     table: str
@@ -73,20 +73,20 @@ class RowPlace:
         return f"{self.table} {self.release} {self.attribute}"
 
 
-Rows = Mapping[RowPlace, Row]
+Rows = Mapping[RowAddress, Row]
 
 
 @contextmanager
 def open_store(path: Path) -> Iterator[sqlite3.Connection]:
     """Hold the ledger; values that do not fit together are those of a damaged file."""
-    with held(path, WHAT) as store:
+    with open_locked(path, WHAT) as store:
         try:
             yield store
         except (KeyError, IndexError, TypeError, json.JSONDecodeError):
-            raise damaged(path, WHAT) from None
+            raise corrupted_file_error(path, WHAT) from None
 
 
-def digest(row: Row) -> str:
+def row_digest(row: Row) -> str:
     """Return the SHA-256 of the cells of a row, each with its kind and length before it."""
     hashed = hashlib.sha256()
     for cell in row:
@@ -115,32 +115,32 @@ def remove(store: sqlite3.Connection, release: int) -> None:
     store.execute("DELETE FROM entries WHERE entry = ?", (entry,))
 
 
-def rows_of(store: sqlite3.Connection, tables: Sequence[str], attribute: int | None = None) -> dict[RowPlace, Row]:
+def read_rows(store: sqlite3.Connection, tables: Sequence[str], attribute: int | None = None) -> dict[RowAddress, Row]:
     """Read all rows of some tables, by release and attribute, or those of one attribute."""
-    found: dict[RowPlace, Row] = {}
+    found: dict[RowAddress, Row] = {}
     for table in tables:
         columns = ", ".join(TABLES[table])
         asked = f"SELECT release, attribute, {columns} FROM {table} WHERE attribute = coalesce(?, attribute) "  # noqa: S608 - ours
         for release, at, *row in store.execute(f"{asked} ORDER BY release, attribute", (attribute,)):
-            found[RowPlace(table, release, at)] = tuple(row)
+            found[RowAddress(table, release, at)] = tuple(row)
     return found
 
 
-def packed(numbers: npt.NDArray[np.integer]) -> bytes:
+def pack_numbers(numbers: npt.NDArray[np.integer]) -> bytes:
     """Write numbers as 32 bits each, the same on all machines."""
     return numbers.astype("<i4").tobytes()
 
 
-def unpacked(cell: bytes) -> Numbers:
+def unpack_numbers(cell: bytes) -> Numbers:
     """Read numbers that were packed."""
     return np.frombuffer(cell, dtype="<i4").astype(np.int32)
 
 
-def packed_hashes(hashes: npt.NDArray[np.uint64]) -> bytes:
+def pack_hashes(hashes: npt.NDArray[np.uint64]) -> bytes:
     """Write hashes as 64 bits each, the same on all machines."""
     return hashes.astype("<u8").tobytes()
 
 
-def unpacked_hashes(cell: bytes) -> npt.NDArray[np.uint64]:
+def unpack_hashes(cell: bytes) -> npt.NDArray[np.uint64]:
     """Read hashes that were packed."""
     return np.frombuffer(cell, dtype="<u8").astype(np.uint64)

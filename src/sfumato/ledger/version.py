@@ -11,20 +11,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.codes import CodedTable
-from sfumato.coding.halving import in_order
+from sfumato.coding.halving import argsort_keys
 from sfumato.core.history import History
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.signatures import KnownPersons, Signatures
+from sfumato.core.signatures import KnownIndividuals, Signatures
 from sfumato.exceptions import SchemaError
-from sfumato.ledger.companies import companies_of
-from sfumato.ledger.contents import NOBODY, ToldAttribute, followed, value_sets
-from sfumato.ledger.key import Key
-from sfumato.ledger.memory import SHOWN, STRANGER, UNSIGNED, Ints, Memory, RememberedAttribute
-from sfumato.ledger.persons import HashedPersons, hashed_persons, hidden_values, token_bytes
-from sfumato.ledger.store import Row, RowPlace, packed, packed_hashes
-from sfumato.schema.missing import Missing
+from sfumato.ledger.companies import find_co_members
+from sfumato.ledger.contents import NOBODY, DisclosedAttribute, tracked_attributes, value_sets
+from sfumato.ledger.key import LedgerKey
+from sfumato.ledger.memory import SHOWN, STRANGER, UNSIGNED, AttributeState, Ints, LedgerState
+from sfumato.ledger.persons import HashedIndividuals, hash_individuals, hash_values, join_tokens
+from sfumato.ledger.store import Row, RowAddress, pack_hashes, pack_numbers
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,14 +40,16 @@ class TableVersion:
     hidden : by permanent attribute, the hidden hash of every person's value.
     """
 
-    memory: Memory
+    memory: LedgerState
     columns: Mapping[str, Sequence[str]]
-    people: HashedPersons
+    people: HashedIndividuals
     numbers: Ints
     hidden: Mapping[str, npt.NDArray[np.uint64]]
 
     @classmethod
-    def read(cls, table: pa.Table, schema: Schema, memory: Memory, key: Key, *, later_rows: bool) -> TableVersion:
+    def read(
+        cls, table: pa.Table, schema: Schema, memory: LedgerState, key: LedgerKey, *, later_rows: bool
+    ) -> TableVersion:
         """Look up the persons of a table; refuse one that the ledger cannot follow.
 
         Parameters
@@ -58,20 +60,20 @@ class TableVersion:
         key : the key of the ledger.
         later_rows : whether the rows are about other people than those of earlier releases.
         """
-        _refuse_unfit(schema)
+        _reject_unfit(schema)
         columns = _columns(schema)
-        columns = _refuse_other_columns(columns, memory)
+        columns = _reject_other_columns(columns, memory)
         permanent = columns["permanent"]
-        people = hashed_persons(table, columns["identifier"], key, len(permanent))
+        people = hash_individuals(table, columns["identifier"], key, len(permanent))
         numbers = memory.numbers(people.tokens)
         known = int((numbers != STRANGER).sum() + (memory.waited(people.tokens) > 0).sum())
         if memory.releases and len(people) and not known and not later_rows:
             raise SchemaError(
                 f"The ledger knows none of the {len(people):,} persons of this table: it is the ledger of another "
-                f"table, or {_listed(schema.identifier)} are written otherwise than before."
+                f"table, or {_format_names(schema.identifiers)} are written otherwise than before."
             )
         hidden = {
-            name: hidden_values(texts(table[name]), name, people.pads[place], key)
+            name: hash_values(format_values(table[name]), name, people.pads[place], key)
             for place, name in enumerate(permanent)
         }
         return cls(memory, columns, people, numbers, hidden)
@@ -95,7 +97,7 @@ class TableVersion:
         *,
         histories: Mapping[str, History] | None = None,
         limits: Mapping[str, float] | None = None,
-    ) -> KnownPersons:
+    ) -> KnownIndividuals:
         """Say what earlier releases told, in the codes of a table whose rows may have been put in another order.
 
         Parameters
@@ -106,11 +108,11 @@ class TableVersion:
         limits : the largest exposure of anybody's hidden cell that showing another one may lead to, by attribute.
         """
         domains = {column.name: column.domain for column in (*coded.quasi, *coded.sensitive)}
-        whole = KnownPersons(
+        whole = KnownIndividuals(
             self.numbers != STRANGER,
             self.memory.waited(self.people.tokens),
             {
-                name: Signatures.coded(domains[name], *self._signed(name), permanent=name in self.hidden)
+                name: Signatures.from_texts(domains[name], *self._signed(name), permanent=name in self.hidden)
                 for name in (*self.columns["sensitive"], *self.columns["flagged"])
             },
         )
@@ -120,7 +122,9 @@ class TableVersion:
         for name, history in (histories or {}).items():
             flags = coded.flags.get(name, np.ones(len(numbers), dtype=np.bool_))
             limit = (limits or {}).get(name, 0.0)
-            companies = companies_of(history, numbers, signatures[name], column=columns[name], flags=flags, limit=limit)
+            companies = find_co_members(
+                history, numbers, signatures[name], column=columns[name], flags=flags, limit=limit
+            )
             signatures[name] = replace(signatures[name], companies=companies)
         return replace(taken, signatures=signatures)
 
@@ -133,7 +137,7 @@ class TableVersion:
         seen = remembered.seen[self.numbers] & (self.numbers != STRANGER)
         return np.asarray(seen & (remembered.hashes[self.numbers] != self.hidden[name]))
 
-    def refuse_changed(self, rows: Ints) -> None:
+    def check_permanent_values(self, rows: Ints) -> None:
         """Refuse to publish rows of persons whose permanent values changed."""
         for name in self.hidden:
             changed = int(self.changed(name)[rows[rows != NOBODY]].sum())
@@ -155,7 +159,7 @@ class TableVersion:
         named = [[remembered.texts[value] for value in values] for values in remembered.sets]
         return named, place, remembered.shown[self.numbers] & ~stranger, self.changed(name)
 
-    def rows(self, told: Mapping[str, ToldAttribute], rows: Ints) -> dict[RowPlace, Row]:
+    def rows(self, told: Mapping[str, DisclosedAttribute], rows: Ints) -> dict[RowAddress, Row]:
         """Return what is recorded of a release.
 
         Parameters
@@ -167,12 +171,12 @@ class TableVersion:
         numbers, real = self.numbers.copy(), rows[rows != NOBODY]
         new = np.sort(real[numbers[real] == STRANGER])
         numbers[new] = len(self.memory.tokens) + np.arange(len(new))
-        found: dict[RowPlace, Row] = {
-            RowPlace("persons", release): (token_bytes(self.people.tokens.take(pa.array(new))),),
-            RowPlace("waiting", release): self._waiting(numbers, release),
+        found: dict[RowAddress, Row] = {
+            RowAddress("persons", release): (join_tokens(self.people.tokens.take(pa.array(new))),),
+            RowAddress("waiting", release): self._waiting(numbers, release),
         }
         for at, (name, each) in enumerate(told.items(), start=1):
-            remembered = self.memory.attributes.get(name) or _forgotten(at, name, permanent=name in self.hidden)
+            remembered = self.memory.attributes.get(name) or _erased_error(at, name, permanent=name in self.hidden)
             found |= self._attribute_rows(release, remembered, each, rows, numbers)
         return found
 
@@ -180,41 +184,41 @@ class TableVersion:
         """Return who waits: persons who were never published, and are not now."""
         waiting = np.flatnonzero(numbers == STRANGER)
         tokens = self.people.tokens.take(pa.array(waiting))
-        return token_bytes(tokens), packed(release - self.memory.waited(tokens))
+        return join_tokens(tokens), pack_numbers(release - self.memory.waited(tokens))
 
     def _attribute_rows(
-        self, release: int, remembered: RememberedAttribute, told: ToldAttribute, rows: Ints, numbers: Ints
-    ) -> dict[RowPlace, Row]:
+        self, release: int, remembered: AttributeState, told: DisclosedAttribute, rows: Ints, numbers: Ints
+    ) -> dict[RowAddress, Row]:
         at, name = remembered.number, remembered.name
         code = {text: place for place, text in enumerate(remembered.texts)}
         fresh = [text for text in told.texts if text not in code]
         code |= {text: len(code) + place for place, text in enumerate(fresh)}
-        coded = told.histogram.numbered(np.array([code[text] for text in told.texts], dtype=np.int64), len(code))
+        coded = told.histogram.renumber(np.array([code[text] for text in told.texts], dtype=np.int64), len(code))
         inside = np.flatnonzero((told.group != NOT_PUBLISHED) & (rows != NOBODY))
-        inside = inside[in_order(numbers[rows[inside]], len(self.memory.tokens) + len(numbers))]
+        inside = inside[argsort_keys(numbers[rows[inside]], len(self.memory.tokens) + len(numbers))]
         persons, group = numbers[rows[inside]], told.group[inside]
-        found: dict[RowPlace, Row] = {
-            RowPlace("attributes", release, at): (name, int(remembered.permanent), json.dumps(fresh)),
-            RowPlace("groups", release, at): (
-                packed(coded.offsets),
-                packed(coded.codes),
-                packed(coded.counts),
-                packed(told.counterfeits),
+        found: dict[RowAddress, Row] = {
+            RowAddress("attributes", release, at): (name, int(remembered.permanent), json.dumps(fresh)),
+            RowAddress("groups", release, at): (
+                pack_numbers(coded.offsets),
+                pack_numbers(coded.codes),
+                pack_numbers(coded.counts),
+                pack_numbers(told.counterfeits),
                 told.shown,
             ),
-            RowPlace("memberships", release, at): (packed(persons), packed(group)),
-            RowPlace("signatures", release, at): _signatures(remembered, told, code, persons, group),
+            RowAddress("memberships", release, at): (pack_numbers(persons), pack_numbers(group)),
+            RowAddress("signatures", release, at): _signatures(remembered, told, code, persons, group),
         }
         if remembered.permanent:
-            unseen = _where(persons, remembered.seen)
+            unseen = _find_unknown(persons, remembered.seen)
             hashes = self.hidden[name][rows[inside[unseen]]]
-            found[RowPlace("seen", release, at)] = (packed(persons[unseen]), packed_hashes(hashes))
+            found[RowAddress("seen", release, at)] = (pack_numbers(persons[unseen]), pack_hashes(hashes))
         return found
 
 
 def _signatures(
-    remembered: RememberedAttribute,
-    told: ToldAttribute,
+    remembered: AttributeState,
+    told: DisclosedAttribute,
     code: Mapping[str | None, int],
     persons: Ints,
     group: Ints,
@@ -228,12 +232,12 @@ def _signatures(
     numbers = np.array([*(known[values] for values in named), SHOWN], dtype=np.int64)
     mine = numbers[place[group]]
     alone = group >= told.shown
-    signed = _where(persons, remembered.place != UNSIGNED) & ~alone
-    first = signed | (_where(persons, remembered.shown) & alone)
-    return json.dumps(fresh), packed(persons[first]), packed(np.where(alone, SHOWN, mine)[first])
+    signed = _find_unknown(persons, remembered.place != UNSIGNED) & ~alone
+    first = signed | (_find_unknown(persons, remembered.shown) & alone)
+    return json.dumps(fresh), pack_numbers(persons[first]), pack_numbers(np.where(alone, SHOWN, mine)[first])
 
 
-def _where(persons: Ints, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _find_unknown(persons: Ints, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Return which persons something is not known of yet; those who are new are the last."""
     old = persons < len(known)
     found = np.ones(len(persons), dtype=np.bool_)
@@ -241,34 +245,34 @@ def _where(persons: Ints, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]
     return found
 
 
-def _forgotten(number: int, name: str, *, permanent: bool) -> RememberedAttribute:
+def _erased_error(number: int, name: str, *, permanent: bool) -> AttributeState:
     nobody = np.zeros(0, dtype=np.bool_)
     hashes = np.zeros(0, dtype=np.uint64)
-    return RememberedAttribute(number, name, permanent, [], [], np.zeros(0, dtype=np.int32), nobody, nobody, hashes)
+    return AttributeState(number, name, permanent, [], [], np.zeros(0, dtype=np.int32), nobody, nobody, hashes)
 
 
 def _columns(schema: Schema) -> dict[str, list[str]]:
     """Return the columns that must stay the same from release to release, by role."""
     flagged = [name for name in schema.flags if name not in schema.sensitive]
     return {
-        "identifier": list(schema.identifier),
-        "quasi": sorted(schema.quasi),
+        "identifier": list(schema.identifiers),
+        "quasi": sorted(schema.quasi_identifiers),
         "sensitive": sorted(schema.sensitive),
         "flagged": sorted(flagged),
-        "permanent": sorted(set(followed(schema)) - set(schema.transient)),
+        "permanent": sorted(set(tracked_attributes(schema)) - set(schema.transient)),
     }
 
 
-def _refuse_unfit(schema: Schema) -> None:
-    if not schema.identifier:
+def _reject_unfit(schema: Schema) -> None:
+    if not schema.identifiers:
         raise SchemaError("A ledger knows persons by their identifiers; give at least one column the role identifier.")
-    if not followed(schema):
+    if not tracked_attributes(schema):
         raise SchemaError("A ledger follows sensitive attributes, and the schema has none; name one.")
-    if Missing(schema.missing) is Missing.MATCHES_ALL:
+    if MissingPolicy(schema.missing) is MissingPolicy.MATCHES_ALL:
         raise SchemaError("A ledger cannot follow missing values that match all; use own-value.")
 
 
-def _refuse_other_columns(columns: dict[str, list[str]], memory: Memory) -> dict[str, list[str]]:
+def _reject_other_columns(columns: dict[str, list[str]], memory: LedgerState) -> dict[str, list[str]]:
     """Refuse columns of other roles than before; return them in the order that they had first."""
     if not memory.chain.entries:
         return columns
@@ -276,11 +280,11 @@ def _refuse_other_columns(columns: dict[str, list[str]], memory: Memory) -> dict
     for role, names in columns.items():
         if sorted(names) != sorted(before[role]):
             raise SchemaError(
-                f"The ledger follows a table whose {role} columns are {_listed(before[role]) or 'none'}, and this one "
-                f"has {_listed(names) or 'none'}; give the columns the same roles in all releases of a series."
+                f"The ledger follows a table whose {role} columns are {_format_names(before[role]) or 'none'}, and this one "
+                f"has {_format_names(names) or 'none'}; give the columns the same roles in all releases of a series."
             )
     return before
 
 
-def _listed(names: Sequence[str]) -> str:
+def _format_names(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names)

@@ -1,14 +1,14 @@
 from .add_noise import AddNoise as AddNoise
 from .base import MaskingStep as MaskingStep
-from .base import StepWords as StepWords
+from .base import StepDescription as StepDescription
 from .bottom_code import BottomCode as BottomCode
 from .comparing import MaskedComparison as MaskedComparison
 from .comparing import compare_masked as compare_masked
 from .masked_table import MaskedTable as MaskedTable
 from .masked_table import StepRecord as StepRecord
 from .masked_table import mask as mask
+from .pram import PRAM as PRAM
 from .pram import CountEstimate as CountEstimate
-from .pram import Pram as Pram
 from .rotate_numbers import RotateNumbers as RotateNumbers
 from .round_numbers import RoundNumbers as RoundNumbers
 from .suppress_cells import SuppressCells as SuppressCells

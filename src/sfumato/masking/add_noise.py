@@ -10,23 +10,23 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.masking.base import ColumnsStep, StepWords, changed_share, replaced
+from sfumato.masking.base import ColumnsStep, StepDescription, changed_share, replace_columns
 from sfumato.masking.numbers import (
     Floats,
-    column_of,
     correlation_change,
-    floats,
-    interval_risk,
+    decimals_as_integers,
+    il1s,
+    interval_disclosure,
     mean_shift,
-    refuse_missing,
-    scaled_change,
-    scaled_decimals,
-    spread_change,
-    spreads,
+    reject_missing,
+    standard_deviation_change,
+    standard_deviations,
+    to_column,
+    to_matrix,
 )
-from sfumato.randomness import Stream
-from sfumato.validation import is_number, require
-from sfumato.words import Sentence, quoted
+from sfumato.randomness import KeyedRandom
+from sfumato.validation import is_finite_number, require
+from sfumato.words import LocalizedText, quote_names
 
 KINDS = ("kept", "additive", "correlated", "exact", "multiplicative")
 NEAR = 0.05  # the radius of the interval risk, in standard deviations
@@ -60,7 +60,7 @@ class AddNoise(ColumnsStep):
 
     name = "add-noise"
     reference = "Kim, Proceedings of the Section on Survey Research Methods, ASA, 1986"
-    words = StepWords(
+    description = StepDescription(
         promise="Numbers carry random noise of the stated share; nobody sees a value as it was, but for those that "
         "rounding brought back.",
         open="No number of persons is promised to look alike: whoever is far from all others stays so, and small "
@@ -76,13 +76,13 @@ class AddNoise(ColumnsStep):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(self.kind in KINDS, self, "kind", f"one of {', '.join(KINDS)}", self.kind)
-        good = is_number(self.share) and 0 < self.share <= MOST_SHARE
+        good = is_finite_number(self.share) and 0 < self.share <= MOST_SHARE
         require(good, self, "share", f"above 0 and at most {MOST_SHARE:,}", self.share)
         if self.kind == "exact":
             require(self.share < 1, self, "share", "below 1 for exact noise", self.share)
         for name in ("low", "high"):
             given = getattr(self, name)
-            require(given is None or is_number(given), self, name, "a number", given)
+            require(given is None or is_finite_number(given), self, name, "a number", given)
         if self.low is not None and self.high is not None:
             require(self.low < self.high, self, "high", "above low", self.high)
 
@@ -91,56 +91,56 @@ class AddNoise(ColumnsStep):
         """Noise is drawn."""
         return True
 
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         """Add noise."""
         self.check_columns(table)
-        values = floats(self, table, self.columns)
+        values = to_matrix(self, table, self.columns)
         if not values.size or np.isnan(values).all():
             return table
-        masked = self._masked(values, normals(stream, values.shape))
+        masked = self._masked(values, draw_normals(stream, values.shape))
         if self.low is not None or self.high is not None:
             masked = np.clip(masked, self.low, self.high)
         kinds = [table[name].type for name in self.columns]
         found = {}
         for at, name in enumerate(self.columns):
-            digits = scaled_decimals(values[~np.isnan(values[:, at]), at], 0)
+            digits = decimals_as_integers(values[~np.isnan(values[:, at]), at], 0)
             shown = masked[:, at] if digits is None else np.round(masked[:, at], digits[1])
-            found[name] = column_of(shown, kinds[at])
-        return replaced(table, found)
+            found[name] = to_column(shown, kinds[at])
+        return replace_columns(table, found)
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Measure the change of cells, means, spreads and correlations, and how many rows stay near their own."""
-        first, second = (floats(self, table, self.columns) for table in (before, after))
+        first, second = (to_matrix(self, table, self.columns) for table in (before, after))
         return {
             "changed-cells": changed_share(before, after, self.columns),
-            "scaled-change": scaled_change(first, second),
+            "scaled-change": il1s(first, second),
             "mean-shift": mean_shift(first, second),
-            "spread-change": spread_change(first, second),
+            "spread-change": standard_deviation_change(first, second),
             "correlation-change": correlation_change(first, second),
-            "interval-risk": interval_risk(first, second, NEAR),
+            "interval-risk": interval_disclosure(first, second, NEAR),
         }
 
     def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Warn of columns with many zeros, of bounds that cut values off, and of steps that changed nothing."""
-        values = floats(self, before, self.columns)
+        values = to_matrix(self, before, self.columns)
         zeros = [name for name, column in zip(self.columns, values.T, strict=True) if (column == 0).mean() > MANY_ZEROS]
         found = list(super().warnings(before, after, measures))
         if zeros and self.kind == "multiplicative":
-            found.append(Sentence("masking.warnings.zeros", columns=quoted(zeros)))
+            found.append(LocalizedText("masking.warnings.zeros", columns=quote_names(zeros)))
         if self.low is not None or self.high is not None:
-            found.append(Sentence("masking.warnings.bounds"))
+            found.append(LocalizedText("masking.warnings.bounds"))
         return tuple(found)
 
     def _masked(self, values: Floats, noise: Floats) -> Floats:
         if self.kind == "additive":
-            return np.asarray(values + self.share * spreads(values) * noise)
+            return np.asarray(values + self.share * standard_deviations(values) * noise)
         if self.kind == "multiplicative":
             variance = np.log1p(self.share**2)
             return np.asarray(values * np.exp(np.sqrt(variance) * noise - variance / 2))
         if self.kind == "exact":
-            refuse_missing(self, values, self.columns, 'choose kind="kept"')
+            reject_missing(self, values, self.columns, 'choose kind="kept"')
             return self._exact(values, noise)
-        together = np.sqrt(self.share) * noise @ _root(_covariance(values))
+        together = np.sqrt(self.share) * noise @ _symmetric_root(_covariance(values))
         if self.kind == "correlated":
             return np.asarray(values + together)
         means = np.nanmean(values, axis=0)
@@ -177,7 +177,7 @@ class AddNoise(ColumnsStep):
         return np.asarray(basis)
 
 
-def normals(stream: Stream, shape: tuple[int, ...]) -> Floats:
+def draw_normals(stream: KeyedRandom, shape: tuple[int, ...]) -> Floats:
     """Draw standard normal numbers that nobody can repeat who lacks the secret."""
     from scipy.special import ndtri
 
@@ -187,7 +187,7 @@ def normals(stream: Stream, shape: tuple[int, ...]) -> Floats:
 def _covariance(values: Floats) -> Floats:
     """Return covariances over rows that are known in all columns, with each column's own variance."""
     complete = values[~np.isnan(values).any(axis=1)]
-    sds = spreads(values)
+    sds = standard_deviations(values)
     if len(complete) < 2:  # noqa: PLR2004 - one row has no covariance
         return np.diag(sds**2)
     centered = complete - complete.mean(axis=0)
@@ -197,7 +197,7 @@ def _covariance(values: Floats) -> Floats:
     return np.asarray(found * np.outer(scale, scale))
 
 
-def _root(covariance: Floats) -> Floats:
+def _symmetric_root(covariance: Floats) -> Floats:
     """Return a symmetric root, also of a singular matrix."""
     weights, vectors = np.linalg.eigh(covariance)
     return np.asarray((vectors * np.sqrt(np.maximum(weights, 0))) @ vectors.T)

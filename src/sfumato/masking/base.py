@@ -10,13 +10,13 @@ from typing import ClassVar
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.randomness import Stream
-from sfumato.validation import did_you_mean, require
-from sfumato.words import Sentence, quoted
+from sfumato.randomness import KeyedRandom
+from sfumato.validation import require, suggest_closest
+from sfumato.words import LocalizedText, quote_names
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepWords:
+class StepDescription:
     """What reports say about a step: what it promises, and what it leaves open."""
 
     promise: str
@@ -33,7 +33,7 @@ class MaskingStep(ABC):
 
     name: ClassVar[str]
     reference: ClassVar[str]
-    words: ClassVar[StepWords]
+    description: ClassVar[StepDescription]
     hides: ClassVar[bool] = False
     private: ClassVar[tuple[str, ...]] = ()  # parameters that receivers are not told
 
@@ -53,7 +53,7 @@ class MaskingStep(ABC):
         return False
 
     @abstractmethod
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         """Return a table of the same rows and columns with the step's columns masked.
 
         Parameters
@@ -69,7 +69,11 @@ class MaskingStep(ABC):
     def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:  # noqa: ARG002 - some steps warn by them
         """Say what the owner should know about what the step did, without any cell value."""
         if all(before[name].equals(after[name]) for name in self.attributes):
-            return (Sentence("masking.warnings.unchanged", name=type(self).__name__, columns=quoted(self.attributes)),)
+            return (
+                LocalizedText(
+                    "masking.warnings.unchanged", name=type(self).__name__, columns=quote_names(self.attributes)
+                ),
+            )
         return ()
 
     def parameters(self) -> dict[str, object]:
@@ -85,7 +89,7 @@ class MaskingStep(ABC):
         """Refuse columns that the table does not have."""
         for name in self.attributes:
             if name not in table.column_names:
-                hint = did_you_mean(name, table.column_names) or "; name a column of the table."
+                hint = suggest_closest(name, table.column_names) or "; name a column of the table."
                 raise SchemaError(f"{type(self).__name__} names {name!r}, which is not in the table{hint}")
 
 
@@ -112,12 +116,12 @@ def check_names(owner: object, parameter: str, given: object) -> tuple[str, ...]
     return names
 
 
-def listed(names: Sequence[str]) -> str:
+def format_names(names: Sequence[str]) -> str:
     """Write column names in a row."""
     return ", ".join(repr(name) for name in names)
 
 
-def replaced(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
+def replace_columns(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Table:
     """Return a table with some columns replaced."""
     for name, column in columns.items():
         table = table.set_column(table.column_names.index(name), name, column)
@@ -126,8 +130,8 @@ def replaced(table: pa.Table, columns: Mapping[str, pa.Array | pa.ChunkedArray])
 
 def changed_share(before: pa.Table, after: pa.Table, names: Sequence[str]) -> float:
     """Return the share of the cells of some columns that are not what they were."""
-    from sfumato.table.values import same_texts
+    from sfumato.table.values import equal_texts
 
-    same = sum(same_texts(before[name], after[name]).true_count for name in names)
+    same = sum(equal_texts(before[name], after[name]).true_count for name in names)
     cells = before.num_rows * len(names)
     return float((cells - same) / max(1, cells))

@@ -13,19 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.masking.base import MaskingStep, changed_share, replaced
-from sfumato.masking.numbers import Floats, column_of, floats, mean_shift, scaled_change
-from sfumato.randomness import Stream
-from sfumato.table.values import text, texts
-from sfumato.validation import is_number, require
-from sfumato.words import Sentence
+from sfumato.masking.base import MaskingStep, changed_share, replace_columns
+from sfumato.masking.numbers import Floats, il1s, mean_shift, to_column, to_matrix
+from sfumato.randomness import KeyedRandom
+from sfumato.table.values import format_value, format_values
+from sfumato.validation import is_finite_number, require
+from sfumato.words import LocalizedText
 
 FEWEST_TO_AVERAGE = 3
 LARGEST_PART = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExtremeCode(MaskingStep):
+class ExtremeCoding(MaskingStep):
     """Replace the values beyond a bound; `TopCode` and `BottomCode` say on which side."""
 
     sign: ClassVar[int]
@@ -42,12 +42,12 @@ class ExtremeCode(MaskingStep):
         name = type(self).__name__
         if (self.at is None) == (self.quantile is None):
             raise InvalidParameterError(f"{name} needs a bound: give either at or quantile.")
-        require(self.at is None or is_number(self.at), self, "at", "a number", self.at)
-        inside = self.quantile is None or (is_number(self.quantile) and 0 < self.quantile < 1)
+        require(self.at is None or is_finite_number(self.at), self, "at", "a number", self.at)
+        inside = self.quantile is None or (is_finite_number(self.quantile) and 0 < self.quantile < 1)
         require(inside, self, "quantile", "a share in (0, 1)", self.quantile)
         require(self.publish in ("bound", "interval", "mean"), self, "publish", "bound, interval or mean", self.publish)
-        require(self.value is None or is_number(self.value), self, "value", "a number", self.value)
-        require(self.limit is None or is_number(self.limit), self, "limit", "a number", self.limit)
+        require(self.value is None or is_finite_number(self.value), self, "value", "a number", self.value)
+        require(self.limit is None or is_finite_number(self.limit), self, "limit", "a number", self.limit)
         if self.value is not None and self.publish != "bound":
             raise InvalidParameterError(f"{name}.value stands in the place of the bound; leave publish out.")
         if self.limit is not None and self.publish != "interval":
@@ -69,37 +69,37 @@ class ExtremeCode(MaskingStep):
     def interval(self, bound: float) -> str:
         """Write the interval of coded values."""
 
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:  # noqa: ARG002 - nothing is drawn
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:  # noqa: ARG002 - nothing is drawn
         """Code the values beyond the bound."""
         self.check_columns(table)
-        values, kind = floats(self, table, [self.column])[:, 0], table[self.column].type
+        values, kind = to_matrix(self, table, [self.column])[:, 0], table[self.column].type
         bound = self._bound(values)
-        beyond = self._beyond(values, bound)
+        beyond = self._outside(values, bound)
         if self.covers:
-            return replaced(table, {self.column: self._intervals(table[self.column], values, beyond, bound)})
+            return replace_columns(table, {self.column: self._intervals(table[self.column], values, beyond, bound)})
         coded = np.where(beyond, self._value(values[beyond], bound), values)
         whole = pa.types.is_integer(kind) and (self.publish == "mean" or bool(np.all(np.mod(coded, 1)[beyond] == 0)))
-        return replaced(table, {self.column: column_of(coded, kind if whole else pa.float64())})
+        return replace_columns(table, {self.column: to_column(coded, kind if whole else pa.float64())})
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Measure how many cells are coded, and what that does to cells and the mean."""
-        values = floats(self, before, [self.column])
-        beyond = int(self._beyond(values[:, 0], self._bound(values[:, 0])).sum())
+        values = to_matrix(self, before, [self.column])
+        beyond = int(self._outside(values[:, 0], self._bound(values[:, 0])).sum())
         found = {
             "changed-cells": changed_share(before, after, [self.column]),
             "coded-cells": float(beyond),
         }
         if self.covers:
             return found
-        coded = floats(self, after, [self.column])
-        return {**found, "scaled-change": scaled_change(values, coded), "mean-shift": mean_shift(values, coded)}
+        coded = to_matrix(self, after, [self.column])
+        return {**found, "scaled-change": il1s(values, coded), "mean-shift": mean_shift(values, coded)}
 
     def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Warn of a bound beyond all values, and of few coded ones, whom the coded cell points to."""
-        values = floats(self, before, [self.column])[:, 0]
-        beyond = int(self._beyond(values, self._bound(values)).sum())
+        values = to_matrix(self, before, [self.column])[:, 0]
+        beyond = int(self._outside(values, self._bound(values)).sum())
         if 0 < beyond < FEWEST_TO_AVERAGE:
-            return (Sentence("masking.warnings.few_coded", n=beyond, column=self.column),)
+            return (LocalizedText("masking.warnings.few_coded", n=beyond, column=self.column),)
         return super().warnings(before, after, measures)
 
     def _bound(self, values: Floats) -> float:
@@ -111,7 +111,7 @@ class ExtremeCode(MaskingStep):
         assert self.quantile is not None  # noqa: S101 - one of both is given
         return float(np.quantile(known, self.quantile, method="inverted_cdf"))
 
-    def _beyond(self, values: Floats, bound: float) -> npt.NDArray[np.bool_]:
+    def _outside(self, values: Floats, bound: float) -> npt.NDArray[np.bool_]:
         with np.errstate(invalid="ignore"):
             return np.asarray(values * self.sign > bound * self.sign)
 
@@ -133,15 +133,15 @@ class ExtremeCode(MaskingStep):
         self, column: pa.ChunkedArray, values: Floats, beyond: npt.NDArray[np.bool_], bound: float
     ) -> pa.ChunkedArray:
         if self.limit is not None:
-            outside = int(self._beyond(values, self.limit).sum())
+            outside = int(self._outside(values, self.limit).sum())
             if outside:
                 raise SchemaError(
                     f"{type(self).__name__}.limit is not the limit: {outside:,} cells of {self.column!r} lie beyond it."
                 )
-        written = pc.if_else(pa.array(beyond), self.interval(bound), texts(column))
+        written = pc.if_else(pa.array(beyond), self.interval(bound), format_values(column))
         return pa.chunked_array([written])
 
 
-def written(number: float) -> str:
+def format_bound(number: float) -> str:
     """Write a bound as cells are written."""
-    return text(int(number) if float(number).is_integer() else float(number))
+    return format_value(int(number) if float(number).is_integer() else float(number))

@@ -11,7 +11,15 @@ import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
 from sfumato.masking.base import check_names
-from sfumato.masking.numbers import SQRT2, Floats, correlations, floats, interval_risk, refuse_missing, spreads
+from sfumato.masking.numbers import (
+    SQRT2,
+    Floats,
+    correlations,
+    interval_disclosure,
+    reject_missing,
+    standard_deviations,
+    to_matrix,
+)
 from sfumato.table.frames import Frame, to_arrow
 
 RADII = (0.05, 0.1, 0.2)
@@ -85,14 +93,14 @@ def compare_masked(
     for name in names:
         if name not in first.column_names or name not in second.column_names:
             raise SchemaError(f"Column {name!r} is not in both tables; name columns of both.")
-    x, y = (floats("compare_masked", table, names) for table in (first, second))
+    x, y = (to_matrix("compare_masked", table, names) for table in (first, second))
     for values in (x, y):
-        refuse_missing("compare_masked", values, names, "leave these rows or columns out")
-    return _compared(tuple(names), x, y)
+        reject_missing("compare_masked", values, names, "leave these rows or columns out")
+    return _compare(tuple(names), x, y)
 
 
-def _compared(names: tuple[str, ...], x: Floats, y: Floats) -> MaskedComparison:
-    sds = spreads(x)
+def _compare(names: tuple[str, ...], x: Floats, y: Floats) -> MaskedComparison:
+    sds = standard_deviations(x)
     gaps = np.abs(x - y)
     scaled = float((gaps[:, sds > 0] / (SQRT2 * sds[sds > 0])).sum())
     zero = x == 0
@@ -100,8 +108,8 @@ def _compared(names: tuple[str, ...], x: Floats, y: Floats) -> MaskedComparison:
     return MaskedComparison(
         columns=names,
         rows=len(x),
-        interval_risk={radius: interval_risk(x, y, radius) for radius in RADII},
-        link_rate=link_rate(x, y),
+        interval_risk={radius: interval_disclosure(x, y, radius) for radius in RADII},
+        link_rate=distance_linkage_rate(x, y),
         scaled_change=scaled,
         per_cell=scaled / x.size,
         relative_change=float(100 * (gaps[~zero] / np.abs(x[~zero])).sum()),
@@ -110,7 +118,7 @@ def _compared(names: tuple[str, ...], x: Floats, y: Floats) -> MaskedComparison:
     )
 
 
-def link_rate(x: Floats, y: Floats, targets: int | None = None) -> float:
+def distance_linkage_rate(x: Floats, y: Floats, targets: int | None = None) -> float:
     """Return the share of rows whose nearest masked row, by columns over sd(x), is their own; ties count in part.
 
     Parameters
@@ -120,7 +128,7 @@ def link_rate(x: Floats, y: Floats, targets: int | None = None) -> float:
     """
     from scipy.spatial import KDTree
 
-    sds = np.where(spreads(x) > 0, spreads(x), 1.0)
+    sds = np.where(standard_deviations(x) > 0, standard_deviations(x), 1.0)
     chosen = np.arange(len(x)) if targets is None else np.unique(np.linspace(0, len(x) - 1, targets).astype(np.int64))
     own = np.linalg.norm((x - y)[chosen] / sds, axis=1)
     tree = KDTree(y / sds)

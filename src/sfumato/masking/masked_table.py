@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.coding.applying import column_ranks, order_rows
+from sfumato.coding.applying import order_rows, rank_column
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.masking.base import MaskingStep
 from sfumato.masking.bottom_code import BottomCode
 from sfumato.masking.top_code import TopCode
-from sfumato.randomness import Stream
-from sfumato.table.frames import Frame, FrameKind, SameKind, canonical, to_arrow
+from sfumato.randomness import KeyedRandom
+from sfumato.table.frames import DataFrameBackend, Frame, SameBackend, to_arrow, to_canonical
 from sfumato.validation import require
 
 
@@ -25,27 +25,27 @@ class StepRecord:
     """What a step did: its measures, and what the owner should know; for the owner alone."""
 
     step: MaskingStep
-    measures: Mapping[str, float]
+    metrics: Mapping[str, float]
     warnings: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.metrics.items())
         return "\n  ".join([f"{self.step.name} of {', '.join(self.step.attributes)}: {measures}", *self.warnings])
 
-    def told(self) -> dict[str, Any]:
+    def public(self) -> dict[str, Any]:
         """Return what receivers may know of the step."""
         return {
             "step": self.step.name,
             "attributes": list(self.step.attributes),
             "parameters": self.step.public_parameters(),
             "covers": self.step.covers,
-            "words": self.step.words.promise,
-            "open": self.step.words.open,
+            "words": self.step.description.promise,
+            "open": self.step.description.open,
         }
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything about the step, for the owner."""
-        return {**self.told(), "measures": dict(self.measures), "warnings": list(self.warnings)}
+        return {**self.public(), "measures": dict(self.metrics), "warnings": list(self.warnings)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -54,10 +54,10 @@ class MaskedTable:
 
     table: pa.Table
     records: tuple[StepRecord, ...]
-    kind: FrameKind = field(repr=False)
+    kind: DataFrameBackend = field(repr=False)
 
     @cached_property
-    def frame(self) -> SameKind:
+    def frame(self) -> SameBackend:
         """The masked table, of the caller's dataframe kind, one row for every original row."""
         return self.kind.restore_aligned(self.table)
 
@@ -77,14 +77,14 @@ def mask(data: Frame, steps: Sequence[MaskingStep], *, secret: str | None = None
     secret : makes random steps repeatable: 64 hexadecimal digits; without it, every run draws anew.
     """
     require(are_steps(steps) and bool(steps), "mask", "steps", "a list of at least one masking step", steps)
-    refuse_crossed(steps)
+    check_coding_bounds(steps)
     table, kind = to_arrow(data)
     if not table.num_rows:
         raise SchemaError("The table has no rows; there is nothing to mask.")
-    order = order_rows([column_ranks(column) for column in table.columns], table.num_rows)
+    order = order_rows([rank_column(column) for column in table.columns], table.num_rows)
     masked, records = table.take(pa.array(order)), []
     for at, step in enumerate(steps):
-        masked, record = carry_out_step(masked, step, Stream(secret, f"mask {at}"))
+        masked, record = apply_step(masked, step, KeyedRandom(secret, f"mask {at}"))
         records.append(record)
     back = np.empty(len(order), dtype=np.int64)
     back[order] = np.arange(len(order))
@@ -96,7 +96,7 @@ def are_steps(given: object) -> bool:
     return isinstance(given, list | tuple) and all(isinstance(each, MaskingStep) for each in given)
 
 
-def refuse_crossed(steps: Sequence[MaskingStep]) -> None:
+def check_coding_bounds(steps: Sequence[MaskingStep]) -> None:
     """Refuse bounds of top and bottom coding that leave nothing between them."""
     tops = [step for step in steps if isinstance(step, TopCode)]
     for low in (step for step in steps if isinstance(step, BottomCode)):
@@ -108,8 +108,8 @@ def refuse_crossed(steps: Sequence[MaskingStep]) -> None:
                 )
 
 
-def carry_out_step(table: pa.Table, step: MaskingStep, stream: Stream) -> tuple[pa.Table, StepRecord]:
+def apply_step(table: pa.Table, step: MaskingStep, stream: KeyedRandom) -> tuple[pa.Table, StepRecord]:
     """Carry out a step on rows in a fixed order, and record what it did."""
-    after = canonical(step.apply(table, stream))
+    after = to_canonical(step.apply(table, stream))
     measures = step.measure(table, after)
-    return after, StepRecord(step=step, measures=measures, warnings=step.warnings(table, after, measures))
+    return after, StepRecord(step=step, metrics=measures, warnings=step.warnings(table, after, measures))

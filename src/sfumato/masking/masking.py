@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.applying import column_ranks, order_rows
-from sfumato.masking.base import MaskingStep, replaced
-from sfumato.masking.masked_table import StepRecord, carry_out_step
-from sfumato.randomness import Stream
-from sfumato.table.columns import undecorated
+from sfumato.coding.applying import order_rows, rank_column
+from sfumato.masking.base import MaskingStep, replace_columns
+from sfumato.masking.masked_table import StepRecord, apply_step
+from sfumato.randomness import KeyedRandom
+from sfumato.table.columns import strip_metadata
 
 Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Masking:
+class MaskingRecord:
     """What masking did to a published table.
 
     Parameters
@@ -37,7 +37,7 @@ class Masking:
     def __bool__(self) -> bool:
         return bool(self.records)
 
-    def public(self) -> Masking:
+    def public(self) -> MaskingRecord:
         """Return what is known to those who have the published table only."""
         return replace(self, original=None)
 
@@ -51,7 +51,7 @@ class MaskedSource:
     records: tuple[StepRecord, ...]
 
 
-def perturbed_by(steps: Sequence[MaskingStep], quasi: Collection[str]) -> tuple[str, ...]:
+def perturbed_columns(steps: Sequence[MaskingStep], quasi: Collection[str]) -> tuple[str, ...]:
     """Name the columns whose published cells need not cover the original, whether or not a step changed any of them.
 
     Parameters
@@ -63,18 +63,18 @@ def perturbed_by(steps: Sequence[MaskingStep], quasi: Collection[str]) -> tuple[
     return tuple(dict.fromkeys(named))
 
 
-def earlier_steps(steps: Sequence[MaskingStep]) -> tuple[MaskingStep, ...]:
+def steps_before_search(steps: Sequence[MaskingStep]) -> tuple[MaskingStep, ...]:
     """Return the steps that are carried out before a search."""
     return tuple(step for step in steps if not step.hides)
 
 
-def later_steps(steps: Sequence[MaskingStep]) -> tuple[MaskingStep, ...]:
+def steps_after_search(steps: Sequence[MaskingStep]) -> tuple[MaskingStep, ...]:
     """Return the steps that are carried out on what is about to be published: they hide cells, whatever these show."""
     return tuple(step for step in steps if step.hides)
 
 
 def mask_source(
-    table: pa.Table, steps: Sequence[MaskingStep], quasi: Collection[str], streams: Callable[[int], Stream]
+    table: pa.Table, steps: Sequence[MaskingStep], quasi: Collection[str], streams: Callable[[int], KeyedRandom]
 ) -> MaskedSource:
     """Carry out the steps that come before a search.
 
@@ -88,8 +88,8 @@ def mask_source(
     reference = table
     records = []
     for at, step in enumerate(steps):
-        table, record = carry_out_step(table, step, streams(at))
-        reference = replaced(reference, {name: table[name] for name in perturbed_by([step], quasi)})
+        table, record = apply_step(table, step, streams(at))
+        reference = replace_columns(reference, {name: table[name] for name in perturbed_columns([step], quasi)})
         records.append(record)
     return MaskedSource(table=table, reference=reference, records=tuple(records))
 
@@ -105,9 +105,9 @@ def hide_cells(
     rows : the original row of each, which goes along.
     steps : what to hide.
     """
-    shown, records = undecorated(published), []
+    shown, records = strip_metadata(published), []
     for step in steps:
-        shown, record = carry_out_step(shown, step, Stream())
+        shown, record = apply_step(shown, step, KeyedRandom())
         records.append(record)
-    order = order_rows([column_ranks(column) for column in shown.columns], shown.num_rows)
+    order = order_rows([rank_column(column) for column in shown.columns], shown.num_rows)
     return shown.take(pa.array(order)), rows[order], tuple(records)

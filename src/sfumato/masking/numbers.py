@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.masking.base import listed
+from sfumato.masking.base import format_names
 from sfumato.table.numbers import to_numbers
 from sfumato.validation import owner_name
 
@@ -20,12 +20,12 @@ MOST_DECIMALS = 15
 LARGEST = 1e100  # squares of larger numbers, and sums of these, would overflow
 
 
-def floats(owner: object, table: pa.Table, names: Sequence[str]) -> Floats:
+def to_matrix(owner: object, table: pa.Table, names: Sequence[str]) -> Floats:
     """Return columns of numbers as one array, NaN for missing; refuse anything else."""
-    return np.column_stack([_floats(owner, name, table[name]) for name in names])
+    return np.column_stack([_to_floats(owner, name, table[name]) for name in names])
 
 
-def _floats(owner: object, name: str, column: pa.ChunkedArray) -> Floats:
+def _to_floats(owner: object, name: str, column: pa.ChunkedArray) -> Floats:
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise SchemaError(
@@ -45,7 +45,7 @@ def _floats(owner: object, name: str, column: pa.ChunkedArray) -> Floats:
     return found
 
 
-def column_of(values: Floats, kind: pa.DataType) -> pa.ChunkedArray:
+def to_column(values: Floats, kind: pa.DataType) -> pa.ChunkedArray:
     """Return numbers as a column; a column of whole numbers is rounded, half to even, and stays one."""
     lost = np.isnan(values)
     if not pa.types.is_integer(kind):
@@ -54,7 +54,7 @@ def column_of(values: Floats, kind: pa.DataType) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(whole, pa.int64(), mask=lost)])
 
 
-def spreads(values: Floats) -> Floats:
+def standard_deviations(values: Floats) -> Floats:
     """Return the standard deviation (n - 1) of every column, without missing cells; 0 below two values."""
     known = ~np.isnan(values)
     count = known.sum(axis=0)
@@ -63,9 +63,9 @@ def spreads(values: Floats) -> Floats:
     return np.asarray(np.sqrt(squares / np.maximum(count - 1, 1)))
 
 
-def scaled_change(before: Floats, after: Floats) -> float:
+def il1s(before: Floats, after: Floats) -> float:
     """Return IL1s per cell: the mean of |x - y| / (sqrt(2) sd(x)) over cells that are known in both."""
-    sds = spreads(before)
+    sds = standard_deviations(before)
     varied = sds > 0
     gaps = np.abs(before - after)[:, varied] / (SQRT2 * sds[varied])
     known = ~np.isnan(gaps)
@@ -74,7 +74,7 @@ def scaled_change(before: Floats, after: Floats) -> float:
 
 def mean_shift(before: Floats, after: Floats) -> float:
     """Return the largest change of a column's mean, in standard deviations of the column."""
-    sds = spreads(before)
+    sds = standard_deviations(before)
     varied = sds > 0
     if not varied.any():
         return 0.0
@@ -83,11 +83,11 @@ def mean_shift(before: Floats, after: Floats) -> float:
     return float(gaps.max())
 
 
-def spread_change(before: Floats, after: Floats) -> float:
+def standard_deviation_change(before: Floats, after: Floats) -> float:
     """Return the largest relative change of a column's standard deviation."""
-    sds = spreads(before)
+    sds = standard_deviations(before)
     varied = sds > 0
-    return float(np.abs(spreads(after)[varied] / sds[varied] - 1).max(initial=0.0))
+    return float(np.abs(standard_deviations(after)[varied] / sds[varied] - 1).max(initial=0.0))
 
 
 def correlation_change(before: Floats, after: Floats) -> float:
@@ -110,20 +110,20 @@ def correlations(values: Floats) -> Floats:
     return np.asarray(found)
 
 
-def interval_risk(before: Floats, after: Floats, radius: float) -> float:
+def interval_disclosure(before: Floats, after: Floats, radius: float) -> float:
     """Return the share of rows whose masked values are all within `radius` sd(masked) of their own originals."""
     known = ~(np.isnan(before) | np.isnan(after))
-    near = ~known | (np.abs(before - after) <= radius * spreads(after))
+    near = ~known | (np.abs(before - after) <= radius * standard_deviations(after))
     rows = known.any(axis=1)
     return float(near[rows].all(axis=1).mean()) if rows.any() else 0.0
 
 
-def refuse_missing(owner: object, values: Floats, names: Sequence[str], instead: str) -> None:
+def reject_missing(owner: object, values: Floats, names: Sequence[str], instead: str) -> None:
     """Refuse missing cells where a method cannot do with them."""
     rows = int(np.isnan(values).any(axis=1).sum())
     if rows:
         raise SchemaError(
-            f"{owner_name(owner)} needs every cell of {listed(names)}, but {rows:,} rows miss one; {instead}."
+            f"{owner_name(owner)} needs every cell of {format_names(names)}, but {rows:,} rows miss one; {instead}."
         )
 
 
@@ -132,10 +132,10 @@ def _means(values: Floats) -> Floats:
     return np.asarray(np.where(known, values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
 
 
-def scaled_decimals(values: Floats, least: int) -> tuple[npt.NDArray[np.int64], int] | None:
+def decimals_as_integers(values: Floats, least: int) -> tuple[npt.NDArray[np.int64], int] | None:
     """Return decimals as whole numbers of their last digit, and how many digits that is; None if they have too many.
 
-    >>> scaled_decimals(np.array([0.3, 12.25]), 1)
+    >>> decimals_as_integers(np.array([0.3, 12.25]), 1)
     (array([  30, 1225]), 2)
     """
     for digits in range(least, MOST_DECIMALS + 1):

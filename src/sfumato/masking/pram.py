@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.masking.base import ColumnsStep, StepWords, changed_share, check_names, replaced
-from sfumato.randomness import Stream
-from sfumato.table.columns import is_text
-from sfumato.table.values import coded, distinct_texts
-from sfumato.validation import is_number, require
+from sfumato.masking.base import ColumnsStep, StepDescription, changed_share, check_names, replace_columns
+from sfumato.randomness import KeyedRandom
+from sfumato.table.columns import is_text_type
+from sfumato.table.values import encode_distinct, format_distinct_values
+from sfumato.validation import is_finite_number, require
 
 Matrix = npt.NDArray[np.float64]
 ROW_SUM = 1e-9
@@ -34,7 +34,7 @@ class CountEstimate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pram(ColumnsStep):
+class PRAM(ColumnsStep):
     """Change every category with known odds, each cell on its own [1]_.
 
     Missing cells stay missing. With `invariant`, published counts are unbiased as they are; otherwise `estimate`
@@ -58,7 +58,7 @@ class Pram(ColumnsStep):
 
     name = "pram"
     reference = "Gouweleeuw et al., Journal of Official Statistics 14(4), 1998"
-    words = StepWords(
+    description = StepDescription(
         promise="A category may be another one, with known odds: of no single cell can anybody be sure.",
         open="No number of persons is promised to look alike. Tables that cross these columns with others are "
         "weakened, and combinations may appear that cannot exist. Another draw for the same persons tells more.",
@@ -73,10 +73,10 @@ class Pram(ColumnsStep):
     def __post_init__(self) -> None:
         super().__post_init__()
         require((self.keep is None) != (self.matrix is None), self, "keep", "given, or else matrix", self.keep)
-        inside = self.keep is None or (is_number(self.keep) and 0 < self.keep < 1)
+        inside = self.keep is None or (is_finite_number(self.keep) and 0 < self.keep < 1)
         require(inside, self, "keep", "a chance in (0, 1)", self.keep)
         require(isinstance(self.invariant, bool), self, "invariant", "true or false", self.invariant)
-        require(is_number(self.alpha) and 0 < self.alpha <= 1, self, "alpha", "in (0, 1]", self.alpha)
+        require(is_finite_number(self.alpha) and 0 < self.alpha <= 1, self, "alpha", "in (0, 1]", self.alpha)
         require(self.invariant or self.alpha == 1, self, "alpha", "1 unless invariant", self.alpha)
         if self.matrix is not None:
             self._check_matrix()
@@ -86,7 +86,7 @@ class Pram(ColumnsStep):
         """Values are drawn."""
         return True
 
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         """Draw a value for every cell."""
         self.check_columns(table)
         found = {}
@@ -95,11 +95,13 @@ class Pram(ColumnsStep):
             known = codes < len(values)
             if not known.any():
                 continue
-            drawn = draw_values(self._chances(np.bincount(codes[known], minlength=len(values))), codes[known], stream)
+            drawn = draw_values(
+                self._transition_matrix(np.bincount(codes[known], minlength=len(values))), codes[known], stream
+            )
             anew = np.zeros(len(codes), dtype=np.int64)
             anew[known] = drawn
             found[name] = pa.chunked_array([values.take(pa.array(anew, mask=~known))])
-        return replaced(table, found)
+        return replace_columns(table, found)
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Measure how many cells changed, and the largest total variation between counts before and after."""
@@ -156,13 +158,13 @@ class Pram(ColumnsStep):
 
     def _coded(self, name: str, column: pa.ChunkedArray) -> tuple[pa.Array, npt.NDArray[np.int64]]:
         """Return the values in the order of the matrix, and the place of every cell's among them; missing is last."""
-        if not (is_text(column.type) or pa.types.is_boolean(column.type)):
+        if not (is_text_type(column.type) or pa.types.is_boolean(column.type)):
             raise SchemaError(
                 f"Pram changes categories, but column {name!r} holds numbers or dates; convert it to text, or use "
                 "AddNoise."
             )
-        distinct, codes = coded(column)
-        found = distinct_texts(distinct).to_pylist()
+        distinct, codes = encode_distinct(column)
+        found = format_distinct_values(distinct).to_pylist()
         labels = list(self.labels) or sorted(found)
         if len(labels) == 1:
             raise SchemaError(f"Column {name!r} has only one value, which Pram can change into nothing; leave it out.")
@@ -174,7 +176,7 @@ class Pram(ColumnsStep):
         values = pa.array(labels, pa.string()).cast(column.type)
         return values, places[codes.fill_null(len(found)).to_numpy(zero_copy_only=False)]
 
-    def _chances(self, counts: npt.NDArray[np.int64]) -> Matrix:
+    def _transition_matrix(self, counts: npt.NDArray[np.int64]) -> Matrix:
         plain = self.plain_matrix([""] * len(counts))
         return invariant_matrix(plain, counts, self.alpha) if self.invariant else plain
 
@@ -182,7 +184,7 @@ class Pram(ColumnsStep):
         rows = self.matrix
         assert rows is not None  # noqa: S101 - asked by those who know that it is there
         wanted = "a square list of lists of chances, each row summing to 1"
-        require(_are_chances(rows), self, "matrix", wanted, rows)
+        require(_is_stochastic_matrix(rows), self, "matrix", wanted, rows)
         require(len(self.columns) == 1, self, "columns", "one column where a matrix is given", self.columns)
         labels = check_names(self, "labels", self.labels)
         require(len(labels) == len(rows), self, "labels", f"{len(rows)} values, as the matrix has rows", len(labels))
@@ -190,12 +192,12 @@ class Pram(ColumnsStep):
         object.__setattr__(self, "matrix", tuple(tuple(float(each) for each in row) for row in rows))
 
 
-def _are_chances(rows: object) -> bool:
+def _is_stochastic_matrix(rows: object) -> bool:
     """Return whether something is a square list of lists of chances."""
     if not isinstance(rows, list | tuple) or len(rows) < 2:  # noqa: PLR2004 - one value has nothing to become
         return False
     square = all(isinstance(row, list | tuple) and len(row) == len(rows) for row in rows)
-    good = square and all(is_number(each) and each >= 0 for row in rows for each in row)
+    good = square and all(is_finite_number(each) and each >= 0 for row in rows for each in row)
     return good and all(abs(sum(row) - 1) <= ROW_SUM for row in rows)
 
 
@@ -224,7 +226,7 @@ def invariant_matrix(plain: Matrix, counts: npt.NDArray[np.int64], alpha: float 
     return found
 
 
-def draw_values(chances: Matrix, codes: npt.NDArray[np.int64], stream: Stream) -> npt.NDArray[np.int64]:
+def draw_values(chances: Matrix, codes: npt.NDArray[np.int64], stream: KeyedRandom) -> npt.NDArray[np.int64]:
     """Draw for every code another one with the chances of its row: one search in all rows laid end to end."""
     count = len(chances)
     ends = np.minimum(np.cumsum(chances, axis=1), 1.0)

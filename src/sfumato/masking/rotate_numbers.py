@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sfumato.masking.add_noise import normals
-from sfumato.masking.base import ColumnsStep, StepWords, changed_share, replaced
-from sfumato.masking.numbers import Floats, column_of, floats, refuse_missing
-from sfumato.masking.undoing_rotation import component_correlation, length_link, recovered_share, standardized
-from sfumato.randomness import Stream
+from sfumato.masking.add_noise import draw_normals
+from sfumato.masking.base import ColumnsStep, StepDescription, changed_share, replace_columns
+from sfumato.masking.numbers import Floats, reject_missing, to_column, to_matrix
+from sfumato.masking.undoing_rotation import ica_recovery, known_records_success, norm_linkage_rate, standardize
+from sfumato.randomness import KeyedRandom
 from sfumato.validation import require
-from sfumato.words import Sentence
+from sfumato.words import LocalizedText
 
 FEWEST = 2
 DIGITS = 6
@@ -42,7 +42,7 @@ class RotateNumbers(ColumnsStep):
 
     name = "rotate-numbers"
     reference = "Chen, Liu, ICDM 2005; attacked by Liu, Giannella, Kargupta, PKDD 2006"
-    words = StepWords(
+    description = StepDescription(
         promise="Cells show mixtures of all these columns; distances between records, every column divided by its "
         "spread, are as they were.",
         open="Nothing is promised about persons. Whoever knows one record more than there are columns, with their "
@@ -60,13 +60,15 @@ class RotateNumbers(ColumnsStep):
         """The matrix is drawn."""
         return True
 
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         """Rotate."""
         self.check_columns(table)
-        values = floats(self, table, self.columns)
-        refuse_missing(self, values, self.columns, "fill or drop these rows first")
-        turned = np.round(standardized(values) @ random_orthogonal(len(self.columns), stream), DIGITS)
-        return replaced(table, {name: column_of(turned[:, at], pa.float64()) for at, name in enumerate(self.columns)})
+        values = to_matrix(self, table, self.columns)
+        reject_missing(self, values, self.columns, "fill or drop these rows first")
+        turned = np.round(standardize(values) @ random_orthogonal(len(self.columns), stream), DIGITS)
+        return replace_columns(
+            table, {name: to_column(turned[:, at], pa.float64()) for at, name in enumerate(self.columns)}
+        )
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Measure what is kept, and what the three known attacks take back.
@@ -74,27 +76,27 @@ class RotateNumbers(ColumnsStep):
         `known-records` are how many records the first attack knows; `recovered` is the share of all others that it
         finds within 0.05 standard deviations in every column.
         """
-        first, second = (floats(self, table, self.columns) for table in (before, after))
+        first, second = (to_matrix(self, table, self.columns) for table in (before, after))
         known = len(self.columns) + 1
         return {
             "changed-cells": changed_share(before, after, self.columns),
             "distance-change": _distance_change(first, second),
             "known-records": float(known),
-            "recovered": recovered_share(first, second, known),
-            "length-link": length_link(first, second),
-            "component-correlation": component_correlation(first, second),
+            "recovered": known_records_success(first, second, known),
+            "length-link": norm_linkage_rate(first, second),
+            "component-correlation": ica_recovery(first, second),
         }
 
     def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Say what a rotation is worth against whoever knows a few records."""
         known, share = measures["known-records"], measures["recovered"]
-        told = Sentence("masking.warnings.rotation", known=round(known), share=share)
+        told = LocalizedText("masking.warnings.rotation", known=round(known), share=share)
         return (*super().warnings(before, after, measures), told)
 
 
-def random_orthogonal(size: int, stream: Stream) -> Floats:
+def random_orthogonal(size: int, stream: KeyedRandom) -> Floats:
     """Draw an orthogonal matrix, all being as likely (Haar measure)."""
-    turn, upper = np.linalg.qr(normals(stream, (size, size)))
+    turn, upper = np.linalg.qr(draw_normals(stream, (size, size)))
     return np.asarray(turn * np.sign(np.diag(upper)))
 
 
@@ -103,5 +105,5 @@ def _distance_change(before: Floats, after: Floats) -> float:
     from scipy.spatial.distance import pdist
 
     rows = np.unique(np.linspace(0, len(before) - 1, min(len(before), COMPARED)).astype(np.int64))
-    was, now = pdist(standardized(before)[rows]), pdist(after[rows])
+    was, now = pdist(standardize(before)[rows]), pdist(after[rows])
     return float(np.abs(was - now).max(initial=0.0) / max(float(was.max(initial=0.0)), 1e-12))

@@ -10,19 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.masking.base import ColumnsStep, StepWords, changed_share, replaced
+from sfumato.masking.base import ColumnsStep, StepDescription, changed_share, replace_columns
 from sfumato.masking.numbers import (
     EXACT,
     MOST_DECIMALS,
     Floats,
-    column_of,
-    floats,
+    decimals_as_integers,
+    il1s,
     mean_shift,
-    scaled_change,
-    scaled_decimals,
+    to_column,
+    to_matrix,
 )
-from sfumato.randomness import Stream
-from sfumato.validation import is_number, require
+from sfumato.randomness import KeyedRandom
+from sfumato.validation import is_finite_number, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class RoundNumbers(ColumnsStep):
 
     name = "round-numbers"
     reference = "Willenborg and de Waal 2001, https://doi.org/10.1007/978-1-4613-0121-9"
-    words = StepWords(
+    description = StepDescription(
         promise="Numbers are multiples of the base: rounded to the nearest, a value is at most half a base away; at "
         "random, less than a base.",
         open="Rounded columns do not add up to their rounded totals. A multiple that only one person has still points "
@@ -59,7 +59,7 @@ class RoundNumbers(ColumnsStep):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        good = is_number(self.base) and 0 < self.base <= EXACT and decimals_of(self.base) <= MOST_DECIMALS
+        good = is_finite_number(self.base) and 0 < self.base <= EXACT and count_decimals(self.base) <= MOST_DECIMALS
         wanted = f"above 0, of at most {MOST_DECIMALS} digits"
         require(good, self, "base", wanted, self.base)
         require(self.how in ("nearest", "random"), self, "how", "nearest or random", self.how)
@@ -69,33 +69,33 @@ class RoundNumbers(ColumnsStep):
         """Whether directions are drawn."""
         return self.how == "random"
 
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         """Round every number."""
         self.check_columns(table)
-        values = floats(self, table, self.columns)
+        values = to_matrix(self, table, self.columns)
         kind = pa.int64() if float(self.base).is_integer() else pa.float64()
         found = {}
         for name, column in zip(self.columns, values.T, strict=True):
             rounded = self._rounded(column, stream)
             whole = pa.types.is_integer(table[name].type) and pa.types.is_integer(kind)
-            found[name] = column_of(rounded, pa.int64() if whole else pa.float64())
-        return replaced(table, found)
+            found[name] = to_column(rounded, pa.int64() if whole else pa.float64())
+        return replace_columns(table, found)
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Measure the change of cells and means, and the largest distance in bases."""
-        first, second = (floats(self, table, self.columns) for table in (before, after))
+        first, second = (to_matrix(self, table, self.columns) for table in (before, after))
         return {
             "changed-cells": changed_share(before, after, self.columns),
-            "scaled-change": scaled_change(first, second),
+            "scaled-change": il1s(first, second),
             "mean-shift": mean_shift(first, second),
             "largest-change": float(np.nanmax(np.abs(first - second), initial=0.0) / self.base),
         }
 
-    def _rounded(self, values: Floats, stream: Stream) -> Floats:
+    def _rounded(self, values: Floats, stream: KeyedRandom) -> Floats:
         known = ~np.isnan(values)
         result = np.full(len(values), np.nan)
-        decimals = decimals_of(self.base)
-        exact = scaled_decimals(values[known], decimals)
+        decimals = count_decimals(self.base)
+        exact = decimals_as_integers(values[known], decimals)
         power = 10.0 ** (decimals if exact is None else exact[1])
         base = round(self.base * power)
         if exact is None:  # more digits than a decimal has: the base is exact, the values are as near as they can be
@@ -109,17 +109,17 @@ class RoundNumbers(ColumnsStep):
         result[known] = np.where(coarse, values[known], multiples)
         return result
 
-    def _upwards(self, part: Floats, below: Floats, stream: Stream) -> npt.NDArray[np.bool_]:
+    def _upwards(self, part: Floats, below: Floats, stream: KeyedRandom) -> npt.NDArray[np.bool_]:
         """Say which values go up; `part` is the share of the way to the next multiple."""
         if self.how == "random":
             return np.asarray(stream.uniform(len(part)) < part)
         return np.asarray((part > 0.5) | ((part == 0.5) & (below % 2 == 1)))  # noqa: PLR2004 - a half
 
 
-def decimals_of(number: float) -> int:
+def count_decimals(number: float) -> int:
     """Count the digits after the decimal point.
 
-    >>> decimals_of(0.25), decimals_of(10), decimals_of(1e-05)
+    >>> count_decimals(0.25), count_decimals(10), count_decimals(1e-05)
     (2, 0, 5)
     """
     return max(0, -int(Decimal(str(number)).normalize().as_tuple().exponent))

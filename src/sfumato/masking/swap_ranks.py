@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.applying import column_ranks
+from sfumato.coding.applying import rank_column
 from sfumato.coding.swapping import draw_partners
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.masking.base import ColumnsStep, StepWords, changed_share, replaced
-from sfumato.randomness import Stream
-from sfumato.validation import is_number, require
+from sfumato.masking.base import ColumnsStep, StepDescription, changed_share, replace_columns
+from sfumato.randomness import KeyedRandom
+from sfumato.validation import is_finite_number, require
 
 Ints = npt.NDArray[np.int64]
 MOST_PAIRS = 20_000_000
@@ -39,7 +39,7 @@ class SwapRanks(ColumnsStep):
 
     name = "swap-ranks"
     reference = "Moore 1996, US Bureau of the Census, Research Report 96-04"
-    words = StepWords(
+    description = StepDescription(
         promise="Every column keeps exactly its values, each with another person whose rank is at most the reach away.",
         open="No number of persons is promised to look alike. Whoever knows the reach and several values of a person "
         "is left with the few records that are within reach in all of them, hers among them. Relations between columns "
@@ -50,7 +50,7 @@ class SwapRanks(ColumnsStep):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_number(self.reach) and self.reach > 0, self, "reach", "a share in (0, 1)", self.reach)
+        require(is_finite_number(self.reach) and self.reach > 0, self, "reach", "a share in (0, 1)", self.reach)
         if self.reach >= 1:
             raise InvalidParameterError(f"SwapRanks.reach must be a share in (0, 1), so 5 % is 0.05; got {self.reach}.")
 
@@ -59,12 +59,12 @@ class SwapRanks(ColumnsStep):
         """Partners are drawn."""
         return True
 
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         """Swap every column."""
         self.check_columns(table)
         for name in self.columns:
-            _refuse_unordered(name, table[name].type)
-        return replaced(table, {name: self._swapped(table[name], stream) for name in self.columns})
+            _reject_unordered(name, table[name].type)
+        return replace_columns(table, {name: self._swapped(table[name], stream) for name in self.columns})
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Measure how far values moved, and whom an adversary finds who knows the reach and all these columns.
@@ -72,7 +72,7 @@ class SwapRanks(ColumnsStep):
         `candidates` is the mean number of records within reach of a person in every column, `intersection-hit` the
         chance to take her own out of them.
         """
-        shifts = [_shift(before[name], after[name]) for name in self.columns]
+        shifts = [_mean_rank_change(before[name], after[name]) for name in self.columns]
         candidates, hit = self._intersection(before, after)
         return {
             "changed-cells": changed_share(before, after, self.columns),
@@ -81,8 +81,8 @@ class SwapRanks(ColumnsStep):
             "intersection-hit": hit,
         }
 
-    def _swapped(self, column: pa.ChunkedArray, stream: Stream) -> pa.ChunkedArray:
-        order, known = _ranked(column, stream), len(column) - column.null_count
+    def _swapped(self, column: pa.ChunkedArray, stream: KeyedRandom) -> pa.ChunkedArray:
+        order, known = _rank_order(column, stream), len(column) - column.null_count
         partners = draw_partners(known, int(self.reach * known), stream)
         source = np.arange(len(column))
         source[order[:known]] = order[:known][partners]
@@ -101,7 +101,7 @@ class SwapRanks(ColumnsStep):
 
     def _windows(self, before: pa.ChunkedArray, after: pa.ChunkedArray, targets: Ints) -> tuple[Ints, Ints, Ints]:
         """Return the first and last value within reach of every target, and every row's value, by their codes."""
-        codes, width = column_ranks(before)
+        codes, width = rank_column(before)
         known = np.sort(codes[codes < width - 1])
         reach, own = int(self.reach * len(known)), codes[targets]
         first = np.maximum(np.searchsorted(known, own, "left") - reach, 0)
@@ -109,10 +109,10 @@ class SwapRanks(ColumnsStep):
         missing = own == width - 1
         low = np.where(missing, width - 1, known[np.minimum(first, len(known) - 1)] if len(known) else width - 1)
         high = np.where(missing, width - 1, known[last] if len(known) else width - 1)
-        return low, high, column_ranks(after)[0]
+        return low, high, rank_column(after)[0]
 
 
-def _refuse_unordered(name: str, kind: pa.DataType) -> None:
+def _reject_unordered(name: str, kind: pa.DataType) -> None:
     types = pa.types
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_date(kind) or types.is_timestamp(kind)):
         raise SchemaError(
@@ -120,20 +120,20 @@ def _refuse_unordered(name: str, kind: pa.DataType) -> None:
         )
 
 
-def _ranked(column: pa.ChunkedArray, stream: Stream) -> Ints:
+def _rank_order(column: pa.ChunkedArray, stream: KeyedRandom) -> Ints:
     """Return the rows in the order of their values, missing ones last.
 
     Ties are drawn: an order that follows other columns would move these along, and change how columns go together.
     """
-    codes, drawn = column_ranks(column)[0], stream.permutation(len(column))
+    codes, drawn = rank_column(column)[0], stream.permutation(len(column))
     return np.asarray(drawn[np.argsort(codes[drawn], kind="stable")])
 
 
-def _shift(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
+def _mean_rank_change(before: pa.ChunkedArray, after: pa.ChunkedArray) -> float:
     """Return the mean change of rank of a row's value, as a share of the rows; ties have their middle rank."""
-    codes, width = column_ranks(before)
+    codes, width = rank_column(before)
     counts = np.bincount(codes, minlength=width)
     middle = np.cumsum(counts) - (counts + 1) / 2
-    moved = np.abs(middle[codes] - middle[column_ranks(after)[0]])
+    moved = np.abs(middle[codes] - middle[rank_column(after)[0]])
     known = codes < width - 1
     return float(moved[known].mean() / known.sum()) if known.any() else 0.0

@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.applying import column_ranks
+from sfumato.coding.applying import rank_column
 from sfumato.coding.grouping import group_columns
-from sfumato.coding.swapping import pair_places
+from sfumato.coding.swapping import pair_units_across_places
 from sfumato.exceptions import SchemaError
-from sfumato.masking.base import MaskingStep, StepWords, changed_share, check_names, listed, replaced
-from sfumato.randomness import Stream
-from sfumato.validation import did_you_mean, is_number, is_whole, require
-from sfumato.words import Sentence
+from sfumato.masking.base import MaskingStep, StepDescription, changed_share, check_names, format_names, replace_columns
+from sfumato.randomness import KeyedRandom
+from sfumato.validation import is_finite_number, is_integer, require, suggest_closest
+from sfumato.words import LocalizedText
 
 Ints = npt.NDArray[np.int64]
 MOST_RATE = 0.5
@@ -50,7 +50,7 @@ class SwapRecords(MaskingStep):
 
     name = "swap-records"
     reference = "Dalenius, Reiss, Journal of Statistical Planning and Inference 6(1), 1982"
-    words = StepWords(
+    description = StepDescription(
         promise="Some records are shown at the place of a similar one, above all those that stood out. Every place "
         "keeps its number of units, and of units with the same values in the columns by which partners are similar.",
         open="No number of persons is promised to look alike, and most records stay where they were: who stands out at "
@@ -74,8 +74,8 @@ class SwapRecords(MaskingStep):
             object.__setattr__(self, name, check_names(self, name, getattr(self, name)))
         require(not {*self.place} & {*self.risk}, self, "risk", "columns other than place", self.risk)
         require(not {*self.place} & {*sum(found, ())}, self, "similar", "columns other than place", self.similar)
-        require(is_whole(self.k) and self.k > 1, self, "k", "a whole number of at least 2", self.k)
-        fine = is_number(self.rate) and 0 <= self.rate <= MOST_RATE
+        require(is_integer(self.k) and self.k > 1, self, "k", "a whole number of at least 2", self.k)
+        fine = is_finite_number(self.rate) and 0 <= self.rate <= MOST_RATE
         require(fine, self, "rate", f"a share from 0 to {MOST_RATE}, for every move is a move of two", self.rate)
         require(self.unit is None or isinstance(self.unit, str), self, "unit", "the name of a column", self.unit)
 
@@ -99,16 +99,16 @@ class SwapRecords(MaskingStep):
         super().check_columns(table)
         for name in (*self.risk, *sum(self.profiles, ()), *([] if self.unit is None else [self.unit])):
             if name not in table.column_names:
-                hint = did_you_mean(name, table.column_names) or "; name a column of the table."
+                hint = suggest_closest(name, table.column_names) or "; name a column of the table."
                 raise SchemaError(f"SwapRecords reads {name!r}, which is not in the table{hint}")
 
-    def apply(self, table: pa.Table, stream: Stream) -> pa.Table:
+    def apply(self, table: pa.Table, stream: KeyedRandom) -> pa.Table:
         """Swap units."""
         units = self._units(table)
         partner = self._partners(units, stream)
         moved = partner[units.of_row] >= 0
         source = np.where(moved, units.first[partner[units.of_row]], np.arange(table.num_rows))
-        return replaced(table, {name: table[name].take(pa.array(source)) for name in self.place})
+        return replace_columns(table, {name: table[name].take(pa.array(source)) for name in self.place})
 
     def measure(self, before: pa.Table, after: pa.Table) -> dict[str, float]:
         """Measure who moved, who stood out and stayed, and how far an adversary can trust whoever stands out now.
@@ -117,7 +117,7 @@ class SwapRecords(MaskingStep):
         that are really from there.
         """
         units = self._units(before)
-        stayed = np.logical_and.reduce([_stayed(before, after, name) for name in self.place])
+        stayed = np.logical_and.reduce([_unchanged(before, after, name) for name in self.place])
         risky = np.logical_or.reduce([counts < self.k for counts in units.counts]) & units.placed
         known = units.placed[units.of_row]
         alone = (_counts(after, [self.place[-1], *self.risk]) == 1) & known
@@ -132,10 +132,10 @@ class SwapRecords(MaskingStep):
     def warnings(self, before: pa.Table, after: pa.Table, measures: Mapping[str, float]) -> tuple[str, ...]:
         """Tell how many units stood out and found no partner."""
         stuck = int(measures["stuck-units"])
-        told = [Sentence("masking.warnings.stuck", n=stuck)] if stuck else []
+        told = [LocalizedText("masking.warnings.stuck", n=stuck)] if stuck else []
         return (*super().warnings(before, after, measures), *told)
 
-    def _partners(self, units: _Units, stream: Stream) -> Ints:
+    def _partners(self, units: _Units, stream: KeyedRandom) -> Ints:
         """Return the partner of every unit, or a number below 0.
 
         Keys are exponential, in proportion to the counts: taken from the lowest up, units are drawn by 1 / count.
@@ -147,28 +147,28 @@ class SwapRecords(MaskingStep):
             risky = order[counts[order] < self.k]
             need = np.full(int(level.max(initial=0)) + 1, len(counts))
             for profile in units.profiles:
-                pair_places(risky, keys=keys, profile=profile, place=level, need=need, partner=partner)
+                pair_units_across_places(risky, keys=keys, profile=profile, place=level, need=need, partner=partner)
         finest = units.places[-1]
         there = np.bincount(finest[units.placed], minlength=int(finest.max(initial=0)) + 1)
         gone = np.bincount(finest[partner >= 0], minlength=len(there))
         need = np.ceil(self.rate * there - 1e-9).astype(np.int64) - gone
         for profile in units.profiles:
-            pair_places(order, keys=keys, profile=profile, place=finest, need=need, partner=partner)
+            pair_units_across_places(order, keys=keys, profile=profile, place=finest, need=need, partner=partner)
         return partner
 
     def _units(self, table: pa.Table) -> _Units:
         self.check_columns(table)
         of_row, first = _unit_rows(table, self.unit)
         for name in {*self.place, *sum(self.profiles, ())} if self.unit is not None else ():
-            codes = column_ranks(table[name])[0]
+            codes = rank_column(table[name])[0]
             if (codes != codes[first][of_row]).any():
                 raise SchemaError(
                     f"Column {name!r} varies inside units of {self.unit!r}, which move as a whole; name another column."
                 )
-        ranked = [column_ranks(table[name]) for name in self.place]
+        ranked = [rank_column(table[name]) for name in self.place]
         placed = np.logical_and.reduce([codes[first] < width - 1 for codes, width in ranked])
         for coarse, fine in zip(range(len(ranked)), range(1, len(ranked)), strict=False):
-            self._refuse_crossing(coarse, fine, [codes[first][placed] for codes, _ in ranked])
+            self._check_nested(coarse, fine, [codes[first][placed] for codes, _ in ranked])
         counts = []
         for level in self.place:
             smallest = np.full(len(first), table.num_rows)
@@ -183,12 +183,12 @@ class SwapRecords(MaskingStep):
             profiles=[_labels(table, profile)[first] for profile in self.profiles],
         )
 
-    def _refuse_crossing(self, coarse: int, fine: int, places: list[Ints]) -> None:
+    def _check_nested(self, coarse: int, fine: int, places: list[Ints]) -> None:
         pairs = np.unique(np.stack([places[fine], places[coarse]], axis=1), axis=0)
         if len(np.unique(pairs[:, 0])) < len(pairs):
             raise SchemaError(
                 f"A place of {self.place[fine]!r} lies in several of {self.place[coarse]!r}; order "
-                f"{listed(self.place)} from coarse to fine, each place in one coarser."
+                f"{format_names(self.place)} from coarse to fine, each place in one coarser."
             )
 
 
@@ -209,7 +209,7 @@ def _unit_rows(table: pa.Table, unit: str | None) -> tuple[Ints, Ints]:
     rows = np.arange(table.num_rows)
     if unit is None:
         return rows, rows
-    codes, width = column_ranks(table[unit])
+    codes, width = rank_column(table[unit])
     codes = np.where(codes < width - 1, codes, width + rows)
     _, first, of_row = np.unique(codes, return_index=True, return_inverse=True)
     return of_row.astype(np.int64), first.astype(np.int64)
@@ -217,7 +217,7 @@ def _unit_rows(table: pa.Table, unit: str | None) -> tuple[Ints, Ints]:
 
 def _labels(table: pa.Table, names: Sequence[str]) -> Ints:
     """Return the number of every row's combination of values, missing being a value."""
-    ranked = [column_ranks(table[name]) for name in names]
+    ranked = [rank_column(table[name]) for name in names]
     return group_columns([codes for codes, _ in ranked], [width for _, width in ranked]).labels.astype(np.int64)
 
 
@@ -227,8 +227,8 @@ def _counts(table: pa.Table, names: Sequence[str]) -> Ints:
     return np.bincount(labels)[labels] if len(labels) else labels
 
 
-def _stayed(before: pa.Table, after: pa.Table, name: str) -> npt.NDArray[np.bool_]:
+def _unchanged(before: pa.Table, after: pa.Table, name: str) -> npt.NDArray[np.bool_]:
     """Return which rows have the value they had."""
     both = pa.chunked_array([*before[name].chunks, *after[name].chunks], before[name].type)
-    codes = column_ranks(both)[0]
+    codes = rank_column(both)[0]
     return np.asarray(codes[: before.num_rows] == codes[before.num_rows :])

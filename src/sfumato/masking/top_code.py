@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.masking.base import StepWords
-from sfumato.masking.coding_extremes import ExtremeCode, written
+from sfumato.masking.base import StepDescription
+from sfumato.masking.coding_extremes import ExtremeCoding, format_bound
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopCode(ExtremeCode):
+class TopCode(ExtremeCoding):
     """Replace every value above a bound, such as ages above 90 [1]_.
 
     Parameters
@@ -30,7 +30,7 @@ class TopCode(ExtremeCode):
 
     name = "top-code"
     reference = "Hundepool et al. 2012, https://doi.org/10.1002/9781118348239"
-    words = StepWords(
+    description = StepDescription(
         promise="No value above the bound is shown.",
         open="How many persons lie above the bound is not promised; a single one is still found there, and known to be "
         "above it.",
@@ -39,4 +39,6 @@ class TopCode(ExtremeCode):
 
     def interval(self, bound: float) -> str:
         """Write the interval of coded values."""
-        return f">{written(bound)}" if self.limit is None else f"({written(bound)}, {written(self.limit)}]"
+        return (
+            f">{format_bound(bound)}" if self.limit is None else f"({format_bound(bound)}, {format_bound(self.limit)}]"
+        )

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.grouping import group_columns, representative_rows
 
 Ints = npt.NDArray[np.int64]
 Cells = npt.NDArray[np.bool_]
@@ -28,7 +28,7 @@ class DistinctRows:
     def of(cls, columns: Sequence[npt.NDArray[np.integer]], widths: Sequence[int]) -> DistinctRows:
         """Find the distinct rows."""
         grouped = group_columns(columns, widths)
-        first = first_rows(grouped)
+        first = representative_rows(grouped)
         codes = np.stack([np.asarray(column, dtype=np.int64)[first] for column in columns], axis=1)
         return cls(codes, tuple(widths), grouped.counts, grouped.labels.astype(np.int64))
 
@@ -41,10 +41,10 @@ class DistinctRows:
         return grouped.labels.astype(np.int64), rows.astype(np.int64)
 
 
-def masks_by_cost(weights: Sequence[float]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+def column_sets_by_cost(weights: Sequence[float]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Yield all sets of columns to hide, with those left visible, by rising cost, then number; later columns first.
 
-    >>> [hidden for hidden, _ in masks_by_cost([1, 1])]
+    >>> [hidden for hidden, _ in column_sets_by_cost([1, 1])]
     [(), (1,), (0,), (0, 1)]
     """
     places = range(len(weights))
@@ -54,7 +54,7 @@ def masks_by_cost(weights: Sequence[float]) -> Iterator[tuple[tuple[int, ...], t
         yield hidden, tuple(at for at in places if at not in hidden)
 
 
-def hide_for_rows(found: DistinctRows, weights: Sequence[float], k: int) -> Cells:
+def suppress_for_rows(found: DistinctRows, weights: Sequence[float], k: int) -> Cells:
     """Hide in every combination the cheapest columns such that at least k original rows agree with what is left.
 
     No row's choice affects another's, so this is the cheapest of all ways to reach that.
@@ -62,7 +62,7 @@ def hide_for_rows(found: DistinctRows, weights: Sequence[float], k: int) -> Cell
     everything = np.arange(len(found.counts))
     hide = np.ones(found.codes.shape, dtype=np.bool_)
     open_ = np.ones(len(everything), dtype=np.bool_)
-    for hidden, visible in masks_by_cost(weights):
+    for hidden, visible in column_sets_by_cost(weights):
         labels, rows = found.alike(visible, everything)
         settled = open_ & (rows[labels] >= k)
         hide[settled] = False
@@ -73,14 +73,14 @@ def hide_for_rows(found: DistinctRows, weights: Sequence[float], k: int) -> Cell
     return hide
 
 
-def hide_for_groups(found: DistinctRows, weights: Sequence[float], k: int) -> tuple[Cells, Ints]:
+def suppress_for_groups(found: DistinctRows, weights: Sequence[float], k: int) -> tuple[Cells, Ints]:
     """Hide columns such that combinations form groups of at least k rows that show the same; return groups, too.
 
     DistinctRows that no group of k takes are left with group -1: together they have fewer than k rows.
     """
     hide = np.ones(found.codes.shape, dtype=np.bool_)
     group, groups = np.full(len(found.counts), -1, dtype=np.int64), 0
-    for hidden, visible in masks_by_cost(weights):
+    for hidden, visible in column_sets_by_cost(weights):
         left = np.flatnonzero(group < 0)
         if not len(left):
             break
@@ -106,14 +106,14 @@ def complete_groups(
     rows_hide, rows_group = hide[found.of_row], group[found.of_row]
     left = np.flatnonzero(rows_group < 0)
     if len(left):
-        joined = np.concatenate([left, _borrowed(rows_hide, rows_group, np.asarray(weights), k, k - len(left))])
+        joined = np.concatenate([left, _borrow_rows(rows_hide, rows_group, np.asarray(weights), k, k - len(left))])
         codes = found.codes[found.of_row[joined]]
         rows_hide[joined] = (codes != codes[0]).any(axis=0)
         rows_group[joined] = rows_group.max() + 1
     return rows_hide, rows_group
 
 
-def _borrowed(hide: Cells, group: Ints, weights: npt.NDArray[np.float64], k: int, needed: int) -> Ints:
+def _borrow_rows(hide: Cells, group: Ints, weights: npt.NDArray[np.float64], k: int, needed: int) -> Ints:
     """Choose the rows that join those who are left over."""
     placed = np.flatnonzero(group >= 0)
     cost = (~hide[placed]) @ weights
@@ -131,7 +131,7 @@ def _borrowed(hide: Cells, group: Ints, weights: npt.NDArray[np.float64], k: int
     return np.asarray(placed[group[placed] == int(np.argmin(np.where(sizes > 0, whole, np.inf)))])
 
 
-def exposed_persons(found: DistinctRows, hide: Cells, k: int) -> int:
+def count_unprotected_individuals(found: DistinctRows, hide: Cells, k: int) -> int:
     """Count the persons whose own values fit fewer than k of the published rows; `hide` is per combination."""
     fitting = np.zeros(len(found.counts), dtype=np.int64)
     codes = np.packbits(hide, axis=1, bitorder="little")

@@ -8,24 +8,26 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.mining.patterns import in_order, maximal, minimal
-from sfumato.mining.transactions import Flags, Ints, ItemSet, Transactions
+from sfumato.mining.patterns import maximal_itemsets, minimal_itemsets, sort_itemsets
+from sfumato.mining.transactions import Flags, Ints, ItemSet, TransactionMatrix
 
 
-def hide_by_border(
-    transactions: Transactions, sensitive: Sequence[ItemSet], frequent: Mapping[ItemSet, int], least: int
+def hide_itemsets_by_border(
+    transactions: TransactionMatrix, sensitive: Sequence[ItemSet], frequent: Mapping[ItemSet, int], least: int
 ) -> Flags:
     """Delete items until no sensitive set is frequent; each time the item whose loss affects the border least.
 
     Sensitive sets come longest first and, among these, the least frequent first.
     """
     matrix = transactions.matrix.copy()
-    hidden = minimal(sensitive)
-    border = _Border.of(transactions, [x for x in frequent if not any(s <= x for s in hidden)], frequent, least)
-    for items in sorted(hidden, key=lambda s: (-len(s), transactions.support(s), in_order(s))):
+    hidden = minimal_itemsets(sensitive)
+    border = _Border.from_itemsets(
+        transactions, [x for x in frequent if not any(s <= x for s in hidden)], frequent, least
+    )
+    for items in sorted(hidden, key=lambda s: (-len(s), transactions.support(s), sort_itemsets(s))):
         columns = np.array(transactions.columns(items))
         while len(rows := np.flatnonzero(matrix[:, columns].all(axis=1))) >= least:
-            row, column = border.least_felt(matrix, rows, columns)
+            row, column = border.least_affected(matrix, rows, columns)
             matrix[row, column] = False
     return matrix
 
@@ -39,33 +41,33 @@ class _Border:
     least: int
 
     @classmethod
-    def of(
-        cls, transactions: Transactions, others: Sequence[ItemSet], frequent: Mapping[ItemSet, int], least: int
+    def from_itemsets(
+        cls, transactions: TransactionMatrix, others: Sequence[ItemSet], frequent: Mapping[ItemSet, int], least: int
     ) -> _Border:
-        sets = maximal(others)
+        sets = maximal_itemsets(others)
         member = np.zeros((len(sets), len(transactions.items)), dtype=np.bool_)
         for place, items in enumerate(sets):
             member[place, transactions.columns(items)] = True
         return cls(member, np.array([frequent[items] for items in sets], dtype=np.int64), least)
 
-    def least_felt(self, matrix: Flags, rows: Ints, columns: Ints) -> tuple[int, int]:
+    def least_affected(self, matrix: Flags, rows: Ints, columns: Ints) -> tuple[int, int]:
         """Choose a transaction and an item; among equals the first transaction, then the first item."""
-        held = self._held(matrix)
-        weights = border_weights(self.before, held.sum(axis=0), self.least)
+        held = self._supporting(matrix)
+        weights = compute_border_weights(self.before, held.sum(axis=0), self.least)
         touched = [np.flatnonzero(self.member[:, column]) for column in columns.tolist()]
         felt = np.column_stack([held[rows][:, sets] @ weights[sets] for sets in touched])
         best = int(np.argmin(felt))
         return int(rows[best // len(columns)]), int(columns[best % len(columns)])
 
-    def _held(self, matrix: Flags) -> Flags:
+    def _supporting(self, matrix: Flags) -> Flags:
         """Return which transactions contain which sets of the border."""
         return np.asarray((matrix.astype(np.int64) @ self.member.T.astype(np.int64)) == self.member.sum(axis=1))
 
 
-def border_weights(before: Ints, now: Ints, least: int) -> npt.NDArray[np.float64]:
+def compute_border_weights(before: Ints, now: Ints, least: int) -> npt.NDArray[np.float64]:
     """Weight sets of the border: those close to being lost weigh most, and lost ones more than all others together.
 
-    >>> border_weights(np.array([6, 6, 6]), np.array([6, 5, 4]), 4).tolist()
+    >>> compute_border_weights(np.array([6, 6, 6]), np.array([6, 5, 4]), 4).tolist()
     [0.5, 1.0, 4.0]
     """
     room = np.maximum(before - least, 1)

@@ -12,14 +12,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.mining.trees import Flags, Fork, Ints, Leaf, PublishedTree, TreeQuestion, is_numeric
+from sfumato.mining.trees import Flags, InnerNode, Ints, Leaf, PublishedTree, TreeTest, is_numeric
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import texts
-from sfumato.validation import did_you_mean, is_whole, require
+from sfumato.table.values import format_values
+from sfumato.validation import is_integer, require, suggest_closest
 
 CUTS = 20
-LEAST_GAIN = 1e-9
+MIN_GAIN = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class KAnonymousTree:
     def __post_init__(self) -> None:
         for name in ("k", "l", "max_depth"):
             require(
-                is_whole(getattr(self, name)) and getattr(self, name) >= 1,
+                is_integer(getattr(self, name)) and getattr(self, name) >= 1,
                 self,
                 name,
                 "at least 1",
@@ -59,8 +59,8 @@ class KAnonymousTree:
         table = to_arrow(data)[0]
         require(isinstance(schema, Schema), "KAnonymousTree.fit", "schema", "an sf.Schema", schema)
         schema.check_columns(table.column_names)
-        self._refuse(table, schema)
-        classes = texts(table[self.target]).dictionary_encode()
+        self._check_input(table, schema)
+        classes = format_values(table[self.target]).dictionary_encode()
         names = classes.dictionary.to_pylist()
         order = np.argsort(np.array(names, dtype=object), kind="stable")
         rank = np.empty(len(names), dtype=np.int64)
@@ -70,39 +70,39 @@ class KAnonymousTree:
             raise InfeasibleError(
                 f"{len(codes):,} records of {len(names)} classes cannot keep k = {self.k}, l = {self.l}."
             )
-        questions = list(self._questions(table, schema))
-        growth = _Growth(self, [q.answers(table) for q in questions], questions, codes, len(names))
+        questions = list(self._candidate_tests(table, schema))
+        growth = _TreeGrower(self, [q.evaluate(table) for q in questions], questions, codes, len(names))
         root = growth.grown()
         smallest = int(np.bincount(growth.span).min())
         return PublishedTree(self.target, tuple(names[i] for i in order), root, self.k, smallest)
 
-    def _refuse(self, table: pa.Table, schema: Schema) -> None:
+    def _check_input(self, table: pa.Table, schema: Schema) -> None:
         private = (*schema.sensitive, *schema.insensitive)
         if self.target not in private:
-            hint = did_you_mean(self.target, private) or "; give it one of these roles."
+            hint = suggest_closest(self.target, private) or "; give it one of these roles."
             raise SchemaError(f"The target {self.target!r} must be sensitive or insensitive{hint}")
         if table.num_rows == 0 or table[self.target].null_count:
             raise SchemaError(f"Every training record needs a class in {self.target!r}; drop rows without one.")
 
-    def _questions(self, table: pa.Table, schema: Schema) -> Iterator[TreeQuestion]:
-        for name in (*schema.quasi, *schema.sensitive, *schema.insensitive):
+    def _candidate_tests(self, table: pa.Table, schema: Schema) -> Iterator[TreeTest]:
+        for name in (*schema.quasi_identifiers, *schema.sensitive, *schema.insensitive):
             if name == self.target:
                 continue
-            public = name in schema.quasi
+            public = name in schema.quasi_identifiers
             if is_numeric(table[name].type):
-                for cut in round_cuts(np.asarray(table[name].cast(pa.float64(), safe=False).drop_null())):
-                    yield TreeQuestion(name, public, cut=cut)
+                for cut in round_thresholds(np.asarray(table[name].cast(pa.float64(), safe=False).drop_null())):
+                    yield TreeTest(name, public, cut=cut)
             else:
-                counted = texts(table[name]).value_counts().to_pylist()
+                counted = format_values(table[name]).value_counts().to_pylist()
                 values = sorted(c["values"] for c in counted if c["values"] is not None and c["counts"] >= self.k)
                 for value in values:
-                    yield TreeQuestion(name, public, value=value)
+                    yield TreeTest(name, public, value=value)
 
 
-def round_cuts(values: npt.NDArray[np.float64]) -> list[float]:
+def round_thresholds(values: npt.NDArray[np.float64]) -> list[float]:
     """Return about twenty round numbers at most between the lowest and the highest value.
 
-    >>> round_cuts(np.array([17.0, 90.0]))[:3]
+    >>> round_thresholds(np.array([17.0, 90.0]))[:3]
     [20.0, 25.0, 30.0]
     """
     if not len(values) or values.min() == values.max():
@@ -115,29 +115,29 @@ def round_cuts(values: npt.NDArray[np.float64]) -> list[float]:
     return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
 
 
-class _Growth:
+class _TreeGrower:
     """A tree that grows leaf by leaf, best gain first, as long as the span of every record is valid."""
 
     def __init__(
-        self, asked: KAnonymousTree, answers: list[Flags], questions: list[TreeQuestion], codes: Ints, classes: int
+        self, asked: KAnonymousTree, answers: list[Flags], questions: list[TreeTest], codes: Ints, classes: int
     ) -> None:
         self.asked, self.questions, self.codes, self.classes = asked, questions, codes, classes
         self.answers = np.array(answers, dtype=np.bool_).reshape(len(answers), len(codes))
         self.span = np.zeros(len(codes), dtype=np.int64)
-        self.children: dict[int, tuple[TreeQuestion, int, int]] = {}
+        self.children: dict[int, tuple[TreeTest, int, int]] = {}
         self.inside: list[Flags] = []
         self.possible: list[Flags] = []
         self.depth: list[int] = []
         self.open: list[tuple[float, int, list[int]]] = []
 
-    def grown(self) -> Fork | Leaf:
+    def grown(self) -> InnerNode | Leaf:
         """Ask the best allowed questions until none is left."""
         everybody = np.ones(len(self.codes), dtype=np.bool_)
         self._add(everybody, everybody, 0)
         while self.open:
             _, leaf, ranked = heappop(self.open)
             for number in ranked:
-                narrowed = self._narrowed(leaf, number)
+                narrowed = self._restrict_spans(leaf, number)
                 if narrowed is not None:
                     self.span = narrowed
                     self._split(leaf, number)
@@ -150,7 +150,7 @@ class _Growth:
         self.possible.append(possible)
         self.depth.append(depth)
         gains = self._gains(inside)
-        ranked = [i for i in np.argsort(-gains, kind="stable").tolist() if gains[i] > LEAST_GAIN]
+        ranked = [i for i in np.argsort(-gains, kind="stable").tolist() if gains[i] > MIN_GAIN]
         if ranked and depth < self.asked.max_depth:
             heappush(self.open, (-float(gains[ranked[0]]) * int(inside.sum()), leaf, ranked))
         return leaf
@@ -168,7 +168,7 @@ class _Growth:
         after = (yes.sum(axis=1) * _entropy(yes) + no.sum(axis=1) * _entropy(no)) / size
         return np.where(few, 0.0, float(_entropy(whole[None, :].astype(np.float64))[0]) - after)
 
-    def _narrowed(self, leaf: int, number: int) -> Ints | None:
+    def _restrict_spans(self, leaf: int, number: int) -> Ints | None:
         """Return the spans after a question; None if one would contain records, but fewer than k."""
         if not self.questions[number].public:
             return self.span
@@ -184,11 +184,11 @@ class _Growth:
         second = self._add(self.inside[leaf] & ~yes, ways[1], self.depth[leaf] + 1)
         self.children[leaf] = (question, first, second)
 
-    def _node(self, leaf: int) -> Fork | Leaf:
+    def _node(self, leaf: int) -> InnerNode | Leaf:
         if leaf not in self.children:
             return Leaf(tuple(np.bincount(self.codes[self.inside[leaf]], minlength=self.classes).tolist()))
         question, yes, no = self.children[leaf]
-        return Fork(question, self._node(yes), self._node(no))
+        return InnerNode(question, self._node(yes), self._node(no))
 
 
 def _entropy(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

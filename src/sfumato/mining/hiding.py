@@ -7,24 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.mining.borders import hide_by_border
-from sfumato.mining.exact import hide_rules_exactly, hide_sets_exactly
-from sfumato.mining.heuristics import Workbench, add_left_items, block, delete_items, delete_right_items
-from sfumato.mining.patterns import PatternThresholds, Rule, mine_item_sets, rules_of
-from sfumato.mining.transactions import IntoTransactions, ItemSet, Transactions
+from sfumato.mining.borders import hide_itemsets_by_border
+from sfumato.mining.exact import hide_itemsets_exactly, hide_rules_exactly
+from sfumato.mining.heuristics import HidingState, add_left_items, block_items, delete_items, delete_right_items
+from sfumato.mining.patterns import MiningThresholds, Rule, mine_frequent_itemsets, rules_from_itemsets
+from sfumato.mining.transactions import IntoTransactions, ItemSet, TransactionMatrix
 from sfumato.validation import require
 
 Method = Literal["1.a", "1.b", "2.a", "blocking", "border", "exact"]
-HEURISTICS: Mapping[str, Callable[[Workbench, Sequence[Rule]], None]] = {
+HEURISTICS: Mapping[str, Callable[[HidingState, Sequence[Rule]], None]] = {
     "1.a": add_left_items,
     "1.b": delete_right_items,
     "2.a": delete_items,
-    "blocking": block,
+    "blocking": block_items,
 }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Hiding:
+class HidingResult:
     """Transactions in which sensitive patterns are hidden, and the side effects.
 
     Parameters
@@ -40,7 +40,7 @@ class Hiding:
     deleted, added, blocked : the number of cells that lost an item, got one, and became unknown.
     """
 
-    transactions: Transactions
+    transactions: TransactionMatrix
     method: str
     sensitive: int
     failed: int
@@ -61,14 +61,14 @@ class Hiding:
         return self.deleted + self.added + self.blocked
 
     @property
-    def found(self) -> int:
+    def visible_patterns(self) -> int:
         """How many sensitive patterns are found by the reader of unknown cells who finds most."""
         return max(self.failed, self.failed_if_absent, self.failed_if_present)
 
     @property
     def hidden(self) -> bool:
         """Whether no sensitive pattern is found, however a reader takes unknown cells."""
-        return self.found == 0
+        return self.visible_patterns == 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers, without any item."""
@@ -119,7 +119,7 @@ def hide_patterns(
     support: float,
     confidence: float = 0.5,
     method: Method = "exact",
-) -> Hiding:
+) -> HidingResult:
     """Change transactions so that nobody finds the sensitive patterns with these thresholds.
 
     Parameters
@@ -132,55 +132,55 @@ def hide_patterns(
         `"exact"`. Border hides a rule by the support of all its items.
     """
     require(method in get_args(Method), "hide_patterns", "method", f"one of {', '.join(get_args(Method))}", method)
-    transactions = Transactions.of(data)
+    transactions = TransactionMatrix.from_data(data)
     if transactions.unknown.any():
         raise InvalidParameterError("Some cells are already unknown; hide patterns in the original transactions.")
-    rules, sets = _sorted(sensitive)
+    rules, sets = _split_patterns(sensitive)
     for items in (*sets, *(rule.items for rule in rules)):
         transactions.columns(items)
     if sets and method in HEURISTICS:
         raise InvalidParameterError(f"The method {method} hides rules; for item sets use 'border' or 'exact'.")
-    asked = PatternThresholds(support=support, confidence=confidence)
-    task = _Task(transactions, rules, sets, mine_item_sets(transactions, support=support), asked)
+    asked = MiningThresholds(support=support, confidence=confidence)
+    task = _HidingProblem(transactions, rules, sets, mine_frequent_itemsets(transactions, support=support), asked)
     return task.compared(task.changed(method), method)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Task:
+class _HidingProblem:
     """What to hide, and what was frequent before."""
 
-    transactions: Transactions
+    transactions: TransactionMatrix
     rules: Sequence[Rule]
     sets: Sequence[ItemSet]
     frequent: Mapping[ItemSet, int]
-    asked: PatternThresholds
+    asked: MiningThresholds
 
-    def changed(self, method: str) -> Transactions:
+    def changed(self, method: str) -> TransactionMatrix:
         """Change the transactions with a method."""
-        least = self.asked.least(len(self.transactions))
+        least = self.asked.min_count(len(self.transactions))
         if method in HEURISTICS:
-            bench = Workbench(self.transactions, self.asked, list(self.frequent))
+            bench = HidingState(self.transactions, self.asked, list(self.frequent))
             HEURISTICS[method](bench, self.rules)
             return bench.transactions
         if method == "border":
             sets = [*self.sets, *(rule.items for rule in self.rules)]
-            cells = hide_by_border(self.transactions, sets, self.frequent, least)
+            cells = hide_itemsets_by_border(self.transactions, sets, self.frequent, least)
         elif self.sets:
-            cells = hide_sets_exactly(self.transactions, self.sets, self.frequent, least)
+            cells = hide_itemsets_exactly(self.transactions, self.sets, self.frequent, least)
         else:
             cells = hide_rules_exactly(self.transactions, self.rules, self.frequent, least, self.asked.fraction)
         return self.transactions.with_cells(cells)
 
-    def compared(self, after: Transactions, method: str) -> Hiding:
+    def compared(self, after: TransactionMatrix, method: str) -> HidingResult:
         """Mine again, and compare."""
         before = self.transactions
-        now = mine_item_sets(after, support=self.asked.support)
-        found = rules_of(before, self.frequent, self.asked.fraction)
-        left = rules_of(after, now, self.asked.fraction)
+        now = mine_frequent_itemsets(after, support=self.asked.support)
+        found = rules_from_itemsets(before, self.frequent, self.asked.fraction)
+        left = rules_from_itemsets(after, now, self.asked.fraction)
         other_rules = [r for r in found if r not in self.rules and not any(s <= r.items for s in self.sets)]
         other_sets = [items for items in self.frequent if not any(secret <= items for secret in self.sets)]
         absent, present = after.with_cells(after.matrix), after.with_cells(after.matrix | after.unknown)
-        return Hiding(
+        return HidingResult(
             transactions=after,
             method=method,
             sensitive=len(self.rules) + len(self.sets),
@@ -197,13 +197,13 @@ class _Task:
             blocked=int(after.unknown.sum()),
         )
 
-    def _found(self, read: Transactions) -> int:
+    def _found(self, read: TransactionMatrix) -> int:
         """Count the sensitive patterns that transactions without unknown cells show."""
-        bench = Workbench(read, self.asked, ())
-        return sum(map(bench.seen, self.rules)) + sum(read.support(items) >= bench.least for items in self.sets)
+        bench = HidingState(read, self.asked, ())
+        return sum(map(bench.visible, self.rules)) + sum(read.support(items) >= bench.least for items in self.sets)
 
 
-def _sorted(sensitive: Sequence[Rule | Iterable[str]]) -> tuple[list[Rule], list[ItemSet]]:
+def _split_patterns(sensitive: Sequence[Rule | Iterable[str]]) -> tuple[list[Rule], list[ItemSet]]:
     """Separate rules from item sets; refuse a mixture."""
     listed = not isinstance(sensitive, str) and len(list(sensitive)) > 0
     require(listed, "hide_patterns", "sensitive", "a list of rules or item sets", sensitive)

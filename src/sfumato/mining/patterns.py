@@ -9,12 +9,12 @@ from itertools import combinations
 from math import ceil
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.mining.transactions import IntoTransactions, ItemSet, Transactions
-from sfumato.table.extras import optional_library
-from sfumato.validation import is_number, is_whole, require
+from sfumato.mining.transactions import IntoTransactions, ItemSet, TransactionMatrix
+from sfumato.table.extras import import_optional
+from sfumato.validation import is_finite_number, is_integer, require
 
 ARROW = "=>"
-MOST_ITEM_SETS = 200_000
+MAX_ITEM_SETS = 200_000
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +43,7 @@ class Rule:
         left, arrow, right = text.partition(ARROW)
         if not arrow:
             raise InvalidParameterError(f"Write a rule as items, {ARROW}, items; the arrow is missing.")
-        return cls(item_set(left), item_set(right))
+        return cls(parse_itemset(left), parse_itemset(right))
 
     @property
     def items(self) -> ItemSet:
@@ -58,7 +58,7 @@ class Rule:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PatternThresholds:
+class MiningThresholds:
     """What is mined: item sets with a minimum support, and rules that also have a minimum confidence.
 
     Parameters
@@ -71,17 +71,17 @@ class PatternThresholds:
     confidence: float = 0.5
 
     def __post_init__(self) -> None:
-        number = is_number(self.support)
-        fits = number and (self.support >= 1 if is_whole(self.support) else 0 < self.support <= 1)
+        number = is_finite_number(self.support)
+        fits = number and (self.support >= 1 if is_integer(self.support) else 0 < self.support <= 1)
         require(
             fits, "PatternThresholds", "support", "a whole number of at least 1, or a share in (0, 1]", self.support
         )
-        inside = is_number(self.confidence) and 0 < self.confidence <= 1
+        inside = is_finite_number(self.confidence) and 0 < self.confidence <= 1
         require(inside, "PatternThresholds", "confidence", "in (0, 1]", self.confidence)
 
-    def least(self, transactions: int) -> int:
+    def min_count(self, transactions: int) -> int:
         """Return the smallest number of transactions, rounded up."""
-        if is_whole(self.support):
+        if is_integer(self.support):
             return int(self.support)
         return max(1, ceil(Fraction(str(self.support)) * transactions))
 
@@ -91,7 +91,7 @@ class PatternThresholds:
         return Fraction(str(self.confidence))
 
 
-def mine_item_sets(data: IntoTransactions, *, support: float) -> dict[ItemSet, int]:
+def mine_frequent_itemsets(data: IntoTransactions, *, support: float) -> dict[ItemSet, int]:
     """Find the item sets in at least this many transactions, with their counts (by mlxtend's FP-growth).
 
     Unknown cells do not count.
@@ -101,20 +101,20 @@ def mine_item_sets(data: IntoTransactions, *, support: float) -> dict[ItemSet, i
     data : lists of items, a table of boolean columns, or two columns: transaction and item.
     support : a number of transactions, or a share of them as a fraction.
     """
-    transactions = Transactions.of(data)
-    least = PatternThresholds(support=support).least(len(transactions))
+    transactions = TransactionMatrix.from_data(data)
+    least = MiningThresholds(support=support).min_count(len(transactions))
     if least > len(transactions):
         return {}
-    patterns = optional_library("mlxtend.frequent_patterns", extra="rules", error=InvalidParameterError)
+    patterns = import_optional("mlxtend.frequent_patterns", extra="rules", error=InvalidParameterError)
     import pandas as pd
 
     frame = pd.DataFrame(transactions.matrix)
     found = patterns.fpgrowth(frame, min_support=(least - 0.5) / len(transactions))
-    if len(found) > MOST_ITEM_SETS:
+    if len(found) > MAX_ITEM_SETS:
         raise InvalidParameterError(f"There are {len(found):,} frequent item sets; choose a higher support.")
     counts = [round(share * len(transactions)) for share in found["support"]]
     named = [frozenset(transactions.items[i] for i in each) for each in found["itemsets"]]
-    return dict(sorted(zip(named, counts, strict=True), key=lambda each: in_order(each[0])))
+    return dict(sorted(zip(named, counts, strict=True), key=lambda each: sort_itemsets(each[0])))
 
 
 def mine_rules(data: IntoTransactions, *, support: float, confidence: float) -> dict[Rule, Fraction]:
@@ -127,18 +127,20 @@ def mine_rules(data: IntoTransactions, *, support: float, confidence: float) -> 
     confidence : the smallest share of the transactions with the left side that also have the right side. With unknown
         cells, the smallest possible confidence is compared.
     """
-    transactions = Transactions.of(data)
-    asked = PatternThresholds(support=support, confidence=confidence)
-    return rules_of(transactions, mine_item_sets(transactions, support=support), asked.fraction)
+    transactions = TransactionMatrix.from_data(data)
+    asked = MiningThresholds(support=support, confidence=confidence)
+    return rules_from_itemsets(transactions, mine_frequent_itemsets(transactions, support=support), asked.fraction)
 
 
-def rules_of(transactions: Transactions, frequent: Mapping[ItemSet, int], least: Fraction) -> dict[Rule, Fraction]:
+def rules_from_itemsets(
+    transactions: TransactionMatrix, frequent: Mapping[ItemSet, int], least: Fraction
+) -> dict[Rule, Fraction]:
     """Find the rules of frequent item sets with a minimum confidence."""
     blocked = bool(transactions.unknown.any())
     possible: dict[ItemSet, int] = {}
     found = {}
     for items, count in frequent.items():
-        for rule in splits(items):
+        for rule in rule_splits(items):
             if blocked and rule.left not in possible:
                 possible[rule.left] = transactions.support(rule.left, perhaps=True)
             confidence = Fraction(count, possible[rule.left] if blocked else frequent[rule.left])
@@ -147,7 +149,7 @@ def rules_of(transactions: Transactions, frequent: Mapping[ItemSet, int], least:
     return found
 
 
-def splits(items: ItemSet) -> Iterator[Rule]:
+def rule_splits(items: ItemSet) -> Iterator[Rule]:
     """Yield all rules with exactly these items."""
     ordered = sorted(items)
     for size in range(1, len(ordered)):
@@ -155,29 +157,29 @@ def splits(items: ItemSet) -> Iterator[Rule]:
             yield Rule(frozenset(left), items - frozenset(left))
 
 
-def maximal(sets: Iterable[ItemSet]) -> list[ItemSet]:
+def maximal_itemsets(sets: Iterable[ItemSet]) -> list[ItemSet]:
     """Keep the sets that no other set contains: the positive border."""
     kept: list[ItemSet] = []
-    for each in sorted(sets, key=in_order, reverse=True):
+    for each in sorted(sets, key=sort_itemsets, reverse=True):
         if not any(each < other for other in kept):
             kept.append(each)
-    return sorted(kept, key=in_order)
+    return sorted(kept, key=sort_itemsets)
 
 
-def minimal(sets: Iterable[ItemSet]) -> list[ItemSet]:
+def minimal_itemsets(sets: Iterable[ItemSet]) -> list[ItemSet]:
     """Keep the sets that contain no other set."""
     kept: list[ItemSet] = []
-    for each in sorted(set(sets), key=in_order):
+    for each in sorted(set(sets), key=sort_itemsets):
         if not any(other < each for other in kept):
             kept.append(each)
     return kept
 
 
-def in_order(items: ItemSet) -> tuple[int, list[str]]:
+def sort_itemsets(items: ItemSet) -> tuple[int, list[str]]:
     """Sort item sets by size, then by items."""
     return len(items), sorted(items)
 
 
-def item_set(text: str) -> ItemSet:
+def parse_itemset(text: str) -> ItemSet:
     """Read items that are separated by commas."""
     return frozenset(item.strip() for item in text.split(",") if item.strip())

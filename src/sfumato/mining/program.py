@@ -9,29 +9,29 @@ from typing import Any
 import numpy as np
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.mining.transactions import Flags, Ints, ItemSet, Transactions
-from sfumato.table.extras import optional_library
+from sfumato.mining.transactions import Flags, Ints, ItemSet, TransactionMatrix
+from sfumato.table.extras import import_optional
 
-MOST_VARIABLES = 60_000
+MAX_VARIABLES = 60_000
 
 
 @dataclass(frozen=True)
-class Amount:
+class LinearExpression:
     """A whole number that depends on the variables of the program."""
 
     constant: int
     terms: Mapping[int, int]
 
-    def times(self, factor: int) -> Amount:
+    def scale(self, factor: int) -> LinearExpression:
         """Multiply by a number."""
-        return Amount(self.constant * factor, {at: factor * each for at, each in self.terms.items()})
+        return LinearExpression(self.constant * factor, {at: factor * each for at, each in self.terms.items()})
 
-    def plus(self, other: Amount) -> Amount:
+    def add(self, other: LinearExpression) -> LinearExpression:
         """Add another amount."""
         terms = dict(self.terms)
         for at, each in other.terms.items():
             terms[at] = terms.get(at, 0) + each
-        return Amount(self.constant + other.constant, terms)
+        return LinearExpression(self.constant + other.constant, terms)
 
     def bounds(self) -> tuple[int, int]:
         """Return the smallest and the largest value, whatever variables from 0 to 1 are."""
@@ -40,14 +40,14 @@ class Amount:
         return self.constant + low, self.constant + high
 
 
-class Program:
+class IntegerProgram:
     """Variables from 0 to 1 and linear conditions, for HiGHS.
 
     A cell that may be deleted is a variable, 1 if it is kept. A transaction contains an item set if all its cells are
     kept: that product of cells is also a variable, tied to them by linear conditions. Equal products are shared.
     """
 
-    def __init__(self, transactions: Transactions, free: Flags) -> None:
+    def __init__(self, transactions: TransactionMatrix, free: Flags) -> None:
         self.transactions, self.free = transactions, free
         rows, columns = np.nonzero(free)
         cells = zip(rows.tolist(), columns.tolist(), strict=True)
@@ -56,56 +56,56 @@ class Program:
         self._products: dict[tuple[int, tuple[int, ...]], int] = {}
         self._conditions: list[tuple[Mapping[int, int], float, float]] = []
 
-    def choice(self, *, whole: bool = True) -> int:
+    def add_variable(self, *, whole: bool = True) -> int:
         """Add a variable."""
-        if len(self.whole) >= MOST_VARIABLES:
+        if len(self.whole) >= MAX_VARIABLES:
             raise InfeasibleError(
-                f"The exact program has more than {MOST_VARIABLES:,} variables; use the method 'border' instead."
+                f"The exact program has more than {MAX_VARIABLES:,} variables; use the method 'border' instead."
             )
         self.whole.append(whole)
         return len(self.whole) - 1
 
-    def support(self, items: ItemSet) -> Amount:
+    def support(self, items: ItemSet) -> LinearExpression:
         """Return the support of an item set."""
         columns = np.array(self.transactions.columns(items))
-        rows = np.flatnonzero(self.transactions.holding(items))
+        rows = np.flatnonzero(self.transactions.supporting(items))
         free = self.free[np.ix_(rows, columns)]
         touched = free.any(axis=1)
         terms: dict[int, int] = {}
         for row, which in zip(rows[touched].tolist(), free[touched], strict=True):
             at = self._product(row, tuple(columns[which].tolist()))
             terms[at] = terms.get(at, 0) + 1
-        return Amount(int((~touched).sum()), terms)
+        return LinearExpression(int((~touched).sum()), terms)
 
     def _product(self, row: int, columns: tuple[int, ...]) -> int:
         factors = [self.cells[row, column] for column in columns]
         if len(factors) == 1:
             return factors[0]
         if (row, columns) not in self._products:
-            made = self.choice(whole=False)
+            made = self.add_variable(whole=False)
             for factor in factors:
                 self._conditions.append(({made: 1, factor: -1}, -np.inf, 0))
             self._conditions.append(({made: 1, **dict.fromkeys(factors, -1)}, 1 - len(factors), np.inf))
             self._products[row, columns] = made
         return self._products[row, columns]
 
-    def at_most(self, amount: Amount, bound: int, *, unless: Iterable[Amount] = ()) -> None:
+    def at_most(self, amount: LinearExpression, bound: int, *, unless: Iterable[LinearExpression] = ()) -> None:
         """Require an upper bound, unless one of some variables (amounts of 0 or 1) is 1."""
         room = max(0, amount.bounds()[1] - bound)
         for each in unless:
-            amount = amount.plus(each.times(-room))
+            amount = amount.add(each.scale(-room))
         self._conditions.append((amount.terms, -np.inf, bound - amount.constant))
 
-    def at_least(self, amount: Amount, bound: int, *, unless: Iterable[Amount] = ()) -> None:
+    def at_least(self, amount: LinearExpression, bound: int, *, unless: Iterable[LinearExpression] = ()) -> None:
         """Require a lower bound, unless one of some variables (amounts of 0 or 1) is 1."""
-        self.at_most(amount.times(-1), -bound, unless=unless)
+        self.at_most(amount.scale(-1), -bound, unless=unless)
 
-    def solve(self, costs: Amount) -> Ints | None:
+    def solve(self, costs: LinearExpression) -> Ints | None:
         """Find values of all variables with the smallest cost; None if there are none.
 
         What the solver finds is checked in whole numbers: the solver's own arithmetic is not exact.
         """
-        highs = optional_library("highspy", extra="rules", error=InvalidParameterError)
+        highs = import_optional("highspy", extra="rules", error=InvalidParameterError)
         solver = highs.Highs()
         solver.setOptionValue("output_flag", False)  # noqa: FBT003 - the name says it
         solver.setOptionValue("mip_rel_gap", 0.0)
@@ -115,11 +115,11 @@ class Program:
         if status == highs.HighsModelStatus.kInfeasible:
             return None
         values: Ints = np.rint(np.array(solver.getSolution().col_value)).astype(np.int64)
-        if status != highs.HighsModelStatus.kOptimal or not self._kept_by(values):
+        if status != highs.HighsModelStatus.kOptimal or not self._verify_solution(values):
             raise InfeasibleError("The solver found no exact solution; use the method 'border' instead.")
         return values
 
-    def _model(self, highs: Any, costs: Amount) -> Any:
+    def _model(self, highs: Any, costs: LinearExpression) -> Any:
         """Convert the program to the form that HiGHS reads."""
         width = len(self.whole)
         objective = np.zeros(width)
@@ -139,14 +139,14 @@ class Program:
         model.integrality_ = [kinds[whole] for whole in self.whole]
         return model
 
-    def _kept_by(self, values: Ints) -> bool:
+    def _verify_solution(self, values: Ints) -> bool:
         """Check all conditions in whole numbers."""
         return all(
             low <= sum(each * int(values[at]) for at, each in terms.items()) <= high
             for terms, low, high in self._conditions
         )
 
-    def kept(self, values: Ints) -> Flags:
+    def retained_cells(self, values: Ints) -> Flags:
         """Return the cells that a solution leaves."""
         matrix = self.transactions.matrix.copy()
         for (row, column), at in self.cells.items():
@@ -154,16 +154,16 @@ class Program:
         return matrix
 
 
-def one(variable: int) -> Amount:
+def as_expression(variable: int) -> LinearExpression:
     """Return a variable as an amount."""
-    return Amount(0, {variable: 1})
+    return LinearExpression(0, {variable: 1})
 
 
-def zero_if(variable: int) -> Amount:
+def complement(variable: int) -> LinearExpression:
     """Return the complement of a variable of 0 or 1 as an amount."""
-    return Amount(1, {variable: -1})
+    return LinearExpression(1, {variable: -1})
 
 
-def total(variables: Iterable[int], factor: int = 1) -> Amount:
+def sum_variables(variables: Iterable[int], factor: int = 1) -> LinearExpression:
     """Sum variables."""
-    return Amount(0, dict.fromkeys(variables, factor))
+    return LinearExpression(0, dict.fromkeys(variables, factor))

@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.mining.trees import Flags, Ints, PublishedTree, reached
+from sfumato.mining.trees import Flags, Ints, PublishedTree, rows_reaching
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpanAudit:
+class TreeAudit:
     """The number of training records in each span, and of leaves whose counts differ from those of the records.
 
     A span is the set of leaves that a person may be in, to an adversary who knows her public columns.
@@ -32,10 +32,10 @@ class SpanAudit:
     def __repr__(self) -> str:
         said = "holds" if self.holds else "DOES NOT HOLD"
         smallest = int(self.sizes.min())
-        return f"<SpanAudit: {said}, {len(self.sizes):,} spans, the smallest of {smallest:,} records (k = {self.k})>"
+        return f"<TreeAudit: {said}, {len(self.sizes):,} spans, the smallest of {smallest:,} records (k = {self.k})>"
 
 
-def audit_tree(tree: PublishedTree, data: Frame) -> SpanAudit:
+def audit_tree(tree: PublishedTree, data: Frame) -> TreeAudit:
     """Find the span of every training record from the tree alone, and count.
 
     Parameters
@@ -51,12 +51,14 @@ def audit_tree(tree: PublishedTree, data: Frame) -> SpanAudit:
     if missing:
         raise SchemaError(f"The training records have no column {missing[0]!r}, which the tree uses.")
     paths = [path for path, _ in tree.leaves()]
-    possible = np.column_stack([reached(path, table, public_only=True) for path in paths])
+    possible = np.column_stack([rows_reaching(path, table, public_only=True) for path in paths])
     _, sizes = np.unique(possible, axis=0, return_counts=True)
-    false = sum(_counts(tree, table, reached(path, table)) != leaf.counts for path, leaf in tree.leaves())
-    return SpanAudit(sizes.astype(np.int64), tree.k, false)
+    false = sum(
+        _span_class_counts(tree, table, rows_reaching(path, table)) != leaf.counts for path, leaf in tree.leaves()
+    )
+    return TreeAudit(sizes.astype(np.int64), tree.k, false)
 
 
-def _counts(tree: PublishedTree, table: pa.Table, inside: Flags) -> tuple[int, ...]:
-    shown = np.array(texts(table[tree.target]).to_pylist(), dtype=object)[inside]
+def _span_class_counts(tree: PublishedTree, table: pa.Table, inside: Flags) -> tuple[int, ...]:
+    shown = np.array(format_values(table[tree.target]).to_pylist(), dtype=object)[inside]
     return tuple(int((shown == name).sum()) for name in tree.classes)

@@ -12,17 +12,17 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 ItemSet = frozenset[str]
-IntoTransactions: TypeAlias = "Transactions | Sequence[Iterable[object]] | Frame"
+IntoTransactions: TypeAlias = "TransactionMatrix | Sequence[Iterable[object]] | Frame"
 LONG_COLUMNS = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transactions:
+class TransactionMatrix:
     """Transactions in rows, items in columns; `unknown` cells, if any, may or may not have the item.
 
     `names` are the names of the transactions, if they have any.
@@ -38,7 +38,7 @@ class Transactions:
             object.__setattr__(self, "unknown", np.zeros_like(self.matrix))
 
     @classmethod
-    def of(cls, data: IntoTransactions) -> Transactions:
+    def from_data(cls, data: IntoTransactions) -> TransactionMatrix:
         """Read transactions in any of three forms.
 
         Parameters
@@ -47,25 +47,25 @@ class Transactions:
 
         Examples
         --------
-        >>> Transactions.of([["bread", "milk"], ["bread"]])
+        >>> TransactionMatrix.of([["bread", "milk"], ["bread"]])
         <Transactions: 2 transactions, 2 items>
         """
-        if isinstance(data, Transactions):
+        if isinstance(data, TransactionMatrix):
             return data
         if isinstance(data, Sequence) and not isinstance(data, str | bytes):
-            return cls._of_lists(data)
+            return cls._from_lists(data)
         table, _ = to_arrow(cast("Frame", data))
         kinds = [column.type for column in table.columns]
         if kinds and all(pa.types.is_boolean(kind) for kind in kinds):
-            return cls._of_flags(table)
+            return cls._from_flags(table)
         if len(kinds) == LONG_COLUMNS:
-            return cls._of_pairs(table)
+            return cls._from_pairs(table)
         raise SchemaError(
             "Transactions must be lists of items, a table of boolean columns, or two columns: transaction and item."
         )
 
     @classmethod
-    def _of_lists(cls, lists: Sequence[Iterable[object]]) -> Transactions:
+    def _from_lists(cls, lists: Sequence[Iterable[object]]) -> TransactionMatrix:
         if any(isinstance(each, str | bytes) or not isinstance(each, Iterable) for each in lists):
             raise SchemaError("Every transaction must be a list of items.")
         sets = [[str(item) for item in each] for each in lists]
@@ -74,27 +74,27 @@ class Transactions:
         matrix = np.zeros((len(sets), len(items)), dtype=np.bool_)
         for row, each in enumerate(sets):
             matrix[row, [place[item] for item in each]] = True
-        return _filled(cls(items, matrix))
+        return _check_not_empty(cls(items, matrix))
 
     @classmethod
-    def _of_flags(cls, table: pa.Table) -> Transactions:
+    def _from_flags(cls, table: pa.Table) -> TransactionMatrix:
         items = tuple(table.column_names)
         held = [np.asarray(table[name].fill_null(False)) for name in items]  # noqa: FBT003 - an Arrow function
         lost = [np.asarray(table[name].is_null()) for name in items]
-        return _filled(cls(items, np.column_stack(held), np.column_stack(lost)))
+        return _check_not_empty(cls(items, np.column_stack(held), np.column_stack(lost)))
 
     @classmethod
-    def _of_pairs(cls, table: pa.Table) -> Transactions:
+    def _from_pairs(cls, table: pa.Table) -> TransactionMatrix:
         if any(column.null_count for column in table.columns):
             raise SchemaError("The table of transactions and items has missing cells; drop those rows.")
-        who, what = (texts(column).dictionary_encode() for column in table.columns)
+        who, what = (format_values(column).dictionary_encode() for column in table.columns)
         items = what.dictionary.to_pylist()
         order = np.argsort(np.array(items, dtype=object), kind="stable")
         rank = np.empty(len(items), dtype=np.int64)
         rank[order] = np.arange(len(items))
         matrix = np.zeros((len(who.dictionary), len(items)), dtype=np.bool_)
         matrix[who.indices.to_numpy(), rank[what.indices.to_numpy()]] = True
-        return _filled(cls(tuple(items[i] for i in order), matrix, names=tuple(who.dictionary.to_pylist())))
+        return _check_not_empty(cls(tuple(items[i] for i in order), matrix, names=tuple(who.dictionary.to_pylist())))
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -113,18 +113,18 @@ class Transactions:
             raise SchemaError(f"{strange} of {len(wanted)} items of a pattern do not occur in any transaction.")
         return [place[item] for item in wanted]
 
-    def holding(self, items: Iterable[str], *, perhaps: bool = False) -> Flags:
+    def supporting(self, items: Iterable[str], *, perhaps: bool = False) -> Flags:
         """Return which transactions contain all items, certainly or possibly."""
         cells = self.matrix | self.unknown if perhaps else self.matrix
         return np.asarray(cells[:, self.columns(items)].all(axis=1))
 
     def support(self, items: Iterable[str], *, perhaps: bool = False) -> int:
         """Count the transactions that contain all items, certainly or possibly."""
-        return int(self.holding(items, perhaps=perhaps).sum())
+        return int(self.supporting(items, perhaps=perhaps).sum())
 
-    def with_cells(self, matrix: Flags, unknown: Flags | None = None) -> Transactions:
+    def with_cells(self, matrix: Flags, unknown: Flags | None = None) -> TransactionMatrix:
         """Return the same transactions with other cells."""
-        return Transactions(self.items, matrix, np.zeros_like(matrix) if unknown is None else unknown, self.names)
+        return TransactionMatrix(self.items, matrix, np.zeros_like(matrix) if unknown is None else unknown, self.names)
 
     def read_as(self, unknown: Literal["absent", "present"] | None) -> Flags:
         """Return who holds what if unknown cells are read so; refuse to drop them without a word."""
@@ -155,7 +155,7 @@ class Transactions:
         return pa.table({"transaction": names.take(pa.array(row)), "item": items.take(pa.array(column))})
 
 
-def _filled(transactions: Transactions) -> Transactions:
+def _check_not_empty(transactions: TransactionMatrix) -> TransactionMatrix:
     """Refuse transactions without any item."""
     if not transactions.matrix.size:
         raise SchemaError("There are no transactions with items; there is nothing to mine.")

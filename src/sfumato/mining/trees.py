@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class TreeQuestion:
+class TreeTest:
     """A test of one column: is a number at least `cut`, or is a text `value`? A missing cell answers no.
 
     `public` says whether an adversary may know the column.
@@ -31,7 +31,7 @@ class TreeQuestion:
     cut: float | None = None
     value: str | None = None
 
-    def answers(self, table: pa.Table) -> Flags:
+    def evaluate(self, table: pa.Table) -> Flags:
         """Answer for every record."""
         column = table[self.column]
         if self.cut is not None:
@@ -39,7 +39,7 @@ class TreeQuestion:
                 raise SchemaError(f"Column {self.column!r} does not contain numbers; the tree was grown on numbers.")
             held = pc.greater_equal(column.cast(pa.float64(), safe=False), self.cut)
         else:
-            held = pc.equal(texts(column), self.value)
+            held = pc.equal(format_values(column), self.value)
         yes: Flags = np.asarray(held.fill_null(False))  # noqa: FBT003 - an Arrow function
         return yes
 
@@ -62,15 +62,15 @@ class Leaf:
 
 
 @dataclass(frozen=True, repr=False)
-class Fork:
+class InnerNode:
     """A question, and what follows each answer."""
 
-    question: TreeQuestion
-    yes: Fork | Leaf
-    no: Fork | Leaf
+    question: TreeTest
+    yes: InnerNode | Leaf
+    no: InnerNode | Leaf
 
 
-Path = tuple[tuple[TreeQuestion, bool], ...]
+Path = tuple[tuple[TreeTest, bool], ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,13 +82,13 @@ class PublishedTree:
 
     target: str
     classes: tuple[str, ...]
-    root: Fork | Leaf
+    root: InnerNode | Leaf
     k: int
     smallest_span: int
 
     def leaves(self) -> Iterator[tuple[Path, Leaf]]:
         """Yield every leaf with the questions and answers that lead to it."""
-        waiting: list[tuple[Path, Fork | Leaf]] = [((), self.root)]
+        waiting: list[tuple[Path, InnerNode | Leaf]] = [((), self.root)]
         while waiting:
             path, node = waiting.pop()
             if isinstance(node, Leaf):
@@ -102,12 +102,12 @@ class PublishedTree:
         table = to_arrow(data)[0]
         found = np.zeros(table.num_rows, dtype=np.int64)
         for path, leaf in self.leaves():
-            found[reached(path, table)] = int(np.argmax(leaf.counts))
+            found[rows_reaching(path, table)] = int(np.argmax(leaf.counts))
         return [self.classes[code] for code in found.tolist()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain values: this is what is published."""
-        return {"target": self.target, "classes": list(self.classes), "k": self.k, "tree": _plain(self.root)}
+        return {"target": self.target, "classes": list(self.classes), "k": self.k, "tree": _node_to_dict(self.root)}
 
     def describe(self) -> str:
         """Format the tree as indented lines, with the class counts of its leaves."""
@@ -118,12 +118,12 @@ class PublishedTree:
         return f"<PublishedTree: {count} leaves, smallest span {self.smallest_span:,} records (k = {self.k})>"
 
 
-def reached(path: Path, table: pa.Table, *, public_only: bool = False) -> Flags:
+def rows_reaching(path: Path, table: pa.Table, *, public_only: bool = False) -> Flags:
     """Return which records follow a path; by public questions alone, which records may follow it."""
     inside = np.ones(table.num_rows, dtype=np.bool_)
     for question, answer in path:
         if question.public or not public_only:
-            inside &= question.answers(table) == answer
+            inside &= question.evaluate(table) == answer
     return inside
 
 
@@ -132,13 +132,13 @@ def is_numeric(type_: pa.DataType) -> bool:
     return bool(pa.types.is_integer(type_) or pa.types.is_floating(type_))
 
 
-def _plain(node: Fork | Leaf) -> Mapping[str, object]:
+def _node_to_dict(node: InnerNode | Leaf) -> Mapping[str, object]:
     if isinstance(node, Leaf):
         return {"counts": list(node.counts)}
-    return {"question": node.question.to_dict(), "yes": _plain(node.yes), "no": _plain(node.no)}
+    return {"question": node.question.to_dict(), "yes": _node_to_dict(node.yes), "no": _node_to_dict(node.no)}
 
 
-def _lines(node: Fork | Leaf, classes: tuple[str, ...], indent: str) -> Iterator[str]:
+def _lines(node: InnerNode | Leaf, classes: tuple[str, ...], indent: str) -> Iterator[str]:
     if isinstance(node, Leaf):
         shown = ", ".join(f"{name} {count}" for name, count in zip(classes, node.counts, strict=True) if count)
         yield f"{indent}{shown or 'nobody'}"

@@ -1,5 +1,5 @@
 from .alpha_k_anonymity import AlphaKAnonymity as AlphaKAnonymity
-from .base import PrivacyModel as PrivacyModel
+from .base import GroupModel as GroupModel
 from .beta_likeness import BetaLikeness as BetaLikeness
 from .confidence_bounding import ConfidenceBounding as ConfidenceBounding
 from .delta_disclosure import DeltaDisclosure as DeltaDisclosure
@@ -19,9 +19,9 @@ from .nt_closeness import NTCloseness as NTCloseness
 from .p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity as PPlusSensitiveKAnonymity
 from .p_sensitive_k_anonymity import PSensitiveKAnonymity as PSensitiveKAnonymity
 from .recursive_l_diversity import RecursiveLDiversity as RecursiveLDiversity
-from .requirements import without_implied as without_implied
-from .series_exposure import SeriesExposure as SeriesExposure
+from .requirements import drop_implied as drop_implied
+from .series_exposure import BoundedSeriesDisclosure as BoundedSeriesDisclosure
 from .series_model import SeriesModel as SeriesModel
 from .t_closeness import TCloseness as TCloseness
-from .words import ModelWords as ModelWords
+from .words import ModelDescription as ModelDescription
 from .xy_anonymity import XYAnonymity as XYAnonymity

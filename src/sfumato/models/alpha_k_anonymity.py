@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.confidence_bounding import ConfidenceBounding
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.words import SHARE, ModelWords
-from sfumato.validation import is_number, is_whole, require
+from sfumato.models.words import SHARE, ModelDescription
+from sfumato.validation import is_finite_number, is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -44,7 +44,7 @@ class AlphaKAnonymity(Conjunction):
     --------
     >>> from sfumato.core.groups import Groups
     >>> groups = Groups.from_counts(disease=[[2, 1, 1], [3, 1, 0], [1, 1, 0]])
-    >>> AlphaKAnonymity(alpha=0.5, k=3, sensitive="disease").kept_by(groups)
+    >>> AlphaKAnonymity(alpha=0.5, k=3, sensitive="disease").satisfied_by(groups)
     array([ True, False, False])
     """
 
@@ -52,7 +52,7 @@ class AlphaKAnonymity(Conjunction):
     reference = "Wong, Li, Fu, Wang 2006, https://doi.org/10.1145/1150402.1150499"
     monotone = True
     stricter: ClassVar = {"alpha": "smaller", "k": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="(alpha,k)-anonymity",
         level=SHARE,
         promise="{Group} holds at least {k} records, and no value of “{sensitive}” accounts for more than "
@@ -72,8 +72,8 @@ class AlphaKAnonymity(Conjunction):
 
     def __post_init__(self) -> None:
         expected = "a number above 0 and at most 1"
-        require(is_number(self.alpha) and 0 < self.alpha <= 1, self, "alpha", expected, self.alpha)
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_finite_number(self.alpha) and 0 < self.alpha <= 1, self, "alpha", expected, self.alpha)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         if self.values is not None:
             values = (self.values,) if isinstance(self.values, str) else self.values
@@ -88,7 +88,7 @@ class AlphaKAnonymity(Conjunction):
         return f"AlphaKAnonymity(alpha={self.alpha}, k={self.k}, sensitive={self.sensitive!r}{values})"
 
     @property
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """The number of records, and the share of every protected value."""
         bounds = self.alpha if self.values is None else dict.fromkeys(self.values, self.alpha)
         return KAnonymity(k=self.k), ConfidenceBounding(bounds=bounds, sensitive=self.sensitive)

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.groups import Counts, Groups
-from sfumato.models.words import ModelWords
+from sfumato.models.words import ModelDescription
 
 Levels = npt.NDArray[np.float64]
 
 
-class PrivacyModel(ABC):
+class GroupModel(ABC):
     """A promise about groups of records: a level that every group must reach, or must not exceed.
 
     Class attributes, each checked by the conformance suite:
@@ -40,9 +40,9 @@ class PrivacyModel(ABC):
     extendable: ClassVar[bool] = False
     compares_with_table: ClassVar[bool] = False
     numeric: ClassVar[bool] = False
-    of_buckets: ClassVar[bool] = False
+    applies_to_buckets: ClassVar[bool] = False
     stricter: ClassVar[Mapping[str, Literal["larger", "smaller"]]]
-    words: ClassVar[ModelWords | None] = None
+    description: ClassVar[ModelDescription | None] = None
 
     @property
     @abstractmethod
@@ -50,11 +50,11 @@ class PrivacyModel(ABC):
         """The level that is required."""
 
     @abstractmethod
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Compute the level that every group reaches."""
 
     @property
-    def attributes(self) -> tuple[str, ...]:
+    def sensitive_attributes(self) -> tuple[str, ...]:
         """The sensitive attributes whose histograms the model reads."""
         sensitive = getattr(self, "sensitive", None)
         return (sensitive,) if isinstance(sensitive, str) else ()
@@ -65,7 +65,7 @@ class PrivacyModel(ABC):
         return ()
 
     @property
-    def named_values(self) -> tuple[str, ...]:
+    def protected_values(self) -> tuple[str, ...]:
         """The sensitive values that the model protects by name; a search refuses those that do not occur."""
         return ()
 
@@ -79,40 +79,40 @@ class PrivacyModel(ABC):
         """Whether groups are compared with the original table, whose values only its owner knows."""
         return False
 
-    def compared_to(self, original: Groups) -> Self:  # noqa: ARG002 - only models that need the original look at it
+    def with_reference(self, original: Groups) -> Self:  # noqa: ARG002 - only models that need the original look at it
         """Return the model for groups of a table, given all records of its original as one group."""
         return self
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A size below which no group can be valid."""
         return 1
 
-    def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
+    def satisfied_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
         """Return for every group whether it keeps the promise."""
-        return self.kept_at(self.level(groups))
+        return self.satisfies(self.levels(groups))
 
-    def kept_at(self, level: Levels) -> npt.NDArray[np.bool_]:
+    def satisfies(self, level: Levels) -> npt.NDArray[np.bool_]:
         """Return which levels are on the safe side of the limit."""
         if self.bound == "min":
             return level > self.limit if self.strict else level >= self.limit
         return level < self.limit if self.strict else level <= self.limit
 
-    def lost_in_parts(self, groups: Groups) -> Counts:
+    def min_violating_records(self, groups: Groups) -> Counts:
         """Bound from below how many records of every group are in invalid parts, however the group is split.
 
         Parts are compared with the same table as groups. What a search rules out by such a bound stays unchecked, so a
         model that overrides this errs on the side of too few records.
         """
         if self.extendable:
-            return np.where(self.kept_by(groups), 0, groups.sizes)
-        return np.where(self.kept_by(groups), 0, 1) if self.monotone else np.zeros(len(groups), dtype=np.int64)
+            return np.where(self.satisfied_by(groups), 0, groups.sizes)
+        return np.where(self.satisfied_by(groups), 0, 1) if self.monotone else np.zeros(len(groups), dtype=np.int64)
 
     def margin(self, level: Levels) -> Levels:
         """Return how far levels are on the safe side of the limit; negative if the promise is broken."""
         return level - self.limit if self.bound == "min" else self.limit - level
 
-    def worst(self, level: Levels) -> float:
+    def worst_level(self, level: Levels) -> float:
         """Find the worst level among groups; the best possible level if there is no group."""
         if not len(level):
             return np.inf if self.bound == "min" else 0.0

@@ -8,16 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Counts, Groups
-from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.base import GroupModel, Levels
 from sfumato.models.distances.gains import relative_gains
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, require
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, require
 
 ROUNDED_DOWN = 1 - 1e-15
 
 
 @dataclass(frozen=True, kw_only=True)
-class BetaLikeness(PrivacyModel):
+class BetaLikeness(GroupModel):
     r"""Bound the gain of each sensitive value in every group, relative to its share in the table, by beta [1]_.
 
     With $q$ the share of a value in a group and $p$ its share in the table, every value with $q > p$ must satisfy
@@ -59,7 +59,7 @@ class BetaLikeness(PrivacyModel):
     compares_with_table = True
     monotone = True
     stricter: ClassVar = {"beta": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="beta-likeness",
         level="largest gain over the table, in the worst group",
         promise="In {group}, the share of a value of “{sensitive}” exceeds its share in the whole table by at most "
@@ -77,7 +77,7 @@ class BetaLikeness(PrivacyModel):
     enhanced: bool = False
 
     def __post_init__(self) -> None:
-        require(is_number(self.beta) and self.beta > 0, self, "beta", "a number above 0", self.beta)
+        require(is_finite_number(self.beta) and self.beta > 0, self, "beta", "a number above 0", self.beta)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         require(isinstance(self.enhanced, bool), self, "enhanced", "true or false", self.enhanced)
 
@@ -86,7 +86,7 @@ class BetaLikeness(PrivacyModel):
         """The largest gain."""
         return self.beta
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Compute the largest gain of every group."""
         counts, totals = groups.histograms[self.sensitive], groups.totals[self.sensitive]
         rows, sizes, table = counts.rows, counts.sizes, int(totals.sum())

@@ -10,16 +10,16 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.known_values import domain_of, require_mapping
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.known_values import check_mapping, get_domain
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, require
 
 ROUNDING = 1e-9  # 1/49 is a little less than a 49th
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ConfidenceBounding(PrivacyModel):
+class ConfidenceBounding(GroupModel):
     r"""Bound the share of each sensitive value in every group, by one number or one per value [1]_.
 
     An adversary who knows a person's group then concludes that the person has value $s$ with a confidence of
@@ -48,7 +48,7 @@ class ConfidenceBounding(PrivacyModel):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[2, 1, 1], [3, 1, 1]])
-    >>> ConfidenceBounding(bounds=0.5, sensitive="disease").kept_by(groups)
+    >>> ConfidenceBounding(bounds=0.5, sensitive="disease").satisfied_by(groups)
     array([ True, False])
     """
 
@@ -57,7 +57,7 @@ class ConfidenceBounding(PrivacyModel):
     bound = "max"
     monotone = True
     stricter: ClassVar = {"bounds": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="confidence bounding",
         level="largest share, or quotient of a share and its bound, in the worst group",
         promise="In {group}, values of “{sensitive}” hold at most this share of the records: {bounds}.",
@@ -70,7 +70,7 @@ class ConfidenceBounding(PrivacyModel):
 
     def __post_init__(self) -> None:
         if isinstance(self.bounds, Mapping):
-            require_mapping(self, "bounds", self.bounds, "numbers above 0 and at most 1", _is_share)
+            check_mapping(self, "bounds", self.bounds, "numbers above 0 and at most 1", _is_share)
             object.__setattr__(self, "bounds", dict(self.bounds))
         else:
             expected = "a number above 0 and at most 1, or one such number per value"
@@ -87,23 +87,23 @@ class ConfidenceBounding(PrivacyModel):
         return 1 if isinstance(self.bounds, Mapping) else self.bounds
 
     @property
-    def named_values(self) -> tuple[str, ...]:
+    def protected_values(self) -> tuple[str, ...]:
         """The values with a bound of their own."""
         return tuple(self.bounds) if isinstance(self.bounds, Mapping) else ()
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A value that occurs has at least one record."""
         return 1 if isinstance(self.bounds, Mapping) else math.ceil(1 / self.bounds - ROUNDING)
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Compute the largest share, or the largest ratio of a share to its bound, of every group."""
         counts = groups.histograms[self.sensitive]
         rows, sizes = counts.rows, np.maximum(counts.sizes, 1)
         shares = (counts.counts + counts.missing[rows]) / sizes[rows]
         unseen = counts.missing / sizes
         if isinstance(self.bounds, Mapping):
-            domain = domain_of(self, groups, self.sensitive)
+            domain = get_domain(self, groups, self.sensitive)
             bounds = np.full(counts.width, np.inf)
             bounds[: len(domain)] = [self.bounds.get(text, np.inf) for text in domain.texts]
             if domain.same is not None:  # the smallest bound of all that look alike
@@ -114,4 +114,4 @@ class ConfidenceBounding(PrivacyModel):
 
 
 def _is_share(value: object) -> bool:
-    return is_number(value) and 0 < value <= 1  # type: ignore[operator]  # a number
+    return is_finite_number(value) and 0 < value <= 1  # type: ignore[operator]  # a number

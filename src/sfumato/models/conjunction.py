@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.groups import Counts, Groups
-from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.base import GroupModel, Levels
 
 JUST_BELOW = np.nextafter(1.0, 0.0)
 
 
-class Conjunction(PrivacyModel):
+class Conjunction(GroupModel):
     """A promise that holds if all its parts hold.
 
     The level of a group is the smallest of its parts' levels, each relative to the limit of the part: level over
@@ -25,7 +25,7 @@ class Conjunction(PrivacyModel):
 
     @property
     @abstractmethod
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """The models that must all hold."""
 
     @property
@@ -34,9 +34,9 @@ class Conjunction(PrivacyModel):
         return 1
 
     @property
-    def attributes(self) -> tuple[str, ...]:
+    def sensitive_attributes(self) -> tuple[str, ...]:
         """The sensitive attributes of all parts."""
-        return tuple(dict.fromkeys(name for part in self.parts for name in part.attributes))
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.sensitive_attributes))
 
     @property
     def needs_population(self) -> bool:
@@ -44,31 +44,31 @@ class Conjunction(PrivacyModel):
         return any(part.needs_population for part in self.parts)
 
     @property
-    def named_values(self) -> tuple[str, ...]:
+    def protected_values(self) -> tuple[str, ...]:
         """The values that any part protects by name."""
-        return tuple(dict.fromkeys(value for part in self.parts for value in part.named_values))
+        return tuple(dict.fromkeys(value for part in self.parts for value in part.protected_values))
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """The largest of the minimum sizes of the parts."""
-        return max(part.smallest_group for part in self.parts)
+        return max(part.min_group_size for part in self.parts)
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Compute the smallest level over the parts, relative to their limits."""
-        return np.asarray(np.minimum.reduce([_share(part, groups) for part in self.parts]))
+        return np.asarray(np.minimum.reduce([_relative_level(part, groups) for part in self.parts]))
 
-    def kept_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
+    def satisfied_by(self, groups: Groups) -> npt.NDArray[np.bool_]:
         """Return for every group whether it keeps all parts."""
-        return np.asarray(np.logical_and.reduce([part.kept_by(groups) for part in self.parts]))
+        return np.asarray(np.logical_and.reduce([part.satisfied_by(groups) for part in self.parts]))
 
-    def lost_in_parts(self, groups: Groups) -> Counts:
+    def min_violating_records(self, groups: Groups) -> Counts:
         """Take for every group the largest number over the parts of the model."""
-        return np.asarray(np.maximum.reduce([part.lost_in_parts(groups) for part in self.parts]))
+        return np.asarray(np.maximum.reduce([part.min_violating_records(groups) for part in self.parts]))
 
 
-def _share(part: PrivacyModel, groups: Groups) -> Levels:
+def _relative_level(part: GroupModel, groups: Groups) -> Levels:
     """Divide the level by the limit, or the limit by the level: at least 1 if and only if the part holds."""
-    level = part.level(groups)
+    level = part.levels(groups)
     limit = np.full_like(level, part.limit)
     good, bad = (level, limit) if part.bound == "min" else (limit, level)
     share = np.full_like(level, np.inf)

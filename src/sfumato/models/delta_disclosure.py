@@ -9,16 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Counts, Groups, Histogram
-from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.base import GroupModel, Levels
 from sfumato.models.distances.gains import relative_gains
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, require
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, require
 
 DOUBT = 1e-14
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeltaDisclosure(PrivacyModel):
+class DeltaDisclosure(GroupModel):
     r"""Bound the logarithm of the ratio between a value's share in a group and in the table by delta [1]_.
 
     With $q$ the share of a value in a group and $p$ its share in the table, every value of the table must satisfy
@@ -52,7 +52,7 @@ class DeltaDisclosure(PrivacyModel):
     >>> groups = Groups.from_counts(disease=[[3, 3], [2, 4], [1, 0]])
     >>> DeltaDisclosure(delta=1, sensitive="disease").level(groups).round(2)
     array([0.12, 0.47,  inf])
-    >>> DeltaDisclosure(delta=1.5, sensitive="disease", present_only=True).kept_by(groups)
+    >>> DeltaDisclosure(delta=1.5, sensitive="disease", present_only=True).satisfied_by(groups)
     array([ True,  True,  True])
     """
 
@@ -62,7 +62,7 @@ class DeltaDisclosure(PrivacyModel):
     compares_with_table = True
     strict = True
     stricter: ClassVar = {"delta": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="delta-disclosure privacy",
         level="largest change from the table, in bits, in the worst group",
         promise="In {group}, each value of “{sensitive}” is less than 2 to the power of {delta} times as frequent, or "
@@ -80,7 +80,7 @@ class DeltaDisclosure(PrivacyModel):
     present_only: bool = False
 
     def __post_init__(self) -> None:
-        require(is_number(self.delta) and self.delta > 0, self, "delta", "a number above 0", self.delta)
+        require(is_finite_number(self.delta) and self.delta > 0, self, "delta", "a number above 0", self.delta)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         require(isinstance(self.present_only, bool), self, "present_only", "true or false", self.present_only)
 
@@ -94,7 +94,7 @@ class DeltaDisclosure(PrivacyModel):
         """The bound that the logarithm must stay below."""
         return self.delta
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Compute the largest absolute logarithm of every group."""
         counts, totals = groups.histograms[self.sensitive], groups.totals[self.sensitive]
         rows, table = counts.rows, int(totals.sum())
@@ -104,14 +104,14 @@ class DeltaDisclosure(PrivacyModel):
             more = _bits(counts.counts + counts.missing[rows], sizes, expected, table)
             level = np.maximum(level, counts.reduce(np.maximum, more))
             if self.present_only:
-                level = np.maximum(level, _unseen(counts, totals))
+                level = np.maximum(level, _bound_for_missing_values(counts, totals))
         if not self.present_only:
             present = counts.reduce(np.add, (expected > 0).astype(np.int64))
             level[present < np.count_nonzero(totals)] = np.inf
         return np.where(np.abs(level - self.delta) <= DOUBT * self.delta, self.delta, level)
 
 
-def _unseen(counts: Histogram, totals: Counts) -> Levels:
+def _bound_for_missing_values(counts: Histogram, totals: Counts) -> Levels:
     """Bound the logarithm of a value that one or all missing cells may have, in groups with missing cells."""
     table, lost, sizes = int(totals.sum()), counts.missing > 0, counts.sizes
     rarest, commonest = totals.min(initial=table, where=totals > 0), totals.max(initial=0)

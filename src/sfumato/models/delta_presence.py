@@ -9,10 +9,10 @@ import numpy as np
 
 from sfumato.core.groups import Groups
 from sfumato.exceptions import SchemaError
-from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.base import GroupModel, Levels
 from sfumato.models.conjunction import Conjunction
-from sfumato.models.words import SHARE, ModelWords
-from sfumato.validation import is_number, require
+from sfumato.models.words import SHARE, ModelDescription
+from sfumato.validation import is_finite_number, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class DeltaPresence(Conjunction):
     Examples
     --------
     >>> groups = Groups(np.array([1, 3]), population=np.array([4, 4]))
-    >>> DeltaPresence(delta_min=0.1, delta_max=0.5).kept_by(groups)
+    >>> DeltaPresence(delta_min=0.1, delta_max=0.5).satisfied_by(groups)
     array([ True, False])
     """
 
@@ -47,7 +47,7 @@ class DeltaPresence(Conjunction):
     monotone = True
     extendable = False
     stricter: ClassVar = {"delta_min": "larger", "delta_max": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="delta-presence",
         level=SHARE,
         promise="Nobody of the population is known to be in the table with a probability below {delta_min} or above "
@@ -61,25 +61,25 @@ class DeltaPresence(Conjunction):
 
     def __post_init__(self) -> None:
         low, high = self.delta_min, self.delta_max
-        require(is_number(low) and 0 <= low <= 1, self, "delta_min", "a number from 0 to 1", low)
-        good = is_number(high) and low <= high <= 1
+        require(is_finite_number(low) and 0 <= low <= 1, self, "delta_min", "a number from 0 to 1", low)
+        good = is_finite_number(high) and low <= high <= 1
         require(good, self, "delta_max", f"a number from delta_min = {low:g} to 1", high)
 
     @property
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """No presence below the lowest probability, none above the highest."""
-        return LeastPresence(least=self.delta_min), HighestPresence(highest=self.delta_max)
+        return MinPresence(least=self.delta_min), MaxPresence(highest=self.delta_max)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeastPresence(PrivacyModel):
+class MinPresence(GroupModel):
     """The half of delta-presence that keeps absence uncertain."""
 
     name = "least-presence"
     reference = DeltaPresence.reference
     bound = "min"
     stricter: ClassVar = {"least": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="least presence",
         level="lowest probability of being in the table",
         stops="Membership: ruling out that a person is in the table.",
@@ -97,20 +97,20 @@ class LeastPresence(PrivacyModel):
         """The lowest probability of presence."""
         return self.least
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Divide records by people; certain absence of anybody counts for all groups."""
-        return np.zeros(len(groups)) if groups.uncovered else presence(groups)
+        return np.zeros(len(groups)) if groups.uncovered else presence_probabilities(groups)
 
 
 @dataclass(frozen=True, kw_only=True)
-class HighestPresence(PrivacyModel):
+class MaxPresence(GroupModel):
     """The half of delta-presence that keeps presence uncertain."""
 
     name = "highest-presence"
     reference = DeltaPresence.reference
     bound = "max"
     stricter: ClassVar = {"highest": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="highest presence",
         level="highest probability of being in the table",
         stops="Membership: being nearly sure that a person is in the table.",
@@ -128,12 +128,12 @@ class HighestPresence(PrivacyModel):
         """The highest probability of presence."""
         return self.highest
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Divide records by people, summed over all groups that cover a person, if known."""
-        return presence(groups) if groups.presence is None else groups.presence
+        return presence_probabilities(groups) if groups.presence is None else groups.presence
 
 
-def presence(groups: Groups) -> Levels:
+def presence_probabilities(groups: Groups) -> Levels:
     """Divide the records of every group by the people it covers."""
     if groups.population is None:
         raise SchemaError("DeltaPresence needs a population; give the audit a population table.")

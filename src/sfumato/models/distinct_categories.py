@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.known_values import categories_of
-from sfumato.models.words import ModelWords
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.known_values import category_codes
+from sfumato.models.words import ModelDescription
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistinctCategories(PrivacyModel):
+class DistinctCategories(GroupModel):
     r"""Require sensitive values of at least $\ell$ categories in every group [1]_.
 
     A missing value belongs to no category: it adds none to a group with a known one, whatever the policy.
@@ -38,7 +38,7 @@ class DistinctCategories(PrivacyModel):
     monotone = True
     extendable = True
     stricter: ClassVar = {"l": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="distinct categories",
         level="different categories or levels in the least diverse group",
         stops="Similarity: learning the category of a person's value because all values of the group are of one.",
@@ -54,13 +54,13 @@ class DistinctCategories(PrivacyModel):
         return self.l
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A group has at most as many categories as records."""
         return self.l
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Count the categories of every group."""
-        nodes = categories_of(self, groups, self.sensitive, self.categories)
-        coarse = groups.histograms[self.sensitive].coarsened(nodes)
+        nodes = category_codes(self, groups, self.sensitive, self.categories)
+        coarse = groups.histograms[self.sensitive].merge_values(nodes)
         named = coarse.codes < len(set(self.categories.values()))
         return np.maximum(coarse.reduce(np.add, named.astype(np.float64)), groups.sizes > 0)

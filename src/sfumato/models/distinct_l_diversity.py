@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_whole, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class DistinctLDiversity(PrivacyModel):
+class DistinctLDiversity(GroupModel):
     r"""Require at least $\ell$ different sensitive values in every group [1]_.
 
     An adversary who knows a person's group can then neither be sure of the person's value nor rule out all but
@@ -37,7 +37,7 @@ class DistinctLDiversity(PrivacyModel):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[9, 1, 0], [1, 1, 1]])
-    >>> DistinctLDiversity(l=3, sensitive="disease").kept_by(groups)
+    >>> DistinctLDiversity(l=3, sensitive="disease").satisfied_by(groups)
     array([False,  True])
     """
 
@@ -47,7 +47,7 @@ class DistinctLDiversity(PrivacyModel):
     monotone = True
     extendable = True
     stricter: ClassVar = {"l": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="distinct l-diversity",
         level="different values in the least diverse group",
         promise="{Group} shows at least {l} different values of “{sensitive}”.",
@@ -60,7 +60,7 @@ class DistinctLDiversity(PrivacyModel):
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_whole(self.l) and self.l >= 1, self, "l", "a whole number of at least 1", self.l)
+        require(is_integer(self.l) and self.l >= 1, self, "l", "a whole number of at least 1", self.l)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
@@ -69,10 +69,10 @@ class DistinctLDiversity(PrivacyModel):
         return self.l
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A group has at most as many values as records."""
         return self.l
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Count the different values of every group."""
-        return np.diff(groups.histograms[self.sensitive].folded.offsets).astype(np.float64)
+        return np.diff(groups.histograms[self.sensitive].worst_case.offsets).astype(np.float64)

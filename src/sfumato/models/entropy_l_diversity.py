@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, require
 
 NEAR = 1e-9  # far above the rounding error of a level
 MOST_BITS = 1 << 17
@@ -24,7 +24,7 @@ DOUBT = Decimal("1e-40")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EntropyLDiversity(PrivacyModel):
+class EntropyLDiversity(GroupModel):
     r"""Require the effective number of sensitive values in every group to reach $\ell$ [1]_.
 
     With $p(s)$ the share of value $s$ in a group, every group must satisfy
@@ -52,7 +52,7 @@ class EntropyLDiversity(PrivacyModel):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[1, 1, 1], [2, 1, 1]])
-    >>> EntropyLDiversity(l=3, sensitive="disease").kept_by(groups)
+    >>> EntropyLDiversity(l=3, sensitive="disease").satisfied_by(groups)
     array([ True, False])
     """
 
@@ -61,7 +61,7 @@ class EntropyLDiversity(PrivacyModel):
     bound = "min"
     monotone = True
     stricter: ClassVar = {"l": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="entropy l-diversity",
         level="effective number of values in the worst group",
         promise="In {group}, the values of “{sensitive}” are at least as spread out as {l} equally frequent values.",
@@ -74,7 +74,7 @@ class EntropyLDiversity(PrivacyModel):
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
+        require(is_finite_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
@@ -83,13 +83,13 @@ class EntropyLDiversity(PrivacyModel):
         return self.l
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """The effective number of values is at most the number of records."""
         return math.ceil(self.l)
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Compute the effective number of values of every group."""
-        values = groups.histograms[self.sensitive].folded
+        values = groups.histograms[self.sensitive].worst_case
         sizes, distinct = values.reduce(np.add, values.counts), np.diff(values.offsets)
         spent = values.reduce(np.add, values.counts * np.log(values.counts)) / np.maximum(sizes, 1)
         level = np.exp(np.log(np.maximum(sizes, 1)) - spent)

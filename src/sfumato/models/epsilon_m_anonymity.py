@@ -10,16 +10,16 @@ import pyarrow as pa
 
 from sfumato.core.groups import Counts, Groups
 from sfumato.exceptions import SchemaError
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.known_values import numbers_of
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, is_whole, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.known_values import numeric_values
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, is_integer, require
 
 SLACK = 4  # neighboring floats by which a difference may be off
 
 
 @dataclass(frozen=True, kw_only=True)
-class EpsilonMAnonymity(PrivacyModel):
+class EpsilonMAnonymity(GroupModel):
     r"""Require that at most one in $m$ records of a group has a number close to any number of the group [1]_.
 
     Close to $x$ is every number within $\varepsilon$ of it, or within $\varepsilon |x|$ if `relative`. An adversary
@@ -65,7 +65,7 @@ class EpsilonMAnonymity(PrivacyModel):
     monotone = False
     numeric = True
     stricter: ClassVar = {"epsilon": "larger", "m": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="(epsilon,m)-anonymity",
         level="records per record in the most crowded place of the worst group",
         promise="In {group}, at most one in {m} records has a number of “{sensitive}” within {epsilon} of any number "
@@ -83,9 +83,9 @@ class EpsilonMAnonymity(PrivacyModel):
     relative: bool = False
 
     def __post_init__(self) -> None:
-        at_least_0 = is_number(self.epsilon) and self.epsilon >= 0
+        at_least_0 = is_finite_number(self.epsilon) and self.epsilon >= 0
         require(at_least_0, self, "epsilon", "a number of at least 0", self.epsilon)
-        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
+        require(is_integer(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         require(isinstance(self.relative, bool), self, "relative", "true or false", self.relative)
 
@@ -95,11 +95,11 @@ class EpsilonMAnonymity(PrivacyModel):
         return self.m
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A record is close to itself."""
         return self.m
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Divide the size of every group by the largest number of records that are close together."""
         counts = groups.histograms[self.sensitive]
         low, high = self._close_codes(groups)
@@ -121,7 +121,7 @@ class EpsilonMAnonymity(PrivacyModel):
 
     def _close_codes(self, groups: Groups) -> tuple[Counts, Counts]:
         """Return the first code that is close to every code, and the one after the last."""
-        numbers = numbers_of(self, groups, self.sensitive)
+        numbers = numeric_values(self, groups, self.sensitive)
         if self.relative and pa.types.is_temporal(groups.domains[self.sensitive].values.type):
             raise SchemaError(
                 f"Column {self.sensitive!r} contains dates, which have no relative distance; set relative to false."

@@ -10,11 +10,11 @@ import numpy as np
 from sfumato.core.groups import Histogram
 from sfumato.models.base import Levels
 from sfumato.models.series_model import SeriesModel
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvenValues(SeriesModel):
+class UniformGroups(SeriesModel):
     """A promise that every group shows at least m different values, or classes of values, each equally often."""
 
     bound = "min"
@@ -25,7 +25,7 @@ class EvenValues(SeriesModel):
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
+        require(is_integer(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
@@ -34,12 +34,12 @@ class EvenValues(SeriesModel):
         return self.m
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A group has at most as many values as records."""
         return self.m
 
 
-def even_values(histogram: Histogram) -> Levels:
+def count_uniform_values(histogram: Histogram) -> Levels:
     """Count the values of every group that shows each of them equally often; 0 for any other."""
     most = histogram.reduce(np.maximum, histogram.counts)
     least = histogram.reduce(np.minimum, histogram.counts)

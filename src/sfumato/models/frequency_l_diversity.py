@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrequencyLDiversity(PrivacyModel):
+class FrequencyLDiversity(GroupModel):
     r"""Require that no sensitive value accounts for more than $1/\ell$ of the records of any group [1]_, [2]_.
 
     An adversary who knows a person's group then guesses the person's value with a chance of at most $1/\ell$.
@@ -43,7 +43,7 @@ class FrequencyLDiversity(PrivacyModel):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[2, 1, 1], [3, 1, 1]])
-    >>> FrequencyLDiversity(l=2, sensitive="disease").kept_by(groups)
+    >>> FrequencyLDiversity(l=2, sensitive="disease").satisfied_by(groups)
     array([ True, False])
     """
 
@@ -52,7 +52,7 @@ class FrequencyLDiversity(PrivacyModel):
     bound = "min"
     monotone = True
     stricter: ClassVar = {"l": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="frequency l-diversity",
         level="records per record of the most frequent value, in the worst group",
         promise="In {group}, no value of “{sensitive}” accounts for more than one in {l} records.",
@@ -64,7 +64,7 @@ class FrequencyLDiversity(PrivacyModel):
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
+        require(is_finite_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
@@ -73,11 +73,11 @@ class FrequencyLDiversity(PrivacyModel):
         return self.l
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A value that occurs has at least one record."""
         return math.ceil(self.l)
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Divide the size of every group by its largest count, with one correct rounding."""
-        counts = groups.histograms[self.sensitive].folded
+        counts = groups.histograms[self.sensitive].worst_case
         return counts.sizes / np.maximum(counts.reduce(np.maximum, counts.counts), 1)

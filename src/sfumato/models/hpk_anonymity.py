@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_categories import DistinctCategories
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.known_values import require_mapping
-from sfumato.models.words import SHARE, ModelWords
-from sfumato.validation import is_whole, require
+from sfumato.models.known_values import check_mapping
+from sfumato.models.words import SHARE, ModelDescription
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class HPKAnonymity(Conjunction):
     >>> disease = Domain("disease", Scale.NOMINAL, pa.array(["HIV", "cancer", "flu"]))
     >>> groups = Groups.from_counts(disease=[[1, 1, 0], [1, 0, 1]], domains={"disease": disease})
     >>> levels = {"HIV": "high", "cancer": "high", "flu": "low"}
-    >>> HPKAnonymity(h=2, p=2, k=2, sensitive="disease", levels=levels).kept_by(groups)
+    >>> HPKAnonymity(h=2, p=2, k=2, sensitive="disease", sensitivity_levels=levels).satisfied_by(groups)
     array([False,  True])
     """
 
@@ -58,7 +58,7 @@ class HPKAnonymity(Conjunction):
     monotone = True
     extendable = True
     stricter: ClassVar = {"h": "larger", "p": "larger", "k": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="(H,p,k)-anonymity",
         level=SHARE,
         promise="{Group} holds at least {k} records, with at least {p} different values of “{sensitive}” on at least "
@@ -73,23 +73,23 @@ class HPKAnonymity(Conjunction):
     p: int
     k: int
     sensitive: str
-    levels: Mapping[str, str | int] = field(repr=False, hash=False)
+    sensitivity_levels: Mapping[str, str | int] = field(repr=False, hash=False)
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
         up_to_k, up_to_p = f"a whole number from 1 to k = {self.k}", f"a whole number from 1 to p = {self.p}"
-        require(is_whole(self.p) and 1 <= self.p <= self.k, self, "p", up_to_k, self.p)
-        require(is_whole(self.h) and 1 <= self.h <= self.p, self, "h", up_to_p, self.h)
+        require(is_integer(self.p) and 1 <= self.p <= self.k, self, "p", up_to_k, self.p)
+        require(is_integer(self.h) and 1 <= self.h <= self.p, self, "h", up_to_p, self.h)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         kinds = "levels, which are strings or whole numbers"
-        require_mapping(self, "levels", self.levels, kinds, lambda e: isinstance(e, str) or is_whole(e))
-        object.__setattr__(self, "levels", dict(self.levels))
+        check_mapping(self, "levels", self.sensitivity_levels, kinds, lambda e: isinstance(e, str) or is_integer(e))
+        object.__setattr__(self, "levels", dict(self.sensitivity_levels))
 
     @property
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """The number of records, of different values, and of different levels."""
         return (
             KAnonymity(k=self.k),
             DistinctLDiversity(l=self.p, sensitive=self.sensitive),
-            DistinctCategories(l=self.h, sensitive=self.sensitive, categories=self.levels),
+            DistinctCategories(l=self.h, sensitive=self.sensitive, categories=self.sensitivity_levels),
         )

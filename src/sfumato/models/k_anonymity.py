@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_whole, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KAnonymity(PrivacyModel):
+class KAnonymity(GroupModel):
     r"""Require every group of records with equal quasi-identifiers to have at least $k$ records [1]_.
 
     An adversary who knows a person's quasi-identifiers then finds at least $k$ records that may be theirs.
@@ -35,7 +35,7 @@ class KAnonymity(PrivacyModel):
 
     Examples
     --------
-    >>> KAnonymity(k=3).kept_by(Groups(np.array([2, 3])))
+    >>> KAnonymity(k=3).satisfied_by(Groups(np.array([2, 3])))
     array([False,  True])
     """
 
@@ -45,7 +45,7 @@ class KAnonymity(PrivacyModel):
     monotone = True
     extendable = True
     stricter: ClassVar = {"k": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="k-anonymity",
         level="records in the smallest group",
         promise="Every record shares its published quasi-identifiers with at least {others}.",
@@ -60,7 +60,7 @@ class KAnonymity(PrivacyModel):
     quasi: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
         given = isinstance(self.quasi, list | tuple) and all(isinstance(name, str) for name in self.quasi)
         require(given, self, "quasi", "a list of column names", self.quasi)
         object.__setattr__(self, "quasi", tuple(self.quasi))
@@ -80,10 +80,10 @@ class KAnonymity(PrivacyModel):
         return self.k
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """No group below k can be valid."""
         return self.k
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Return the size of every group."""
         return groups.sizes.astype(np.float64)

@@ -9,13 +9,13 @@ import numpy as np
 
 from sfumato.core.groups import Groups
 from sfumato.exceptions import SchemaError
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, is_whole, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KMap(PrivacyModel):
+class KMap(GroupModel):
     r"""Require every group to cover at least $k$ people of the population that the records come from [1]_.
 
     It is for samples: an adversary who does not know who was sampled must choose among all people whose
@@ -38,9 +38,9 @@ class KMap(PrivacyModel):
 
     Examples
     --------
-    >>> KMap(k=5).kept_by(Groups(np.array([1, 2]), population=np.array([4, 9])))
+    >>> KMap(k=5).satisfied_by(Groups(np.array([1, 2]), population=np.array([4, 9])))
     array([False,  True])
-    >>> KMap(k=5, fraction=0.1).kept_by(Groups(np.array([2, 3])))
+    >>> KMap(k=5, fraction=0.1).satisfied_by(Groups(np.array([2, 3])))
     array([False,  True])
     """
 
@@ -50,7 +50,7 @@ class KMap(PrivacyModel):
     monotone = True
     extendable = True
     stricter: ClassVar = {"k": "larger", "fraction": "larger", "alpha": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="k-map",
         level="persons whom the worst group fits",
         promise="{Group} fits at least {k} persons of the population that the records are drawn from.",
@@ -68,10 +68,12 @@ class KMap(PrivacyModel):
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-        share = self.fraction is None or (is_number(self.fraction) and 0 < self.fraction <= 1)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        share = self.fraction is None or (is_finite_number(self.fraction) and 0 < self.fraction <= 1)
         require(share, self, "fraction", "a share in (0, 1]", self.fraction)
-        require(is_number(self.alpha) and 0 < self.alpha < 1, self, "alpha", "a probability in (0, 1)", self.alpha)
+        require(
+            is_finite_number(self.alpha) and 0 < self.alpha < 1, self, "alpha", "a probability in (0, 1)", self.alpha
+        )
 
     @property
     def limit(self) -> float:
@@ -83,7 +85,7 @@ class KMap(PrivacyModel):
         """Only without a fraction to estimate from."""
         return self.fraction is None
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Count the people that every group covers, or estimate the fewest that its size makes likely."""
         if groups.population is not None:
             return groups.population.astype(np.float64)

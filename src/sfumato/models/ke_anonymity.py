@@ -8,18 +8,18 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.base import GroupModel, Levels
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
-from sfumato.models.known_values import numbers_of
-from sfumato.models.words import SHARE, ModelWords
-from sfumato.validation import is_number, is_whole, require
+from sfumato.models.known_values import numeric_values
+from sfumato.models.words import SHARE, ModelDescription
+from sfumato.validation import is_finite_number, is_integer, require
 
 MOST_DECIMALS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeastRange(PrivacyModel):
+class MinRange(GroupModel):
     """Require the numbers of every group to range over at least e; a part of `KEAnonymity`."""
 
     name = "least-range"
@@ -29,7 +29,7 @@ class LeastRange(PrivacyModel):
     extendable = True
     numeric = True
     stricter: ClassVar = {"e": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="range",
         level="largest less the least number, in the narrowest group",
         stops="Proximity: learning the size of a person's number because all numbers of the group are alike.",
@@ -43,10 +43,10 @@ class LeastRange(PrivacyModel):
         """The smallest range."""
         return self.e
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Subtract the smallest from the largest number of every group; decimals are exact."""
-        numbers, histogram = numbers_of(self, groups, self.sensitive), groups.histograms[self.sensitive]
-        known = histogram if histogram.width == len(numbers) else histogram.apart()
+        numbers, histogram = numeric_values(self, groups, self.sensitive), groups.histograms[self.sensitive]
+        known = histogram if histogram.width == len(numbers) else histogram.separate_missing()
         filled = np.flatnonzero(np.diff(known.offsets))
         level = np.zeros(len(groups))
         first, last = known.offsets[filled], known.offsets[filled + 1] - 1
@@ -84,7 +84,7 @@ class KEAnonymity(Conjunction):
     >>> from sfumato.coding.domain import Domain
     >>> salary = Domain("salary", Scale.NUMERIC, pa.array([30, 31, 32, 50]))
     >>> groups = Groups.from_counts(salary=[[1, 1, 1, 0], [1, 1, 0, 1]], domains={"salary": salary})
-    >>> KEAnonymity(k=3, e=10, sensitive="salary").kept_by(groups)
+    >>> KEAnonymity(k=3, e=10, sensitive="salary").satisfied_by(groups)
     array([False,  True])
     """
 
@@ -94,7 +94,7 @@ class KEAnonymity(Conjunction):
     extendable = True
     numeric = True
     stricter: ClassVar = {"k": "larger", "e": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="(k,e)-anonymity",
         level=SHARE,
         promise="{Group} shows at least {k} different numbers of “{sensitive}”, the largest at least {e} above the "
@@ -108,14 +108,14 @@ class KEAnonymity(Conjunction):
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-        require(is_number(self.e) and self.e >= 0, self, "e", "a number of at least 0", self.e)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_finite_number(self.e) and self.e >= 0, self, "e", "a number of at least 0", self.e)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """The number of different values, and their range."""
-        return DistinctLDiversity(l=self.k, sensitive=self.sensitive), LeastRange(e=self.e, sensitive=self.sensitive)
+        return DistinctLDiversity(l=self.k, sensitive=self.sensitive), MinRange(e=self.e, sensitive=self.sensitive)
 
 
 def _decimals(numbers: Levels) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.words import SHARE, ModelWords
-from sfumato.validation import is_number, is_whole, require
+from sfumato.models.words import SHARE, ModelDescription
+from sfumato.validation import is_finite_number, is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class KLAnonymity(Conjunction):
     Examples
     --------
     >>> from sfumato.core.groups import Groups
-    >>> KLAnonymity(k=4, l=2, sensitive="disease").kept_by(Groups.from_counts(disease=[[2, 2], [3, 1]]))
+    >>> KLAnonymity(k=4, l=2, sensitive="disease").satisfied_by(Groups.from_counts(disease=[[2, 2], [3, 1]]))
     array([ True, False])
     """
 
@@ -50,7 +50,7 @@ class KLAnonymity(Conjunction):
     monotone = True
     extendable = False
     stricter: ClassVar = {"k": "larger", "l": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="(k,l)-anonymity",
         level=SHARE,
         promise="Nobody's record is found with a chance above one in {k}, and nobody's value of “{sensitive}” is "
@@ -65,16 +65,16 @@ class KLAnonymity(Conjunction):
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-        require(is_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_finite_number(self.l) and self.l >= 1, self, "l", "a number of at least 1", self.l)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """No group below k can be valid; one below l can, if buckets have more values than the group has records."""
         return self.k
 
     @property
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """Identity by k-anonymity, values by frequency."""
         return KAnonymity(k=self.k), FrequencyLDiversity(l=self.l, sensitive=self.sensitive)

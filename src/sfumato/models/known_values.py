@@ -10,12 +10,12 @@ import numpy.typing as npt
 from sfumato.coding.domain import Domain
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models.base import Levels, PrivacyModel
+from sfumato.models.base import GroupModel, Levels
 from sfumato.schema.scales import Scale
 
 
-def require_mapping(
-    owner: PrivacyModel, parameter: str, value: object, entries: str, fits: Callable[[object], bool]
+def check_mapping(
+    owner: GroupModel, parameter: str, value: object, entries: str, fits: Callable[[object], bool]
 ) -> None:
     """Refuse anything but a mapping from texts to suitable entries; say what it must be, not what it contains."""
     if not (isinstance(value, Mapping) and value and all(isinstance(v, str) and fits(e) for v, e in value.items())):
@@ -24,7 +24,7 @@ def require_mapping(
         )
 
 
-def domain_of(owner: PrivacyModel, groups: Groups, name: str) -> Domain:
+def get_domain(owner: GroupModel, groups: Groups, name: str) -> Domain:
     """Return the values of an attribute."""
     domain = groups.domains.get(name)
     if domain is None:
@@ -32,11 +32,11 @@ def domain_of(owner: PrivacyModel, groups: Groups, name: str) -> Domain:
     return domain
 
 
-def categories_of(
-    owner: PrivacyModel, groups: Groups, name: str, categories: Mapping[str, str | int]
+def category_codes(
+    owner: GroupModel, groups: Groups, name: str, categories: Mapping[str, str | int]
 ) -> npt.NDArray[np.int64]:
     """Return the category number of every value; a missing value has the number after the last one."""
-    domain, histogram = domain_of(owner, groups, name), groups.histograms[name]
+    domain, histogram = get_domain(owner, groups, name), groups.histograms[name]
     numbers = {category: number for number, category in enumerate(dict.fromkeys(categories.values()))}
     unknown, missing = -1, len(numbers)
     numbered = [numbers[categories[text]] if text in categories else unknown for text in domain.texts]
@@ -58,9 +58,9 @@ def categories_of(
     return np.where(nodes == unknown, missing, nodes)
 
 
-def numbers_of(owner: PrivacyModel, groups: Groups, name: str) -> Levels:
+def numeric_values(owner: GroupModel, groups: Groups, name: str) -> Levels:
     """Return the values of an attribute as ascending numbers; dates in days, datetimes in microseconds."""
-    domain = domain_of(owner, groups, name)
+    domain = get_domain(owner, groups, name)
     if domain.scale is not Scale.NUMERIC:
         raise SchemaError(
             f"Column {name!r} is {domain.scale}, but {type(owner).__name__} needs numbers; "

@@ -11,20 +11,20 @@ import numpy.typing as npt
 from sfumato.core.groups import Groups
 from sfumato.core.history import History
 from sfumato.models.base import Levels
-from sfumato.models.even_values import EvenValues, even_values
-from sfumato.models.known_values import domain_of
+from sfumato.models.even_values import UniformGroups, count_uniform_values
+from sfumato.models.known_values import get_domain
 from sfumato.models.m_invariance import MInvariance
-from sfumato.models.series_exposure import judged
-from sfumato.models.series_model import OverSeries
-from sfumato.models.stays import checked_stays, relation_in, relation_of
-from sfumato.models.words import ModelWords
-from sfumato.models.worlds.paths import climb_paths
+from sfumato.models.series_exposure import compare_with_limit
+from sfumato.models.series_model import SeriesEvaluation
+from sfumato.models.stays import check_transitions, transition_matrix, transition_matrix_of_history
+from sfumato.models.words import ModelDescription
+from sfumato.models.worlds.paths import refine_path_bounds
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MDistinct(EvenValues):
+class MDistinct(UniformGroups):
     r"""Require $m$ classes of values in every group, each equally often, and the same classes for a person always [1]_.
 
     A transient value, such as an illness, can become another one. `stays` says which: it maps a value to those that it
@@ -54,13 +54,13 @@ class MDistinct(EvenValues):
     >>> from sfumato.schema.scales import Scale
     >>> disease = Domain("disease", Scale.NOMINAL, pa.array(["HIV", "cold", "flu"]))
     >>> groups = Groups.from_counts(disease=[[1, 0, 1], [0, 1, 1]], domains={"disease": disease})
-    >>> MDistinct(m=2, sensitive="disease", stays={"cold": ["flu"], "flu": ["cold"]}).kept_by(groups)
+    >>> MDistinct(m=2, sensitive="disease", stays={"cold": ["flu"], "flu": ["cold"]}).satisfied_by(groups)
     array([ True, False])
     """
 
     name = "m-distinct"
     reference = "after Li, Zhou 2008, arXiv:0806.4703"
-    words = ModelWords(
+    description = ModelDescription(
         title="m-distinct",
         level="different classes of values, all equally often, in the worst group",
         promise="{Group} shows values of “{sensitive}” from at least {m} classes, each equally often, and a person's "
@@ -73,32 +73,34 @@ class MDistinct(EvenValues):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "stays", checked_stays("MDistinct", self.stays))
+        object.__setattr__(self, "stays", check_transitions("MDistinct", self.stays))
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Count the classes of every group that has each equally often; 0 for any other."""
         histogram = groups.histograms[self.sensitive]
-        texts = domain_of(self, groups, self.sensitive).texts
-        return even_values(histogram.coarsened(self.classes(texts, histogram.width)))
+        texts = get_domain(self, groups, self.sensitive).texts
+        return count_uniform_values(histogram.merge_values(self.classes(texts, histogram.width)))
 
     def classes(self, texts: Sequence[str], width: int) -> Ints:
         """Return the class of every coded value: the components of what can become what."""
         from scipy.sparse.csgraph import connected_components
 
-        whole = connected_components(relation_of(self.stays, texts, width), directed=False)[1][:width]
+        whole = connected_components(transition_matrix(self.stays, texts, width), directed=False)[1][:width]
         return np.unique(whole, return_inverse=True)[1].astype(np.int64)
 
-    def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
+    def evaluate_series(self, history: History, *, linked: int = 0) -> SeriesEvaluation:
         """Judge the classes as m-invariance does where that is enough, and count worlds where it is not."""
-        relation = relation_in(self.stays, history, "MDistinct")
+        relation = transition_matrix_of_history(self.stays, history, "MDistinct")
         classes = self.classes(history.values[: history.width], history.width)
         occurring = relation[: history.width, : history.width]
         complete = bool((occurring == (classes[:, None] == classes[None, :])).all())
         invariance = MInvariance(m=self.m, sensitive=self.sensitive)
-        found = invariance.kept_over(history.coarsened(classes), linked=linked)
-        if history.open.any() and found.answer != "broken":  # a value that is shown tells its class for all releases
-            return OverSeries("not shown", found.level, found.persons, found.groups)
+        found = invariance.evaluate_series(history.merge_values(classes), linked=linked)
+        if (
+            history.unflagged.any() and found.answer != "broken"
+        ):  # a value that is shown tells its class for all releases
+            return SeriesEvaluation("not shown", found.level, found.individuals, found.groups)
         if complete or found.answer == "broken":
             return found
-        counted = judged(climb_paths(history, relation), 1 / self.m, linked)
-        return OverSeries(counted.answer, found.level, counted.persons, counted.groups)
+        counted = compare_with_limit(refine_path_bounds(history, relation), 1 / self.m, linked)
+        return SeriesEvaluation(counted.answer, found.level, counted.individuals, counted.groups)

@@ -9,15 +9,15 @@ import numpy as np
 from sfumato.core.groups import Groups
 from sfumato.core.history import History
 from sfumato.models.base import Levels
-from sfumato.models.even_values import EvenValues, even_values
-from sfumato.models.series_exposure import ROUNDING, exposed_by, judged
-from sfumato.models.series_model import OverSeries
-from sfumato.models.words import ModelWords
-from sfumato.models.worlds.system import System
+from sfumato.models.even_values import UniformGroups, count_uniform_values
+from sfumato.models.series_exposure import ROUNDING, compare_with_limit, disclosure_by_series
+from sfumato.models.series_model import SeriesEvaluation
+from sfumato.models.words import ModelDescription
+from sfumato.models.worlds.system import ConstraintSystem
 
 
 @dataclass(frozen=True, kw_only=True)
-class MInvariance(EvenValues):
+class MInvariance(UniformGroups):
     r"""Require $m$ values in every group, each equally often, and the same values for a person in all releases [1]_.
 
     The set of values that a person's group shows is her signature. Whoever holds all releases, and knows in which
@@ -44,13 +44,13 @@ class MInvariance(EvenValues):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[2, 2, 0], [2, 1, 1]])
-    >>> MInvariance(m=2, sensitive="disease").kept_by(groups)
+    >>> MInvariance(m=2, sensitive="disease").satisfied_by(groups)
     array([ True, False])
     """
 
     name = "m-invariance"
     reference = "Xiao, Tao 2007, https://doi.org/10.1145/1247480.1247556"
-    words = ModelWords(
+    description = ModelDescription(
         title="m-invariance",
         level="different values, all equally often, in the worst group",
         promise="{Group} shows at least {m} different values of “{sensitive}”, each equally often, and a person's "
@@ -59,38 +59,38 @@ class MInvariance(EvenValues):
         open="Several releases can prove that two persons have the same value, so whoever learns one learns the other.",
     )
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Count the values of every group that has each equally often; 0 for any other."""
-        return even_values(groups.histograms[self.sensitive])
+        return count_uniform_values(groups.histograms[self.sensitive])
 
-    def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
+    def evaluate_series(self, history: History, *, linked: int = 0) -> SeriesEvaluation:
         """Check all groups, everybody's signatures, and that rows of a group show nothing else.
 
         A cell that its person did not flag is no group. Where one is shown of somebody who was hidden before or after,
         signatures prove nothing: then everybody's exposure must be shown to be within 1/m, too.
         """
-        system = System.of(history.hidden)
-        level = even_values(system.histogram)
-        worst = self.worst(level)
+        system = ConstraintSystem.of(history.without_unflagged)
+        level = count_uniform_values(system.histogram)
+        worst = self.worst_level(level)
         low = level < self.m
         moved = changed_signatures(system)
         hit = moved | np.concatenate([low, [False]])[system.slots].any(axis=0)
         persons = int(hit[system.unit].sum())
         kept = not low.any() and not moved[system.unit].any() and not linked
         reached = 0.0 if moved[system.unit].any() or linked else worst
-        found = OverSeries("holds" if kept else "broken", reached, persons, int(low.sum()) + linked)
-        return self._beside_shown(history, found) if history.open.any() and not history.transient else found
+        found = SeriesEvaluation("holds" if kept else "broken", reached, persons, int(low.sum()) + linked)
+        return self._with_visible_cells(history, found) if history.unflagged.any() and not history.transient else found
 
-    def _beside_shown(self, history: History, found: OverSeries) -> OverSeries:
+    def _with_visible_cells(self, history: History, found: SeriesEvaluation) -> SeriesEvaluation:
         """Judge by exposure, too, because some cells are shown."""
-        exposed = judged(exposed_by(history), 1 / self.m, 0)
+        exposed = compare_with_limit(disclosure_by_series(history), 1 / self.m, 0)
         level = min(found.level, float(np.floor(1 / exposed.level + ROUNDING))) if exposed.level else found.level
         if found.answer == "broken" or exposed.answer == "holds":
             return replace(found, level=level)
-        return OverSeries(exposed.answer, level, max(found.persons, exposed.persons), found.groups)
+        return SeriesEvaluation(exposed.answer, level, max(found.individuals, exposed.individuals), found.groups)
 
 
-def changed_signatures(system: System) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def changed_signatures(system: ConstraintSystem) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Return which units were in groups that show different sets of values."""
     masks = system.masks()
     first = np.full(len(system.weight), -1)

@@ -9,14 +9,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.distances.choosing import as_rows, distances_to_table, require_distance
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_whole, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.distances.choosing import check_distance, distances_to_overall_distribution, to_tuples
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class NTCloseness(PrivacyModel):
+class NTCloseness(GroupModel):
     r"""Require every group to be within $t$ of a set of at least $n$ records that contains it [1]_.
 
     What an adversary may learn about $n$ or more people at once is not a breach; what a smaller group reveals beyond
@@ -58,7 +58,7 @@ class NTCloseness(PrivacyModel):
     compares_with_table = True
     monotone = True
     stricter: ClassVar = {"n": "larger", "t": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="(n,t)-closeness",
         level="distance of the farthest small group",
         promise="In {group} of fewer than {n} records, the values of “{sensitive}” are distributed as in the whole "
@@ -75,21 +75,23 @@ class NTCloseness(PrivacyModel):
     costs: Sequence[Sequence[float]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        require(is_whole(self.n) and self.n >= 1, self, "n", "a whole number of at least 1", self.n)
+        require(is_integer(self.n) and self.n >= 1, self, "n", "a whole number of at least 1", self.n)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
-        require_distance(self, self.t, self.distance, self.costs)
-        object.__setattr__(self, "costs", as_rows(self.costs))
+        check_distance(self, self.t, self.distance, self.costs)
+        object.__setattr__(self, "costs", to_tuples(self.costs))
 
     @property
     def limit(self) -> float:
         """The largest distance."""
         return self.t
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Compute the distance of every group from the table; 0 for large groups."""
         level = np.full(len(groups), np.inf)
         small = np.flatnonzero(groups.sizes < self.n)
         if len(small) and groups.totals[self.sensitive].sum() >= self.n:
-            level[small] = distances_to_table(self, groups.take(small), self.sensitive, self.distance, self.costs)
+            level[small] = distances_to_overall_distribution(
+                self, groups.take(small), self.sensitive, self.distance, self.costs
+            )
         level[groups.sizes >= self.n] = 0
         return level

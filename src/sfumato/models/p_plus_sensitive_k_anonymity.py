@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_categories import DistinctCategories
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.known_values import require_mapping
-from sfumato.models.words import SHARE, ModelWords
-from sfumato.validation import is_whole, require
+from sfumato.models.known_values import check_mapping
+from sfumato.models.words import SHARE, ModelDescription
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class PPlusSensitiveKAnonymity(Conjunction):
     >>> disease = Domain("disease", Scale.NOMINAL, pa.array(["HIV", "cancer", "flu"]))
     >>> groups = Groups.from_counts(disease=[[1, 1, 0], [1, 0, 1]], domains={"disease": disease})
     >>> severe = {"HIV": "severe", "cancer": "severe", "flu": "mild"}
-    >>> PPlusSensitiveKAnonymity(p=2, k=2, sensitive="disease", categories=severe).kept_by(groups)
+    >>> PPlusSensitiveKAnonymity(p=2, k=2, sensitive="disease", categories=severe).satisfied_by(groups)
     array([False,  True])
     """
 
@@ -56,7 +56,7 @@ class PPlusSensitiveKAnonymity(Conjunction):
     monotone = True
     extendable = True
     stricter: ClassVar = {"p": "larger", "k": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="p+-sensitive k-anonymity",
         level=SHARE,
         promise="{Group} holds at least {k} records, with values of “{sensitive}” from at least {p} different "
@@ -73,15 +73,15 @@ class PPlusSensitiveKAnonymity(Conjunction):
     categories: Mapping[str, str] = field(repr=False, hash=False)
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
         expected = f"a whole number from 1 to k = {self.k}"
-        require(is_whole(self.p) and 1 <= self.p <= self.k, self, "p", expected, self.p)
+        require(is_integer(self.p) and 1 <= self.p <= self.k, self, "p", expected, self.p)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
-        require_mapping(self, "categories", self.categories, "names of categories", lambda e: isinstance(e, str))
+        check_mapping(self, "categories", self.categories, "names of categories", lambda e: isinstance(e, str))
         object.__setattr__(self, "categories", dict(self.categories))
 
     @property
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """The number of records, and of different categories."""
         categories = DistinctCategories(l=self.p, sensitive=self.sensitive, categories=self.categories)
         return KAnonymity(k=self.k), categories

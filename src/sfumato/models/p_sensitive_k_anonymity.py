@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.models.words import SHARE, ModelWords
-from sfumato.validation import is_whole, require
+from sfumato.models.words import SHARE, ModelDescription
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class PSensitiveKAnonymity(Conjunction):
     --------
     >>> from sfumato.core.groups import Groups
     >>> groups = Groups.from_counts(disease=[[3, 0], [2, 1], [1, 1]])
-    >>> PSensitiveKAnonymity(p=2, k=3, sensitive="disease").kept_by(groups)
+    >>> PSensitiveKAnonymity(p=2, k=3, sensitive="disease").satisfied_by(groups)
     array([False,  True, False])
     """
 
@@ -47,7 +47,7 @@ class PSensitiveKAnonymity(Conjunction):
     monotone = True
     extendable = True
     stricter: ClassVar = {"p": "larger", "k": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="p-sensitive k-anonymity",
         level=SHARE,
         promise="{Group} holds at least {k} records and at least {p} different values of “{sensitive}”.",
@@ -61,12 +61,12 @@ class PSensitiveKAnonymity(Conjunction):
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
         expected = f"a whole number from 1 to k = {self.k}"
-        require(is_whole(self.p) and 1 <= self.p <= self.k, self, "p", expected, self.p)
+        require(is_integer(self.p) and 1 <= self.p <= self.k, self, "p", expected, self.p)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """The number of records, and of different values."""
         return KAnonymity(k=self.k), DistinctLDiversity(l=self.p, sensitive=self.sensitive)

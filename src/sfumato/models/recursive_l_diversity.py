@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.core.groups import Counts, Groups, Histogram
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.validation import is_number, is_whole, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.words import ModelDescription
+from sfumato.validation import is_finite_number, is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecursiveLDiversity(PrivacyModel):
+class RecursiveLDiversity(GroupModel):
     r"""Require the top count of every group to be less than $c$ times the sum from the $\ell$-th count on [1]_.
 
     With the counts of a group's $m$ sensitive values in descending order $r_1 \ge \dots \ge r_m$,
@@ -43,7 +43,7 @@ class RecursiveLDiversity(PrivacyModel):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[3, 2, 1, 1], [4, 2, 1, 1], [4, 4, 0, 0]])
-    >>> RecursiveLDiversity(c=2, l=3, sensitive="disease").kept_by(groups)
+    >>> RecursiveLDiversity(c=2, l=3, sensitive="disease").satisfied_by(groups)
     array([ True, False, False])
     """
 
@@ -53,7 +53,7 @@ class RecursiveLDiversity(PrivacyModel):
     strict = True
     monotone = True
     stricter: ClassVar = {"c": "smaller", "l": "larger"}
-    words = ModelWords(
+    description = ModelDescription(
         title="recursive (c,l)-diversity",
         level="largest quotient of the most frequent value and the rare ones",
         promise="In {group}, the most frequent value of “{sensitive}” stays below {c} times all values from rank {l} "
@@ -67,8 +67,8 @@ class RecursiveLDiversity(PrivacyModel):
     sensitive: str
 
     def __post_init__(self) -> None:
-        require(is_number(self.c) and self.c > 0, self, "c", "a number above 0", self.c)
-        require(is_whole(self.l) and self.l >= 1, self, "l", "a whole number of at least 1", self.l)
+        require(is_finite_number(self.c) and self.c > 0, self, "c", "a number above 0", self.c)
+        require(is_integer(self.l) and self.l >= 1, self, "l", "a whole number of at least 1", self.l)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
@@ -77,13 +77,13 @@ class RecursiveLDiversity(PrivacyModel):
         return self.c
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A valid group has at least l values."""
         return self.l
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Divide the top count of every group by the sum from the l-th count on."""
-        counts = groups.histograms[self.sensitive].folded
+        counts = groups.histograms[self.sensitive].worst_case
         descending, rank = _descending(counts)
         top = counts.reduce(np.add, np.where(rank == 0, descending, 0))
         tail = counts.reduce(np.add, np.where(rank >= self.l - 1, descending, 0))

@@ -11,32 +11,32 @@ import numpy as np
 from sfumato.core.groups import Groups
 from sfumato.core.history import History
 from sfumato.models.base import Levels
-from sfumato.models.series_model import Answer, OverSeries, SeriesModel
-from sfumato.models.words import ModelWords
-from sfumato.models.worlds.company import keeps_company
-from sfumato.models.worlds.known import Known
-from sfumato.models.worlds.ladder import climb
-from sfumato.models.worlds.paths import each_release_alone
-from sfumato.validation import is_number, require
+from sfumato.models.series_model import Answer, SeriesEvaluation, SeriesModel
+from sfumato.models.words import ModelDescription
+from sfumato.models.worlds.company import has_constant_groups
+from sfumato.models.worlds.known import DisclosureKnowledge
+from sfumato.models.worlds.ladder import refine_bounds
+from sfumato.models.worlds.paths import per_release_probabilities
+from sfumato.validation import is_finite_number, require
 
 ROUNDING = 1e-12
 
 
-class _Given:
+class _RequiredParameter:
     """A parameter without a default that has the name of a property of all models, which it takes the place of."""
 
-    def __get__(self, owner: SeriesExposure | None, kind: type) -> float:
+    def __get__(self, owner: BoundedSeriesDisclosure | None, kind: type) -> float:
         if owner is None:
             raise AttributeError  # which tells that there is no default
         value: float = vars(owner)["limit"]
         return value
 
-    def __set__(self, owner: SeriesExposure, value: float) -> None:
+    def __set__(self, owner: BoundedSeriesDisclosure, value: float) -> None:
         vars(owner)["limit"] = value
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesExposure(SeriesModel):
+class BoundedSeriesDisclosure(SeriesModel):
     r"""Require that all releases of a series together give no value of any person a probability above a limit.
 
     A world gives every person who was ever in a group one value, so that every group has the values that it shows; all
@@ -66,7 +66,7 @@ class SeriesExposure(SeriesModel):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[2, 2], [3, 1]])
-    >>> SeriesExposure(limit=0.5, sensitive="disease").kept_by(groups)
+    >>> BoundedSeriesDisclosure(limit=0.5, sensitive="disease").satisfied_by(groups)
     array([ True, False])
     """
 
@@ -75,7 +75,7 @@ class SeriesExposure(SeriesModel):
     bound = "max"
     monotone = True
     stricter: ClassVar = {"limit": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="exposure over a series",
         level="largest probability of anybody's likeliest value",
         promise="All releases of a series together give no value of “{sensitive}” of any person a probability above "
@@ -84,38 +84,38 @@ class SeriesExposure(SeriesModel):
         open="Whoever knows somebody's value already, or how releases were made, may learn more.",
     )
 
-    limit: float = _Given()  # type: ignore[assignment]  # a parameter, where other models compute it
+    limit: float = _RequiredParameter()  # type: ignore[assignment]  # a parameter, where other models compute it
     sensitive: str
 
     def __post_init__(self) -> None:
-        fits = is_number(self.limit) and 0 < self.limit <= 1
+        fits = is_finite_number(self.limit) and 0 < self.limit <= 1
         require(fits, self, "limit", "a number above 0 and at most 1", self.limit)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
 
     @property
-    def smallest_group(self) -> int:
+    def min_group_size(self) -> int:
         """A single record has at least the share 1 / size of its group."""
         return ceil(round(1 / self.limit, 9))
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Divide the largest count of every group by its size, with one correct rounding."""
-        counts = groups.histograms[self.sensitive].folded
+        counts = groups.histograms[self.sensitive].worst_case
         return counts.reduce(np.maximum, counts.counts) / np.maximum(counts.sizes, 1)
 
-    def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
+    def evaluate_series(self, history: History, *, linked: int = 0) -> SeriesEvaluation:
         """Compute everybody's exposure; what is known only from below can convict, and never acquit."""
-        harmful = 0 if linked and keeps_company(history) else linked
-        return judged(exposed_by(history), self.limit, harmful)
+        harmful = 0 if linked and has_constant_groups(history) else linked
+        return compare_with_limit(disclosure_by_series(history), self.limit, harmful)
 
 
-def exposed_by(history: History) -> Known:
+def disclosure_by_series(history: History) -> DisclosureKnowledge:
     """Find what a series tells of everybody whose cell is hidden; who shows hers has no candidates, and no limit."""
     if history.transient:
-        return each_release_alone(history)
-    return climb(history).known().without(history.open)
+        return per_release_probabilities(history)
+    return refine_bounds(history).known().without(history.unflagged)
 
 
-def judged(known: Known, limit: float, linked: int) -> OverSeries:
+def compare_with_limit(known: DisclosureKnowledge, limit: float, linked: int) -> SeriesEvaluation:
     """Compare everybody's exposure with a limit."""
     above = known.top > limit + ROUNDING
     persons = int(np.count_nonzero(above))
@@ -125,4 +125,4 @@ def judged(known: Known, limit: float, linked: int) -> OverSeries:
         answer = "broken"
     elif linked or not known.sure.all():
         answer = "not shown"
-    return OverSeries(answer, level, persons, linked)
+    return SeriesEvaluation(answer, level, persons, linked)

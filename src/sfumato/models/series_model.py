@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sfumato.core.history import History
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 
 Answer = Literal["holds", "broken", "not shown"]
 
 
 @dataclass(frozen=True)
-class OverSeries:
+class SeriesEvaluation:
     """Whether a promise holds over a series, the level reached, and how many persons and groups break it.
 
     `"not shown"` means that neither was proved; it does not count as kept.
@@ -21,11 +21,11 @@ class OverSeries:
 
     answer: Answer
     level: float
-    persons: int = 0
+    individuals: int = 0
     groups: int = 0
 
 
-class SeriesModel(PrivacyModel):
+class SeriesModel(GroupModel):
     """A promise about what everybody who holds all releases of a series learns about a person.
 
     A single table is the series of length one: what `kept_by` sees of its groups is the part of the promise that can be
@@ -33,8 +33,8 @@ class SeriesModel(PrivacyModel):
     buckets, these are the groups.
     """
 
-    of_buckets = True
+    applies_to_buckets = True
 
     @abstractmethod
-    def kept_over(self, history: History, *, linked: int = 0) -> OverSeries:
+    def evaluate_series(self, history: History, *, linked: int = 0) -> SeriesEvaluation:
         """Judge a series; `linked` groups show something else beside a value, by which rows can be recognized."""

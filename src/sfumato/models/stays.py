@@ -14,7 +14,7 @@ from sfumato.exceptions import InvalidParameterError
 Stays: TypeAlias = Mapping[str, Sequence[str]]  # a value to those that it can become; each can stay, too
 
 
-def checked_stays(owner: str, stays: object) -> dict[str, list[str]]:
+def check_transitions(owner: str, stays: object) -> dict[str, list[str]]:
     """Return a copy of what maps texts to lists of texts; refuse anything else."""
     fits = isinstance(stays, Mapping) and all(
         isinstance(value, str) and isinstance(others, list | tuple) and all(isinstance(each, str) for each in others)
@@ -28,10 +28,10 @@ def checked_stays(owner: str, stays: object) -> dict[str, list[str]]:
     return {value: list(others) for value, others in stays.items()}
 
 
-def relation_of(stays: Stays, texts: Sequence[str], width: int) -> npt.NDArray[np.bool_]:
+def transition_matrix(stays: Stays, texts: Sequence[str], width: int) -> npt.NDArray[np.bool_]:
     """Return which coded value can become which; named values that do not occur have codes after all others.
 
-    >>> relation_of({"cold": ["flu"]}, ["cold", "flu"], 2).tolist()
+    >>> transition_matrix({"cold": ["flu"]}, ["cold", "flu"], 2).tolist()
     [[True, True], [False, True]]
     """
     place = {text: number for number, text in enumerate(texts)}
@@ -43,8 +43,8 @@ def relation_of(stays: Stays, texts: Sequence[str], width: int) -> npt.NDArray[n
     return found
 
 
-def relation_in(stays: Stays, history: History, owner: str) -> npt.NDArray[np.bool_]:
+def transition_matrix_of_history(stays: Stays, history: History, owner: str) -> npt.NDArray[np.bool_]:
     """Return which coded value of a series can become which."""
     if len(history.values) < history.width - 1:
         raise InvalidParameterError(f"{owner} needs the texts of the values of a series; give History.values.")
-    return relation_of(stays, history.values[: history.width], history.width)
+    return transition_matrix(stays, history.values[: history.width], history.width)

@@ -12,10 +12,15 @@ import numpy as np
 from sfumato.coding.domain import Domain
 from sfumato.core.groups import Counts, Groups
 from sfumato.exceptions import SchemaError
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.distances.choosing import as_rows, averages_parts, distances_to_table, require_distance
-from sfumato.models.distances.cut_distance import CutDistance, cut_distance_of
-from sfumato.models.words import ModelWords
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.distances.choosing import (
+    check_distance,
+    distances_to_overall_distribution,
+    is_convex_distance,
+    to_tuples,
+)
+from sfumato.models.distances.cut_distance import CutDistance, as_cut_distance
+from sfumato.models.words import ModelDescription
 from sfumato.validation import require
 
 TABLES = ("published", "original")
@@ -23,7 +28,7 @@ ROUNDING = 1e-12  # more than all roundings of a distance and of the limit toget
 
 
 @dataclass(frozen=True, kw_only=True)
-class TCloseness(PrivacyModel):
+class TCloseness(GroupModel):
     r"""Require the distribution of sensitive values in every group to be within $t$ of the table's [1]_.
 
     An adversary who finds a person's group then learns little more than the table reveals about everybody.
@@ -73,7 +78,7 @@ class TCloseness(PrivacyModel):
     >>> groups = Groups.from_counts(salary=[[2, 2, 0, 0, 0], [1, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
     >>> TCloseness(t=0.2, sensitive="salary", distance="equal").level(groups).round(3)
     array([0.462, 0.288, 0.138])
-    >>> TCloseness(t=0.2, sensitive="salary", distance="ordered").kept_by(groups)
+    >>> TCloseness(t=0.2, sensitive="salary", distance="ordered").satisfied_by(groups)
     array([False,  True,  True])
     """
 
@@ -83,7 +88,7 @@ class TCloseness(PrivacyModel):
     compares_with_table = True
     monotone = True
     stricter: ClassVar = {"t": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="t-closeness",
         level="distance of the farthest group",
         promise="In {group}, the values of “{sensitive}” are distributed as in the whole {compared_with} table, up to "
@@ -104,8 +109,8 @@ class TCloseness(PrivacyModel):
 
     def __post_init__(self) -> None:
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
-        require_distance(self, self.t, self.distance, self.costs)
-        object.__setattr__(self, "costs", as_rows(self.costs))
+        check_distance(self, self.t, self.distance, self.costs)
+        object.__setattr__(self, "costs", to_tuples(self.costs))
         known = self.compared_with in TABLES
         require(known, self, "compared_with", f"one of {', '.join(TABLES)}", self.compared_with)
         object.__setattr__(self, "compares_with_table", self.compared_with == "published")
@@ -115,16 +120,18 @@ class TCloseness(PrivacyModel):
         """The largest distance."""
         return self.t
 
-    def level(self, groups: Groups) -> Levels:
+    def levels(self, groups: Groups) -> Levels:
         """Compute the distance of every group from the table, rounded once."""
-        return distances_to_table(self, self._beside_table(groups), self.sensitive, self.distance, self.costs)
+        return distances_to_overall_distribution(
+            self, self._with_published_table(groups), self.sensitive, self.distance, self.costs
+        )
 
     @property
     def needs_original(self) -> bool:
         """Whether groups are compared with the original table."""
         return self.compared_with == "original"
 
-    def compared_to(self, original: Groups) -> Self:
+    def with_reference(self, original: Groups) -> Self:
         """Return the model for groups of a table, given all records of its original as one group."""
         if not self.needs_original or self._original is not None or self.sensitive not in original.totals:
             return self
@@ -133,7 +140,7 @@ class TCloseness(PrivacyModel):
         object.__setattr__(model, "_original", known)
         return model
 
-    def _beside_table(self, groups: Groups) -> Groups:
+    def _with_published_table(self, groups: Groups) -> Groups:
         """Return groups with the totals of the table that they are compared with."""
         if not self.needs_original:
             return groups
@@ -151,23 +158,23 @@ class TCloseness(PrivacyModel):
             )
         return replace(groups, totals={**groups.totals, self.sensitive: totals})
 
-    def lost_in_parts(self, groups: Groups) -> Counts:
+    def min_violating_records(self, groups: Groups) -> Counts:
         r"""Bound from below how many records of every group are in parts farther than $t$, however it is split.
 
         The distance $D$ of a group is at most the mean of its parts' distances. Those of valid parts are at most $t$,
         all others at most 1, so at least $|G| (D - t) / (1 - t)$ records are in parts that are not valid.
         """
-        groups = self._beside_table(groups)
-        level = self.level(groups)
+        groups = self._with_published_table(groups)
+        level = self.levels(groups)
         least = np.where(level <= self.t, 0, 1)
-        if self.t >= 1 or not averages_parts(groups, self.sensitive, self.distance):
+        if self.t >= 1 or not is_convex_distance(groups, self.sensitive, self.distance):
             return least
         excess = np.maximum(level - self.t - ROUNDING, 0)
         return np.maximum(least, np.ceil(groups.sizes * excess / (1 - self.t)).astype(np.int64))
 
     def cut_distance(self, whole: Groups) -> CutDistance | None:
         """Return the distance from a whole table as a sum over cuts, if it is one and that table is the right one."""
-        right = self._beside_table(whole).totals[self.sensitive]
+        right = self._with_published_table(whole).totals[self.sensitive]
         if not np.array_equal(right, whole.totals[self.sensitive]):
             return None
-        return cut_distance_of(self, whole, self.sensitive, self.distance)
+        return as_cut_distance(self, whole, self.sensitive, self.distance)

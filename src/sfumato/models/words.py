@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato.words import Words, words_in
+from sfumato.words import Messages, load_messages
 
 SHARE = "least share of what is asked for that the worst group reaches"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelWords:
+class ModelDescription:
     """What reports say about a model, in one language.
 
     In `promise` and `further`, `{NAME}` stands for the parameter of that name; `{group}` and `{Group}` for what the
@@ -40,42 +40,42 @@ class ModelWords:
     def sentence(self, parameters: Mapping[str, Any], *, buckets: bool = False) -> str:
         """Say what is promised with these parameters, of every group, or of every bucket of flagged cells.
 
-        >>> words = ModelWords(title="k-anonymity", promise="{Group} holds at least {k} records.")
+        >>> words = ModelDescription(title="k-anonymity", promise="{Group} holds at least {k} records.")
         >>> words.sentence({"k": 5}, buckets=True)
         'Every bucket of flagged cells holds at least 5 records.'
         """
-        say = words_in(self.language)
+        say = load_messages(self.language)
         group = say("promises.bucket" if buckets else "promises.group")
-        filled = {key: _shown(key, value, say) for key, value in parameters.items()}
+        filled = {key: _format_parameter(key, value, say) for key, value in parameters.items()}
         filled |= {"group": group, "Group": group.capitalize(), "title": self.title}
         k = parameters.get("k")
         if isinstance(k, int):
             filled["others"] = say("promises.others", n=k - 1)
         further = [sentence for key, sentence in self.further.items() if parameters.get(key)]
-        return say.together(sentence.format_map(filled) for sentence in (self.promise, *further))
+        return say.join_sentences(sentence.format_map(filled) for sentence in (self.promise, *further))
 
-    def translated(self, name: str, words: Words) -> ModelWords:
+    def translated(self, name: str, words: Messages) -> ModelDescription:
         """Return the words of the model of this name in another language; these, where that has none.
 
         >>> from sfumato.models import KAnonymity
-        >>> KAnonymity.words.translated("k-anonymity", words_in("zh")).title
+        >>> KAnonymity.words.translated("k-anonymity", load_messages("zh")).title
         'K-匿名'
         """
-        found = words.under(f"models.{name}")
+        found = words.subset(f"models.{name}")
         if not found:
             return self
         told = {each: str(found[each]) for each in ("title", "level", "promise", "open", "stops") if each in found}
         further = {
             key.removeprefix("further."): str(entry) for key, entry in found.items() if key.startswith("further.")
         }
-        return ModelWords(**told, further=further, language=words.language)
+        return ModelDescription(**told, further=further, language=words.language)
 
 
-def _shown(key: str, value: object, say: Words) -> object:
+def _format_parameter(key: str, value: object, say: Messages) -> object:
     if isinstance(value, Mapping):
         return say("promises.given", n=len(value))
     if isinstance(value, list | tuple):
-        return say.listed(say("promises.name", name=name) for name in value)
+        return say.join_items(say("promises.name", name=name) for name in value)
     if isinstance(value, str):
-        return say.known(f"promises.{key}.{value}", value)
+        return say.get(f"promises.{key}.{value}", value)
     return f"{value:g}" if isinstance(value, float) else value

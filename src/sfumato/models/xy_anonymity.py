@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.confidence_bounding import ConfidenceBounding
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
-from sfumato.models.words import SHARE, ModelWords
-from sfumato.validation import is_number, is_whole, require
+from sfumato.models.words import SHARE, ModelDescription
+from sfumato.validation import is_finite_number, is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -36,9 +36,9 @@ class XYAnonymity(Conjunction):
     Examples
     --------
     >>> from sfumato.core.groups import Groups
-    >>> XYAnonymity(k=2, y="person").kept_by(Groups.from_counts(person=[[3, 0], [3, 1]]))
+    >>> XYAnonymity(k=2, y="person").satisfied_by(Groups.from_counts(person=[[3, 0], [3, 1]]))
     array([False,  True])
-    >>> XYAnonymity(k=2, y="person", h=0.5).kept_by(Groups.from_counts(person=[[2, 2], [3, 1]]))
+    >>> XYAnonymity(k=2, y="person", h=0.5).satisfied_by(Groups.from_counts(person=[[2, 2], [3, 1]]))
     array([ True, False])
     """
 
@@ -46,7 +46,7 @@ class XYAnonymity(Conjunction):
     reference = "Wang, Fung 2006, https://doi.org/10.1145/1150402.1150449"
     monotone = True
     stricter: ClassVar = {"k": "larger", "h": "smaller"}
-    words = ModelWords(
+    description = ModelDescription(
         title="(X,Y)-anonymity",
         level=SHARE,
         promise="{Group} is linked to at least {k} different values of “{y}”.",
@@ -65,11 +65,11 @@ class XYAnonymity(Conjunction):
     h: float | None = None
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
         require(isinstance(self.y, str), self, "y", "the name of an attribute", self.y)
         given = isinstance(self.x, list | tuple) and all(isinstance(name, str) for name in self.x)
         require(given, self, "x", "a list of column names", self.x)
-        bounded = self.h is None or (is_number(self.h) and 0 < self.h <= 1)
+        bounded = self.h is None or (is_finite_number(self.h) and 0 < self.h <= 1)
         require(bounded, self, "h", "a share in (0, 1]", self.h)
         object.__setattr__(self, "x", tuple(self.x))
 
@@ -84,7 +84,7 @@ class XYAnonymity(Conjunction):
         return tuple(self.x)
 
     @property
-    def parts(self) -> tuple[PrivacyModel, ...]:
+    def parts(self) -> tuple[GroupModel, ...]:
         """Different values of Y and, if bounded, no share above h."""
         different = DistinctLDiversity(l=self.k, sensitive=self.y)
         return (different,) if self.h is None else (different, ConfidenceBounding(bounds=self.h, sensitive=self.y))

@@ -7,37 +7,37 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.attacks.results import AttackResult, Attacks
+from sfumato.attacks.results import AttackResult, AttackResults
 from sfumato.exceptions import InvalidParameterError, SfumatoError
-from sfumato.networks.anonymizing import carry_out
-from sfumato.networks.attacks.attributes import guess_attribute
-from sfumato.networks.attacks.matching import KNOWN, match_structure
+from sfumato.networks.anonymizing import run_recipe
+from sfumato.networks.attacks.attributes import attribute_inference_attack
+from sfumato.networks.attacks.matching import KNOWLEDGE_PATTERN, match_structure
 from sfumato.networks.attacks.planting import FEWEST, Publish, find_planted_groups
-from sfumato.networks.attacks.propagation import propagate
-from sfumato.networks.attacks.relations import guess_relations
-from sfumato.networks.attacks.setting import Integers, NetworkSetting, as_graph, who_is_who
-from sfumato.networks.network import Network
-from sfumato.networks.release import NetworkRelease
-from sfumato.randomness import draw_seed, generator
-from sfumato.validation import is_number, is_whole, require
+from sfumato.networks.attacks.propagation import seed_propagation_attack
+from sfumato.networks.attacks.relations import link_prediction_attack
+from sfumato.networks.attacks.setting import GraphAttackSetting, Integers, as_graph, true_matching
+from sfumato.networks.network import Graph
+from sfumato.networks.release import GraphRelease
+from sfumato.randomness import draw_seed, seeded_generator
+from sfumato.validation import is_finite_number, is_integer, require
 
 KNOWLEDGE = ("H1", "H2", "H3", "neighborhood", "hubs-5", "subgraph-10")
-NAMED = "H1 to H5, stable, neighborhood, hubs-1 to hubs-99, and subgraph-1 to subgraph-60"
-FEWEST_RUNS = 10
+KNOWLEDGE_NAMES = "H1 to H5, stable, neighborhood, hubs-1 to hubs-99, and subgraph-1 to subgraph-60"
+MIN_RUNS = 10
 
 
 def attack(
-    published: NetworkRelease | Network,
-    original: Network,
+    published: GraphRelease | Graph,
+    original: Graph,
     *,
     knowledge: Sequence[str] = KNOWLEDGE,
     targets: int = 200,
     seeds: int = 20,
     overlap: float = 0.9,
-    runs: int = FEWEST_RUNS,
+    runs: int = MIN_RUNS,
     plantings: int = 20,
     seed: int | None = None,
-) -> Attacks:
+) -> AttackResults:
     """Attack a release, or the original itself to compare.
 
     The adversary finds persons by the structure around them in the original (*structure*); by groups of persons whom
@@ -51,7 +51,7 @@ def attack(
     ----------
     published : a release, which knows who is who, or the original.
     original : the network that it was made of.
-    knowledge : what she knows of the structure around a person in the original, as for `sf.networks.candidates`; but
+    knowledge : what she knows of the structure around a person in the original, as for `sf.networks.candidate_set_sizes`; but
         `"subgraph-10"` are ten edges that hang together around her, drawn at random, at most 60.
     targets : how many persons or pairs are attacked, except by *seed and propagate*, which attacks everybody.
     seeds : how many persons she knows in both networks.
@@ -61,79 +61,87 @@ def attack(
     plantings : how many groups of persons she plants, each of 12 persons.
     seed : repeats the draws, which protect nobody.
     """
-    _check(knowledge, targets, overlap, runs, plantings)
-    require(is_whole(seeds) and 1 <= seeds < len(original), "attack", "seeds", "from 1 to fewer than persons", seeds)
+    _check_arguments(knowledge, targets, overlap, runs, plantings)
+    require(is_integer(seeds) and 1 <= seeds < len(original), "attack", "seeds", "from 1 to fewer than persons", seeds)
     seed = draw_seed() if seed is None else seed
-    rng = generator(seed)
-    shown, who = _seen(published, original, seed)
-    setting = NetworkSetting(published=shown, original=original, who=who, targets=targets, rng=rng)
+    rng = seeded_generator(seed)
+    shown, who = _adversary_view(published, original, seed)
+    setting = GraphAttackSetting(published=shown, original=original, who=who, targets=targets, rng=rng)
     found = [
-        Attacks(results=tuple(match_structure(setting, each) for each in knowledge)),
-        _planted(original, _publisher(published, seed), plantings, rng),
-        Attacks(results=(propagate(setting, seeds=seeds, overlap=overlap, runs=runs),)),
-        _guessed(setting),
+        AttackResults(results=tuple(match_structure(setting, each) for each in knowledge)),
+        _active_attack(original, _make_publisher(published, seed), plantings, rng),
+        AttackResults(results=(seed_propagation_attack(setting, seeds=seeds, overlap=overlap, runs=runs),)),
+        _inference_attacks(setting),
     ]
     skipped = {name: why for each in found for name, why in each.skipped.items()}
-    return Attacks(results=tuple(result for each in found for result in each), skipped=skipped)
+    return AttackResults(results=tuple(result for each in found for result in each), skipped=skipped)
 
 
-def _planted(original: Network, publish: Publish, plantings: int, rng: np.random.Generator) -> Attacks:
+def _active_attack(original: Graph, publish: Publish, plantings: int, rng: np.random.Generator) -> AttackResults:
     name = "planted persons"
     if len(original) < 2 * FEWEST:
-        return Attacks(results=(), skipped={name: f"they need at least {2 * FEWEST} other persons to know."})
+        return AttackResults(results=(), skipped={name: f"they need at least {2 * FEWEST} other persons to know."})
     try:
-        return Attacks(results=(find_planted_groups(original, publish, plantings=plantings, rng=rng),))
+        return AttackResults(results=(find_planted_groups(original, publish, plantings=plantings, rng=rng),))
     except SfumatoError as refusal:
-        return Attacks(results=(), skipped={name: f"the release cannot be made with the planted persons. {refusal}"})
+        return AttackResults(
+            results=(), skipped={name: f"the release cannot be made with the planted persons. {refusal}"}
+        )
 
 
-def _guessed(setting: NetworkSetting) -> Attacks:
+def _inference_attacks(setting: GraphAttackSetting) -> AttackResults:
     """Guess relations and sensitive attributes of persons who are recognized."""
     original, skipped = setting.original, {}
     results: list[AttackResult] = []
-    if 0 < original.size < len(original) * (len(original) - 1) // 2:
-        results += guess_relations(setting)
+    if 0 < original.n_edges < len(original) * (len(original) - 1) // 2:
+        results += link_prediction_attack(setting)
     else:
         skipped["relations"] = "either nobody is related or everybody."
-    for name in () if original.persons is None else original.schema.sensitive:
-        found = guess_attribute(setting, name)
+    for name in () if original.vertices is None else original.schema.sensitive:
+        found = attribute_inference_attack(setting, name)
         if isinstance(found, str):
             skipped[f"attribute {name!r}"] = found
         else:
             results += found
-    return Attacks(results=tuple(results), skipped=skipped)
+    return AttackResults(results=tuple(results), skipped=skipped)
 
 
-def _seen(published: NetworkRelease | Network, original: Network, seed: int) -> tuple[Network, Integers]:
+def _adversary_view(published: GraphRelease | Graph, original: Graph, seed: int) -> tuple[Graph, Integers]:
     """Return the graph that the adversary sees, and who is who in it."""
     if published is original:
         return original, np.arange(len(original))
-    if not isinstance(published, NetworkRelease):
+    if not isinstance(published, GraphRelease):
         raise InvalidParameterError(
             "attack: published must be a release, which knows who is who, or the original itself; make the release "
-            "again by sf.networks.carry_out."
+            "again by sf.networks.run_recipe."
         )
-    if published.recipe.source["sha256"] != original.fingerprint():
+    if published.recipe.input["sha256"] != original.digest():
         raise InvalidParameterError("attack: original is not what the release was made of; give that network.")
-    return as_graph(published.published, seed), who_is_who(published)
+    return as_graph(published.published, seed), true_matching(published)
 
 
-def _check(knowledge: Sequence[str], targets: int, overlap: float, runs: int, plantings: int) -> None:
+def _check_arguments(knowledge: Sequence[str], targets: int, overlap: float, runs: int, plantings: int) -> None:
     for each in knowledge:
-        require(bool(re.fullmatch(KNOWN, str(each))), "attack", "knowledge", f"each one of {NAMED}", each)
+        require(
+            bool(re.fullmatch(KNOWLEDGE_PATTERN, str(each))),
+            "attack",
+            "knowledge",
+            f"each one of {KNOWLEDGE_NAMES}",
+            each,
+        )
     for name, value in (("targets", targets), ("plantings", plantings)):
-        require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
-    require(is_whole(runs) and runs >= FEWEST_RUNS, "attack", "runs", f"at least {FEWEST_RUNS}", runs)
-    require(is_number(overlap) and 0 < overlap <= 1, "attack", "overlap", "above 0 and at most 1", overlap)
+        require(is_integer(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
+    require(is_integer(runs) and runs >= MIN_RUNS, "attack", "runs", f"at least {MIN_RUNS}", runs)
+    require(is_finite_number(overlap) and 0 < overlap <= 1, "attack", "overlap", "above 0 and at most 1", overlap)
 
 
-def _publisher(published: NetworkRelease | Network, seed: int) -> Publish:
+def _make_publisher(published: GraphRelease | Graph, seed: int) -> Publish:
     """Return how a network with planted persons is published: as the release was, or as it is."""
 
-    def publish(planted: Network) -> tuple[Network, Integers]:
-        if not isinstance(published, NetworkRelease):
+    def publish(planted: Graph) -> tuple[Graph, Integers]:
+        if not isinstance(published, GraphRelease):
             return planted, np.arange(len(planted))
-        release = carry_out(published.recipe, planted)
-        return as_graph(release.published, seed), who_is_who(release)
+        release = run_recipe(published.recipe, planted)
+        return as_graph(release.published, seed), true_matching(release)
 
     return publish

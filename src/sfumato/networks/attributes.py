@@ -9,19 +9,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.publishing import recode_ranges
-from sfumato.coding.codes import CodedColumn, code_column
+from sfumato.algorithms.publishing import label_ranges
+from sfumato.coding.codes import CodedColumn, encode_column
 from sfumato.core.publication import SUPPRESSED_TEXT
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import Network
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.network import Graph
 from sfumato.schema.scales import Scale
 
 Arrays = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 
 
-def attribute_arrays(network: Network) -> Arrays:
+def encode_attributes(network: Graph) -> Arrays:
     """Return numbers and their widths, and nodes of trees by level with where each tree begins."""
-    coded = _coded(network)
+    coded = _encode_columns(network)
     numbers, widths, nodes, starts = [], [], [], [0]
     for column in coded:
         domain, codes = column.domain, column.codes.astype(np.int64)
@@ -45,23 +45,25 @@ def attribute_arrays(network: Network) -> Arrays:
     )
 
 
-def with_attributes(network: Network, counted: ClusteredNetwork) -> ClusteredNetwork:
+def generalize_attributes(network: Graph, counted: ClusteredGraph) -> ClusteredGraph:
     """Show the attributes of the persons of super-nodes: quasi-identifiers as their super-nodes have them in common."""
-    if network.persons is None:
+    if network.vertices is None:
         return counted
-    shown = {column.name: _shown(column, counted.cluster, len(counted.inner)) for column in _coded(network)}
+    shown = {
+        column.name: _cluster_labels(column, counted.cluster, len(counted.inner)) for column in _encode_columns(network)
+    }
     schema = network.schema
-    shown |= {name: network.persons[name] for name in (*schema.sensitive, *schema.insensitive)}
-    return replace(counted, persons=pa.table(shown) if shown else None, schema=schema)
+    shown |= {name: network.vertices[name] for name in (*schema.sensitive, *schema.insensitive)}
+    return replace(counted, vertices=pa.table(shown) if shown else None, schema=schema)
 
 
-def _coded(network: Network) -> list[CodedColumn]:
-    if network.persons is None:
+def _encode_columns(network: Graph) -> list[CodedColumn]:
+    if network.vertices is None:
         return []
-    return [code_column(name, network.persons[name], network.schema) for name in network.schema.quasi]
+    return [encode_column(name, network.vertices[name], network.schema) for name in network.schema.quasi_identifiers]
 
 
-def _shown(column: CodedColumn, cluster: npt.NDArray[np.int64], count: int) -> pa.Array:
+def _cluster_labels(column: CodedColumn, cluster: npt.NDArray[np.int64], count: int) -> pa.Array:
     """Return the text of everybody's super-node for one attribute."""
     domain, codes = column.domain, column.codes.astype(np.int64)
     low, high = np.full(count, len(domain) + 1), np.full(count, -1)
@@ -75,5 +77,5 @@ def _shown(column: CodedColumn, cluster: npt.NDArray[np.int64], count: int) -> p
         texts[alone] = np.array([*domain.texts, None], dtype=object)[high[alone]]
         texts[high < 0] = None
         return pa.array(texts[cluster].tolist(), pa.string())
-    recoded = recode_ranges(domain, low, high, missing & (high >= 0))
+    recoded = label_ranges(domain, low, high, missing & (high >= 0))
     return recoded.texts.take(pa.array(recoded.by_group[cluster]))

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.kinds.audit import KindAudit, audited
-from sfumato.kinds.promise import KindPromise
-from sfumato.models.base import PrivacyModel
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.promise import Published
+from sfumato.kinds.audit import Audit, evaluate_models
+from sfumato.kinds.promise import Model
+from sfumato.models.base import GroupModel
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.promise import PublishedGraph
 from sfumato.networks.promises.k_automorphism import KAutomorphism
-from sfumato.networks.promises.persons_keep import PersonsKeep
+from sfumato.networks.promises.persons_keep import OnClusters
 
-Promised = KindPromise[Any] | PrivacyModel
+AnyGraphModel = Model[Any] | GroupModel
 UNDECIDED = "promises not decided"
 
 
-def audit(published: Published, *, models: Sequence[Promised]) -> KindAudit:
+def audit(published: PublishedGraph, *, models: Sequence[AnyGraphModel]) -> Audit:
     """Judge a published network, and nothing else.
 
     Parameters
@@ -30,29 +30,29 @@ def audit(published: Published, *, models: Sequence[Promised]) -> KindAudit:
 
     Examples
     --------
-    >>> from sfumato.networks import KDegree, Network
-    >>> ring = Network.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
-    >>> audit(ring, models=[KDegree(k=4)]).holds
+    >>> from sfumato.networks import KDegreeAnonymity, Graph
+    >>> ring = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> audit(ring, models=[KDegreeAnonymity(k=4)]).holds
     True
     """
-    facts: dict[str, float] = {"persons": len(published), "edges": published.size}
-    if isinstance(published, ClusteredNetwork):
-        inner, between = published.beliefs()
+    facts: dict[str, float] = {"persons": len(published), "edges": published.n_edges}
+    if isinstance(published, ClusteredGraph):
+        inner, between = published.edge_probabilities()
         facts["super-nodes"] = len(published.inner)
         facts["largest belief"] = round(max(float(inner.max(initial=0)), float(between.max(initial=0))), 6)
     else:
         facts["smallest degree class"] = int(np.unique(published.degrees, return_counts=True)[1].min())
-    asked = promises(models)
-    open_ = sum(isinstance(model, KAutomorphism) and not model.decided(published) for model in asked)
-    return audited(asked, published, facts | ({UNDECIDED: open_} if open_ else {}))
+    asked = as_models(models)
+    open_ = sum(isinstance(model, KAutomorphism) and not model.is_decided(published) for model in asked)
+    return evaluate_models(asked, published, facts | ({UNDECIDED: open_} if open_ else {}))
 
 
-def promises(models: Sequence[Promised]) -> tuple[KindPromise[Any], ...]:
+def as_models(models: Sequence[AnyGraphModel]) -> tuple[Model[Any], ...]:
     """Return promises about networks, those of tables for the persons of super-nodes."""
-    if isinstance(models, KindPromise | PrivacyModel) or not all(
-        isinstance(model, KindPromise | PrivacyModel) for model in models
-    ):
-        raise InvalidParameterError("models must be a list of promises, such as [sf.networks.KDegree(k=5)].")
+    if isinstance(models, Model | GroupModel) or not all(isinstance(model, Model | GroupModel) for model in models):
+        raise InvalidParameterError("models must be a list of promises, such as [sf.networks.KDegreeAnonymity(k=5)].")
     if not models:
-        raise InvalidParameterError("No model is promised; give at least one, such as sf.networks.KDegree(k=5).")
-    return tuple(PersonsKeep(model=model) if isinstance(model, PrivacyModel) else model for model in models)
+        raise InvalidParameterError(
+            "No model is promised; give at least one, such as sf.networks.KDegreeAnonymity(k=5)."
+        )
+    return tuple(OnClusters(model=model) if isinstance(model, GroupModel) else model for model in models)

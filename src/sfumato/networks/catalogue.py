@@ -7,58 +7,58 @@ from os import PathLike
 from typing import Any
 
 from sfumato.catalogue import MODELS as TABLE_MODELS
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.recipe import KindRecipe
-from sfumato.networks.algorithms.alike_neighborhoods import AlikeNeighborhoods
+from sfumato.kinds.promise import Model
+from sfumato.kinds.recipe import TypedRecipe
+from sfumato.networks.algorithms.alike_neighborhoods import NeighborhoodAnonymization
 from sfumato.networks.algorithms.degree_sequence import DegreeSequence
 from sfumato.networks.algorithms.edge_switching import EdgeSwitching
 from sfumato.networks.algorithms.k_match import KMatch
-from sfumato.networks.algorithms.kind_removal import KindRemoval
-from sfumato.networks.algorithms.likely_partition import LikelyPartition
+from sfumato.networks.algorithms.kind_removal import RemoveEdgeType
+from sfumato.networks.algorithms.likely_partition import MaximumLikelihoodPartition
 from sfumato.networks.algorithms.opacity_greedy import OpacityGreedy
-from sfumato.networks.algorithms.random_change import RandomChange
-from sfumato.networks.algorithms.sangreea import Sangreea
-from sfumato.networks.promises.edge_confidence import EdgeConfidence
+from sfumato.networks.algorithms.random_change import RandomPerturbation
+from sfumato.networks.algorithms.sangreea import SaNGreeA
+from sfumato.networks.promises.edge_confidence import EdgeDisclosure
 from sfumato.networks.promises.k_automorphism import KAutomorphism
-from sfumato.networks.promises.k_candidates import KCandidates
-from sfumato.networks.promises.k_degree import KDegree
+from sfumato.networks.promises.k_candidates import KCandidateAnonymity
+from sfumato.networks.promises.k_degree import KDegreeAnonymity
 from sfumato.networks.promises.k_isomorphism import KIsomorphism
-from sfumato.networks.promises.k_neighborhood import KNeighborhood
+from sfumato.networks.promises.k_neighborhood import KNeighborhoodAnonymity
 from sfumato.networks.promises.l_opacity import LOpacity
-from sfumato.networks.promises.relation_belief import RelationBelief
-from sfumato.networks.search import NetworkSearch
+from sfumato.networks.promises.relation_belief import LinkInference
+from sfumato.networks.search import GraphAlgorithm
 
-KIND = "networks"
-PROMISES: dict[str, type[KindPromise[Any]]] = {
+DATA_TYPE = "networks"
+GRAPH_MODELS: dict[str, type[Model[Any]]] = {
     promise.name: promise
     for promise in (
-        KDegree,
-        KCandidates,
-        KNeighborhood,
+        KDegreeAnonymity,
+        KCandidateAnonymity,
+        KNeighborhoodAnonymity,
         KAutomorphism,
         KIsomorphism,
-        EdgeConfidence,
-        RelationBelief,
+        EdgeDisclosure,
+        LinkInference,
         LOpacity,
     )
 }
-MODELS: ChainMap[str, Any] = ChainMap(PROMISES, TABLE_MODELS)  # type: ignore[arg-type]  # nobody writes to it
-ALGORITHMS: dict[str, type[NetworkSearch]] = {  # who names none gets the first that keeps all promises
+MODELS: ChainMap[str, Any] = ChainMap(GRAPH_MODELS, TABLE_MODELS)  # type: ignore[arg-type]  # nobody writes to it
+ALGORITHMS: dict[str, type[GraphAlgorithm]] = {  # who names none gets the first that keeps all promises
     search.name: search
     for search in (
         DegreeSequence,
-        AlikeNeighborhoods,
-        RandomChange,
+        NeighborhoodAnonymization,
+        RandomPerturbation,
         KMatch,
-        Sangreea,
-        LikelyPartition,
+        SaNGreeA,
+        MaximumLikelihoodPartition,
         EdgeSwitching,
-        KindRemoval,
+        RemoveEdgeType,
         OpacityGreedy,
     )
 }
 
 
-def read_recipe(path: str | PathLike[str]) -> KindRecipe:
-    """Read the recipe of a release of a network, such as `internal/recipe.toml`, to make it again by `carry_out`."""
-    return KindRecipe.read(path, KIND, MODELS, ALGORITHMS)
+def read_recipe(path: str | PathLike[str]) -> TypedRecipe:
+    """Read the recipe of a release of a network, such as `internal/recipe.toml`, to make it again by `run_recipe`."""
+    return TypedRecipe.load(path, DATA_TYPE, MODELS, ALGORITHMS)

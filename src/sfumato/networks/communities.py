@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.kernels.community_moving import move_to_communities
-from sfumato.networks.network import Network
-from sfumato.randomness import generator
+from sfumato.coding.kernels.community_moving import louvain_pass
+from sfumato.networks.network import Graph
+from sfumato.randomness import seeded_generator
 
 Labels = npt.NDArray[np.int64]
 
 
-def communities(network: Network, *, seed: int = 0) -> Labels:
+def louvain_communities(network: Graph, *, seed: int = 0) -> Labels:
     """Give every person the number of her community, by the method of Louvain [1]_.
 
     Persons, in an order drawn by the seed, move to the neighbors among whom they have most relations beyond chance;
@@ -25,28 +25,28 @@ def communities(network: Network, *, seed: int = 0) -> Labels:
 
     Examples
     --------
-    >>> friends = Network.from_edges([(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)])
-    >>> found = communities(friends)
+    >>> friends = Graph.from_edges([(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)])
+    >>> found = louvain_communities(friends)
     >>> found[0] == found[1] == found[2] != found[3] == found[4] == found[5]
     np.True_
     """
     found = np.empty(len(network), dtype=np.int64)
-    found[generator(seed).permutation(len(network))] = np.arange(len(network))
+    found[seeded_generator(seed).permutation(len(network))] = np.arange(len(network))
     ends = np.concatenate([network.edges, network.edges[:, ::-1]]).astype(np.int64)
     weights, inner = np.ones(len(ends), dtype=np.int64), np.zeros(len(network), dtype=np.int64)
     ends = found[ends]
     while True:
-        ends, weights, inner = _joined(ends, weights, inner)
+        ends, weights, inner = _merge_parallel_edges(ends, weights, inner)
         offsets = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=len(inner))))
         label = np.arange(len(inner))
-        if not move_to_communities(offsets, np.ascontiguousarray(ends[:, 1]), weights, inner, label):
+        if not louvain_pass(offsets, np.ascontiguousarray(ends[:, 1]), weights, inner, label):
             return found
         kept, label = np.unique(label, return_inverse=True)
         inner = np.bincount(label, weights=inner, minlength=len(kept)).astype(np.int64)
         found, ends = label[found], label[ends]
 
 
-def _joined(ends: Labels, weights: Labels, inner: Labels) -> tuple[Labels, Labels, Labels]:
+def _merge_parallel_edges(ends: Labels, weights: Labels, inner: Labels) -> tuple[Labels, Labels, Labels]:
     """Add up the weights of equal pairs, in ascending order; pairs of a node and itself become inner weight."""
     count = len(inner)
     keys, place = np.unique(ends[:, 0] * count + ends[:, 1], return_inverse=True)
@@ -57,7 +57,7 @@ def _joined(ends: Labels, weights: Labels, inner: Labels) -> tuple[Labels, Label
     return pairs[~own], sums[~own], inner + more
 
 
-def agreement(one: Labels, other: Labels) -> float:
+def adjusted_rand_index(one: Labels, other: Labels) -> float:
     """Return the adjusted Rand index of two partitions: 1 if they are the same, about 0 if one says nothing [1]_.
 
     References
@@ -66,15 +66,15 @@ def agreement(one: Labels, other: Labels) -> float:
 
     Examples
     --------
-    >>> agreement(np.array([0, 0, 1, 1]), np.array([5, 5, 3, 3]))
+    >>> adjusted_rand_index(np.array([0, 0, 1, 1]), np.array([5, 5, 3, 3]))
     1.0
     """
-    both = _pairs(np.unique(one * (int(other.max(initial=0)) + 1) + other, return_counts=True)[1])
-    mine, theirs = (_pairs(np.unique(each, return_counts=True)[1]) for each in (one, other))
-    chance = mine * theirs / max(_pairs(np.array([len(one)])), 1)
+    both = _count_pairs(np.unique(one * (int(other.max(initial=0)) + 1) + other, return_counts=True)[1])
+    mine, theirs = (_count_pairs(np.unique(each, return_counts=True)[1]) for each in (one, other))
+    chance = mine * theirs / max(_count_pairs(np.array([len(one)])), 1)
     most = (mine + theirs) / 2
     return float((both - chance) / (most - chance)) if most != chance else 1.0
 
 
-def _pairs(sizes: Labels) -> float:
+def _count_pairs(sizes: Labels) -> float:
     return float((sizes * (sizes - 1) / 2).sum())

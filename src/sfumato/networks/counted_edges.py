@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.networks.counted_graphs import declared_graph
+from sfumato.networks.counted_graphs import read_declared_graph
 from sfumato.networks.edge_tables import PAIR, AsUndirected
-from sfumato.networks.network import Network
-from sfumato.networks.reading import GRAPHS, LISTS, told_table
-from sfumato.table.formats.encoding import unpacked
-from sfumato.table.read import refuse_unreadable
-from sfumato.table.values import texts
+from sfumato.networks.network import Graph
+from sfumato.networks.reading import GRAPHS, LISTS, read_table_with_remarks
+from sfumato.table.formats.encoding import read_unpacked
+from sfumato.table.read import check_readable_file
+from sfumato.table.values import format_values
 from sfumato.validation import require
 
 BETWEEN_KEYS = re.compile(r"[ \t]*[,;][ \t]*|[ \t]+")
@@ -26,9 +26,9 @@ Integers = npt.NDArray[np.int64]
 COMMENTS = ("#", "%", "//")
 
 
-def network_to_count(
+def read_graph_for_counts(
     source: Path, *, edges: pa.Table | None, persons: Path | None, key: str | None, as_undirected: AsUndirected | None
-) -> Network:
+) -> Graph:
     """Read a network whose persons everybody knows.
 
     What is no edge between two different of them is left out, as is one that is there already: who has only such edges
@@ -44,40 +44,40 @@ def network_to_count(
     """
     kinds = get_args(AsUndirected)
     require(as_undirected in {None, *kinds}, "count", "as_undirected", " or ".join(kinds), as_undirected)
-    graph = declared_graph(source) if source.name.lower().endswith(GRAPHS) else None
+    graph = read_declared_graph(source) if source.name.lower().endswith(GRAPHS) else None
     if persons is None and (graph is None or key is not None):
         raise InvalidParameterError(
             "The number of persons is told, so it must not come from edges; name a table of all persons by --persons."
         )
-    known = graph.persons if graph is not None and persons is None else told_table(persons or source)
+    known = graph.persons if graph is not None and persons is None else read_table_with_remarks(persons or source)
     name = known.column_names[0] if key is None else key
     if name not in known.column_names:
         raise ReadError(f"There is no column {name!r} in {persons}; it has {', '.join(known.column_names[:8])}.")
-    listed = _listed(source) if edges is None and graph is None else edges
-    ends = _numbers(listed if graph is None else graph.pairs, texts(known[name]))
+    listed = _read_edge_list(source) if edges is None and graph is None else edges
+    ends = _vertex_numbers(listed if graph is None else graph.pairs, format_values(known[name]))
     if as_undirected == "both" and (graph is None or graph.directed):
         codes, turned = (ends @ [known.num_rows, 1], ends[:, ::-1] @ [known.num_rows, 1])
         ends = ends[np.isin(codes, turned)]
     ends = np.unique(np.sort(ends, axis=1), axis=0)
     found = {side: known[name].take(pa.array(ends[:, at])) for at, side in enumerate(("source", "target"))}
-    return Network.from_edges(pa.table(found), persons=known, key=name)
+    return Graph.from_edges(pa.table(found), persons=known, key=name)
 
 
-def is_list(source: Path) -> bool:
+def is_edge_list(source: Path) -> bool:
     """Return whether a file is a list of edges or a graph, and no table."""
     return source.name.lower().endswith((*LISTS, *GRAPHS))
 
 
-def _listed(source: Path) -> pa.Table:
+def _read_edge_list(source: Path) -> pa.Table:
     """Read lines of two keys; all others are left out."""
-    refuse_unreadable(source)
-    lines = (line.decode(errors="replace").strip(" \t") for line in unpacked(source).splitlines())
+    check_readable_file(source)
+    lines = (line.decode(errors="replace").strip(" \t") for line in read_unpacked(source).splitlines())
     split = [BETWEEN_KEYS.split(line) for line in lines if line and not line.startswith(COMMENTS)]
     pairs = [keys for keys in split if len(keys) == PAIR]
     return pa.table([pa.array([keys[at] for keys in pairs], pa.string()) for at in range(PAIR)], names=["one", "other"])
 
 
-def _numbers(pairs: pa.Table, keys: pa.ChunkedArray) -> Integers:
+def _vertex_numbers(pairs: pa.Table, keys: pa.ChunkedArray) -> Integers:
     """Return the numbers of the persons of each edge, without those of strangers, and of persons with themselves."""
     if pairs.num_columns < PAIR:
         raise ReadError("A table of edges needs two columns of keys; give it both.")

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sfumato.exceptions import ReadError
 from sfumato.networks.reading import GRAPHML
-from sfumato.table.read import refuse_unreadable
+from sfumato.table.read import check_readable_file
 
 WORD = re.compile(r'"[^"\n]*"|\[|\]|[^\s\[\]"]+')
 COMMENT = re.compile(r"(?m)^[ \t]*#.*$")
@@ -36,42 +36,42 @@ class DeclaredGraph:
     directed: bool
 
 
-def declared_graph(source: Path) -> DeclaredGraph:
+def read_declared_graph(source: Path) -> DeclaredGraph:
     """Read the nodes and edges of a file, and of an edge nothing but its ends."""
-    refuse_unreadable(source)
-    return _of_graphml(source) if source.name.lower().endswith(GRAPHML) else _of_gml(source)
+    check_readable_file(source)
+    return _from_graphml(source) if source.name.lower().endswith(GRAPHML) else _from_gml(source)
 
 
-def _of_graphml(source: Path) -> DeclaredGraph:
+def _from_graphml(source: Path) -> DeclaredGraph:
     try:
         root = ET.fromstring(source.read_bytes())  # noqa: S314 - expat limits how far entities expand
     except (ET.ParseError, ValueError, LookupError):
         raise ReadError(f"{source} is no GraphML; export it again.") from None
     found: dict[str, list[ET.Element]] = {"graph": [], "key": [], "node": [], "edge": []}
     for each in root.iter():
-        found.get(_kind(each), []).append(each)
+        found.get(_element_type(each), []).append(each)
     names = {each.get("id"): each.get("attr.name") for each in found["key"] if each.get("for") in {"node", "all"}}
     usual: dict[str, str | None] = {}
     for each in found["key"]:
-        name, given = names.get(each.get("id")), next((part for part in each if _kind(part) == "default"), None)
+        name, given = names.get(each.get("id")), next((part for part in each if _element_type(part) == "default"), None)
         if name and given is not None:
             usual[name] = given.text
     about = []
     for node in found["node"]:
-        said = {names.get(part.get("key")): part.text for part in node if _kind(part) == "data"}
+        said = {names.get(part.get("key")): part.text for part in node if _element_type(part) == "data"}
         about.append({**usual, **{name: value for name, value in said.items() if name}})
     return DeclaredGraph(
-        persons=_table([node.get("id") for node in found["node"]], about),
-        pairs=_pairs((edge.get("source"), edge.get("target")) for edge in found["edge"]),
+        persons=_to_table([node.get("id") for node in found["node"]], about),
+        pairs=_to_edges((edge.get("source"), edge.get("target")) for edge in found["edge"]),
         directed=any(graph.get("edgedefault") == "directed" for graph in found["graph"]),
     )
 
 
-def _kind(element: ET.Element) -> str:
+def _element_type(element: ET.Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
-def _of_gml(source: Path) -> DeclaredGraph:
+def _from_gml(source: Path) -> DeclaredGraph:
     """Read GML; persons are named by their labels if these differ, and by their numbers otherwise."""
     text = COMMENT.sub("", source.read_bytes().decode("utf-8-sig", errors="replace"))
     nodes, edges, directed = [], [], False
@@ -86,8 +86,8 @@ def _of_gml(source: Path) -> DeclaredGraph:
     key = dict(zip(numbers, labels if labelled else numbers, strict=True))
     about = [{name: cell for name, cell in node.items() if name != "id"} for node in nodes]
     return DeclaredGraph(
-        persons=_table(labels if labelled else numbers, about),
-        pairs=_pairs((key.get(edge.get("source")), key.get(edge.get("target"))) for edge in edges),
+        persons=_to_table(labels if labelled else numbers, about),
+        pairs=_to_edges((key.get(edge.get("source")), key.get(edge.get("target"))) for edge in edges),
         directed=directed,
     )
 
@@ -112,7 +112,7 @@ def _records(text: str) -> Iterator[tuple[str, Cells]]:
     yield from opened
 
 
-def _table(keys: Sequence[str | None], about: Sequence[Cells]) -> pa.Table:
+def _to_table(keys: Sequence[str | None], about: Sequence[Cells]) -> pa.Table:
     """Return a table of persons, whose column of keys has a name that no other one has."""
     if None in keys:
         raise ReadError("Some nodes of the graph have no id; export it again.")
@@ -124,6 +124,6 @@ def _table(keys: Sequence[str | None], about: Sequence[Cells]) -> pa.Table:
     return pa.table({name: pa.array(keys, pa.string()), **columns})
 
 
-def _pairs(ends: Iterator[tuple[str | None, str | None]]) -> pa.Table:
+def _to_edges(ends: Iterator[tuple[str | None, str | None]]) -> pa.Table:
     listed = list(ends)
     return pa.table({name: pa.array([pair[at] for pair in listed], pa.string()) for at, name in enumerate(("a", "b"))})

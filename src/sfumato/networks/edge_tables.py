@@ -13,28 +13,28 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import did_you_mean, require
+from sfumato.validation import require, suggest_closest
 
 AsUndirected: TypeAlias = Literal["either", "both"]
 EdgeRows: TypeAlias = Any  # a table of any library with a row for each edge, or pairs of keys
-MOST_PERSONS = 2**31 - 1
+MAX_VERTICES = 2**31 - 1
 PAIR = 2
 ROW = (tuple, list, np.ndarray)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FoundEdges:
+class ParsedEdges:
     """What a network is made of: keys, numbered edges with a list of kinds each, and what was left out."""
 
     keys: pa.Array
     edges: npt.NDArray[np.int32]
-    kinds: pa.Array | None = None
+    edge_types: pa.Array | None = None
     weights: npt.NDArray[np.float64] | None = None
-    persons: pa.Table | None = None
+    vertices: pa.Table | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
 
 
-def edges_of(
+def parse_edges(
     edges: EdgeRows,
     names: Mapping[str, str | None],
     *,
@@ -43,22 +43,22 @@ def edges_of(
     directed: bool = False,
     as_undirected: AsUndirected | None = None,
     simplify: bool = False,
-) -> FoundEdges:
+) -> ParsedEdges:
     """Read edges and persons; the parameters are those of `Network.from_edges`."""
     for what, name in (*names.items(), ("key", key)):
         require(name is None or isinstance(name, str), "from_edges", what, "the name of a column", name)
     if key is not None and persons is None:
         raise SchemaError("The column of keys is one of a table of persons, and there is none; give it, or no key.")
     table = _edge_table(edges)
-    columns = _chosen(table, names)
+    columns = _edge_columns(table, names)
     ends = [columns["source"], columns["target"]]
     for which, column in zip(("source", "target"), ends, strict=True):
         if column.null_count:
             raise SchemaError(f"{column.null_count:,} edges have no {which}; remove them, or name the persons.")
     about = None if persons is None else to_arrow(persons)[0]
-    keys, rest = _keys_of(about, key, ends)
-    numbers = _numbered(keys, ends)
-    return numbered_edges(
+    keys, rest = _vertex_keys(about, key, ends)
+    numbers = _encode_ends(keys, ends)
+    return encode_edges(
         keys,
         numbers,
         kinds=columns.get("kind"),
@@ -70,7 +70,7 @@ def edges_of(
     )
 
 
-def numbered_edges(
+def encode_edges(
     keys: pa.Array,
     numbers: npt.NDArray[np.int64],
     *,
@@ -80,7 +80,7 @@ def numbered_edges(
     directed: bool = False,
     as_undirected: AsUndirected | None = None,
     simplify: bool = False,
-) -> FoundEdges:
+) -> ParsedEdges:
     """Make edges of pairs of numbers simple and undirected, or refuse them."""
     good = as_undirected in {None, "either", "both"}
     require(good, "from_edges", "as_undirected", '"either" or "both"', as_undirected)
@@ -94,21 +94,21 @@ def numbered_edges(
             'The network is directed; say as_undirected="either" to relate two persons if one names the other, and '
             '"both" if both must.'
         )
-    texts = None if kinds is None else _kinds(kinds)
-    rows, dropped = _simple(numbers, texts, len(keys), as_undirected if directed else None, simplify=simplify)
+    texts = None if kinds is None else _edge_types(kinds)
+    rows, dropped = _simplify(numbers, texts, len(keys), as_undirected if directed else None, simplify=simplify)
     pairs = np.sort(numbers[rows], axis=1).astype(np.int32)
     starts = np.flatnonzero(np.append(True, (pairs[1:] != pairs[:-1]).any(axis=1))[: len(pairs)])
-    return FoundEdges(
+    return ParsedEdges(
         keys=keys,
         edges=pairs[starts],
-        kinds=None if texts is None else lists_of(starts, texts.take(pa.array(rows))),
+        edge_types=None if texts is None else group_edge_types(starts, texts.take(pa.array(rows))),
         weights=None if weights is None else _sums(_weights(weights)[rows], starts),
-        persons=persons,
+        vertices=persons,
         dropped=dropped,
     )
 
 
-def lists_of(starts: npt.NDArray[np.integer], kinds: pa.Array) -> pa.Array:
+def group_edge_types(starts: npt.NDArray[np.integer], kinds: pa.Array) -> pa.Array:
     """Make a list of the kinds of every edge; each begins where the one before ends."""
     return pa.ListArray.from_arrays(pa.array(np.append(starts, len(kinds)), pa.int32()), kinds)
 
@@ -137,48 +137,50 @@ def _pairs_table(edges: Any) -> pa.Table:
     return pa.table(dict(zip(("source", "target"), columns, strict=True)))
 
 
-def _chosen(table: pa.Table, names: Mapping[str, str | None]) -> dict[str, pa.Array]:
+def _edge_columns(table: pa.Table, names: Mapping[str, str | None]) -> dict[str, pa.Array]:
     """Return the columns of the edges by what they hold."""
     wanted = {what: name for what, name in names.items() if name is not None}
     for name in wanted.values():
         if name not in table.column_names:
-            hint = did_you_mean(name, table.column_names) or "; name one of its columns."
+            hint = suggest_closest(name, table.column_names) or "; name one of its columns."
             raise SchemaError(f"The edges have no column {name!r}{hint}")
     rest = [name for name in table.column_names if name not in wanted.values()]
     lacking = [what for what in ("source", "target") if what not in wanted]
     if len(rest) < len(lacking) or len(set(wanted.values())) < len(wanted):
         raise SchemaError("The keys of both persons, the kind and the weight of an edge must be in different columns.")
-    return {what: _plain(table[name]) for what, name in {**wanted, **dict(zip(lacking, rest, strict=False))}.items()}
+    return {
+        what: _plain_array(table[name]) for what, name in {**wanted, **dict(zip(lacking, rest, strict=False))}.items()
+    }
 
 
-def _plain(column: pa.ChunkedArray) -> pa.Array:
+def _plain_array(column: pa.ChunkedArray) -> pa.Array:
     cells = column.combine_chunks()
     return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
 
 
-def _keys_of(persons: pa.Table | None, key: str | None, ends: list[pa.Array]) -> tuple[pa.Array, pa.Table | None]:
+def _vertex_keys(persons: pa.Table | None, key: str | None, ends: list[pa.Array]) -> tuple[pa.Array, pa.Table | None]:
     """Return the keys of all persons and the rest of their table."""
     for end in ends:
-        _good_keys(end)
+        _check_keys(end)
     if persons is None:
         kinds = {pa.types.is_integer(end.type) for end in ends}
         joined = pa.concat_arrays([end.cast(pa.string() if len(kinds) > 1 else ends[0].type) for end in ends])
         unique = pc.unique(joined)
-        return _good_keys(unique.take(pc.array_sort_indices(unique))), None
+        return _check_keys(unique.take(pc.array_sort_indices(unique))), None
     if not persons.num_columns:
         raise SchemaError("The table of persons has no columns; give it one with their keys.")
     name = persons.column_names[0] if key is None else key
     if name not in persons.column_names:
-        hint = did_you_mean(name, persons.column_names) or "; name the column of the keys."
+        hint = suggest_closest(name, persons.column_names) or "; name the column of the keys."
         raise SchemaError(f"The table of persons has no column {name!r}{hint}")
-    keys = _plain(persons[name])
+    keys = _plain_array(persons[name])
     if keys.null_count:
         raise SchemaError(f"{keys.null_count:,} persons have no key; give every person one.")
     rest = persons.drop_columns([name])
-    return _good_keys(keys), rest if rest.num_columns else None
+    return _check_keys(keys), rest if rest.num_columns else None
 
 
-def _good_keys(keys: pa.Array) -> pa.Array:
+def _check_keys(keys: pa.Array) -> pa.Array:
     if pa.types.is_integer(keys.type):
         try:
             return keys.cast(pa.int64())
@@ -191,7 +193,7 @@ def _good_keys(keys: pa.Array) -> pa.Array:
     raise SchemaError("Keys of persons must be whole numbers or texts; make texts of them.")
 
 
-def _numbered(keys: pa.Array, ends: list[pa.Array]) -> npt.NDArray[np.int64]:
+def _encode_ends(keys: pa.Array, ends: list[pa.Array]) -> npt.NDArray[np.int64]:
     """Return the numbers of both ends of all edges, or refuse persons who are not known."""
     found = []
     for end in ends:
@@ -206,7 +208,7 @@ def _numbered(keys: pa.Array, ends: list[pa.Array]) -> npt.NDArray[np.int64]:
     return np.stack([each.to_numpy(zero_copy_only=False).astype(np.int64) for each in found], axis=1)
 
 
-def _simple(
+def _simplify(
     numbers: npt.NDArray[np.int64],
     kinds: pa.Array | None,
     persons: int,
@@ -222,7 +224,7 @@ def _simple(
     rows = np.flatnonzero(~loops)
     low, high = numbers[rows].min(axis=1, initial=persons), numbers[rows].max(axis=1, initial=-1)
     _, pair = np.unique(low * persons + high, return_inverse=True)
-    rank = np.zeros(len(numbers), dtype=np.int64) if kinds is None else _ranks(kinds)
+    rank = np.zeros(len(numbers), dtype=np.int64) if kinds is None else _rank_edge_types(kinds)
     relation = pair.reshape(-1) * (int(rank.max(initial=0)) + 1) + rank[rows]  # of one kind
     ways = 2 * relation + (numbers[rows, 0] == low) if directed else relation
     _, first = np.unique(ways, return_index=True)
@@ -239,14 +241,14 @@ def _simple(
     return rows[first[keep]], {name: number for name, number in dropped.items() if number}
 
 
-def _kinds(kinds: pa.Array) -> pa.Array:
+def _edge_types(kinds: pa.Array) -> pa.Array:
     try:
         return kinds.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise SchemaError("Kinds of edges must be texts; leave the column out, or mend it.") from None
 
 
-def _ranks(kinds: pa.Array) -> npt.NDArray[np.int64]:
+def _rank_edge_types(kinds: pa.Array) -> npt.NDArray[np.int64]:
     """Return the places of kinds in the order of their texts, a missing one last."""
     ranks = pc.rank(kinds, sort_keys="ascending", tiebreaker="dense")
     return np.asarray(ranks.to_numpy(zero_copy_only=False), dtype=np.int64)

@@ -11,16 +11,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError, WriteError
-from sfumato.networks.edge_tables import AsUndirected, FoundEdges, numbered_edges
-from sfumato.table.extras import optional_library
+from sfumato.networks.edge_tables import AsUndirected, ParsedEdges, encode_edges
+from sfumato.table.extras import import_optional
 from sfumato.table.frames import to_arrow
 
 ForeignGraph: TypeAlias = Any  # a graph of NetworkX or igraph, of which neither needs to be installed
 
 
-def of_networkx(
+def from_networkx(
     graph: ForeignGraph, *, kind: str | None, weight: str | None, as_undirected: AsUndirected | None, simplify: bool
-) -> FoundEdges:
+) -> ParsedEdges:
     """Read a NetworkX graph."""
     if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise SchemaError("This is no NetworkX graph; make the network with from_edges.")
@@ -30,7 +30,7 @@ def of_networkx(
     pairs = [(places[a], places[b]) for a, b, _ in found]
     about = [graph.nodes[node] for node in nodes]
     columns = {name: _column([each.get(name) for each in about]) for name in dict.fromkeys(_names(about))}
-    return numbered_edges(
+    return encode_edges(
         _keys(nodes),
         np.array(pairs, dtype=np.int64).reshape(-1, 2),
         kinds=_attribute([each for _, _, each in found], kind),
@@ -42,9 +42,9 @@ def of_networkx(
     )
 
 
-def of_igraph(
+def from_igraph(
     graph: ForeignGraph, *, kind: str | None, weight: str | None, as_undirected: AsUndirected | None, simplify: bool
-) -> FoundEdges:
+) -> ParsedEdges:
     """Read an igraph graph."""
     if isinstance(graph, type) or not all(hasattr(graph, name) for name in ("vcount", "get_edgelist", "is_directed")):
         raise SchemaError("This is no igraph graph; make the network with from_edges.")
@@ -55,7 +55,7 @@ def of_igraph(
     for name in (kind, weight):
         if name is not None and name not in given:
             raise SchemaError(f"No edge has the attribute {name!r}; leave it out.")
-    return numbered_edges(
+    return encode_edges(
         _keys(keys),
         np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2),
         kinds=None if kind is None else _column(given[kind]),
@@ -67,11 +67,11 @@ def of_igraph(
     )
 
 
-def as_networkx(
+def to_networkx(
     keys: pa.Array, edges: npt.NDArray[np.int32], persons: pa.Table | None, columns: Mapping[str, pa.Array]
 ) -> ForeignGraph:
     """Make a NetworkX graph."""
-    networkx = optional_library("networkx", extra="networks", error=WriteError)
+    networkx = import_optional("networkx", extra="networks", error=WriteError)
     graph = networkx.Graph()
     names = keys.to_pylist()
     graph.add_nodes_from(zip(names, _rows(persons, len(names)), strict=True))
@@ -80,7 +80,7 @@ def as_networkx(
     return graph
 
 
-def as_igraph(
+def to_igraph(
     keys: pa.Array, edges: npt.NDArray[np.int32], persons: pa.Table | None, columns: Mapping[str, pa.Array]
 ) -> ForeignGraph:
     """Make an igraph graph."""

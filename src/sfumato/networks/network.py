@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.fingerprint import fingerprint
+from sfumato.coding.fingerprint import compute_table_digest
 from sfumato.exceptions import SchemaError
-from sfumato.networks.edge_tables import AsUndirected, EdgeRows, FoundEdges, edges_of
-from sfumato.networks.exchange import ForeignGraph, as_igraph, as_networkx, of_igraph, of_networkx
+from sfumato.networks.edge_tables import AsUndirected, EdgeRows, ParsedEdges, parse_edges
+from sfumato.networks.exchange import ForeignGraph, from_igraph, from_networkx, to_igraph, to_networkx
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame
 from sfumato.validation import require
@@ -25,7 +25,7 @@ from sfumato.validation import require
 Edges = npt.NDArray[np.int32]
 
 
-class NetworkReading(TypedDict, total=False):
+class GraphReadOptions(TypedDict, total=False):
     """The options of `sf.networks.read`."""
 
     persons: str | PathLike[str] | None
@@ -55,7 +55,7 @@ class SwitchedEdges:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Network:
+class Graph:
     """Persons and the undirected edges between them, at most one for each pair.
 
     Persons are numbered from 0 in the order of `keys`. An edge may be of several kinds. Most promises look at the
@@ -77,7 +77,7 @@ class Network:
 
     Examples
     --------
-    >>> network = Network.from_edges([("Ann", "Bob"), ("Bob", "Cem")])
+    >>> network = Graph.from_edges([("Ann", "Bob"), ("Bob", "Cem")])
     >>> network
     Network of 3 persons and 2 edges
     >>> network.degrees.tolist()
@@ -86,9 +86,9 @@ class Network:
 
     keys: pa.Array
     edges: Edges
-    kinds: pa.Array | None = None
+    edge_types: pa.Array | None = None
     weights: npt.NDArray[np.float64] | None = None
-    persons: pa.Table | None = None
+    vertices: pa.Table | None = None
     schema: Schema = field(default_factory=Schema)
     dropped: Mapping[str, int] = field(default_factory=dict)
     noise: EdgeNoise | SwitchedEdges | None = None
@@ -130,7 +130,7 @@ class Network:
             rather than to refuse them.
         """
         names = {"source": source, "target": target, "kind": kind, "weight": weight}
-        found = edges_of(
+        found = parse_edges(
             edges,
             names,
             persons=persons,
@@ -139,7 +139,7 @@ class Network:
             as_undirected=as_undirected,
             simplify=simplify,
         )
-        return cls._of(found, schema)
+        return cls._from_arrays(found, schema)
 
     @classmethod
     def from_networkx(
@@ -157,8 +157,8 @@ class Network:
         Attributes of its nodes become columns of `persons`; edges of several kinds come from a `MultiGraph`. The other
         parameters are those of `from_edges`.
         """
-        found = of_networkx(graph, kind=kind, weight=weight, as_undirected=as_undirected, simplify=simplify)
-        return cls._of(found, schema)
+        found = from_networkx(graph, kind=kind, weight=weight, as_undirected=as_undirected, simplify=simplify)
+        return cls._from_arrays(found, schema)
 
     @classmethod
     def from_igraph(
@@ -172,38 +172,38 @@ class Network:
         simplify: bool = False,
     ) -> Self:
         """Make a network of an igraph graph, as `from_networkx` does; persons have its names, or else its numbers."""
-        found = of_igraph(graph, kind=kind, weight=weight, as_undirected=as_undirected, simplify=simplify)
-        return cls._of(found, schema)
+        found = from_igraph(graph, kind=kind, weight=weight, as_undirected=as_undirected, simplify=simplify)
+        return cls._from_arrays(found, schema)
 
     @staticmethod
-    def read(source: str | PathLike[str], **options: Unpack[NetworkReading]) -> Network:
+    def read(source: str | PathLike[str], **options: Unpack[GraphReadOptions]) -> Graph:
         """Read a network from a file, with the options of `sf.networks.read`."""
         from sfumato.networks.reading import read
 
         return read(source, **options)
 
     @classmethod
-    def _of(cls, found: FoundEdges, schema: Schema | None) -> Self:
+    def _from_arrays(cls, found: ParsedEdges, schema: Schema | None) -> Self:
         bare = cls(
             keys=found.keys,
             edges=found.edges,
-            kinds=found.kinds,
+            edge_types=found.edge_types,
             weights=found.weights,
-            persons=found.persons,
+            vertices=found.vertices,
             dropped=found.dropped,
         )
-        return bare.with_roles(Schema() if schema is None else schema)
+        return bare.with_schema(Schema() if schema is None else schema)
 
     def to_networkx(self) -> ForeignGraph:
         """Return the network as a NetworkX graph; needs the extra `networks`. Several kinds are joined by `+`."""
-        return as_networkx(self.keys, self.edges, self.persons, self._edge_columns())
+        return to_networkx(self.keys, self.edges, self.vertices, self._edge_columns())
 
     def to_igraph(self) -> ForeignGraph:
         """Return the network as an igraph graph, whose library you must have installed."""
-        return as_igraph(self.keys, self.edges, self.persons, self._edge_columns())
+        return to_igraph(self.keys, self.edges, self.vertices, self._edge_columns())
 
     @cached_property
-    def _rows(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    def _adjacency(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         ends = np.concatenate([self.edges, self.edges[:, ::-1]])
         order = np.lexsort((ends[:, 1], ends[:, 0]))
         offsets = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=len(self))))
@@ -212,12 +212,12 @@ class Network:
     @property
     def offsets(self) -> npt.NDArray[np.int64]:
         """Where the neighbors of each person begin in `neighbors`, and where the last ones end."""
-        return self._rows[0]
+        return self._adjacency[0]
 
     @property
     def neighbors(self) -> npt.NDArray[np.int32]:
         """The neighbors of all persons, one person after the other, each ascending."""
-        return self._rows[1]
+        return self._adjacency[1]
 
     @property
     def degrees(self) -> npt.NDArray[np.int64]:
@@ -225,7 +225,7 @@ class Network:
         return np.diff(self.offsets)
 
     @property
-    def size(self) -> int:
+    def n_edges(self) -> int:
         """The number of edges."""
         return len(self.edges)
 
@@ -236,8 +236,8 @@ class Network:
         """Return the same persons with other edges, which have no kinds or weights."""
         return replace(
             self,
-            edges=sorted_edges(edges),
-            kinds=None,
+            edges=sort_edges(edges),
+            edge_types=None,
             weights=None,
             dropped={},
             noise=None,
@@ -245,38 +245,38 @@ class Network:
             alignment=None,
         )
 
-    def with_roles(self, schema: Schema) -> Self:
+    def with_schema(self, schema: Schema) -> Self:
         """Return the same network with these roles of the columns of its persons."""
         require(isinstance(schema, Schema), "Network", "schema", "an sf.Schema", schema)
-        if self.persons is None and schema.attributes:
+        if self.vertices is None and schema.attributes:
             raise SchemaError("The schema has roles for columns of persons, and there is no table of persons; give it.")
-        schema.check_columns([] if self.persons is None else self.persons.column_names)
+        schema.check_columns([] if self.vertices is None else self.vertices.column_names)
         return replace(self, schema=schema)
 
-    def fingerprint(self) -> str:
+    def digest(self) -> str:
         """Return a digest of keys, edges and persons, by which a recipe knows its original."""
         table = pa.table({"source": self.keys.take(self.edges[:, 0]), "target": self.keys.take(self.edges[:, 1])})
-        parts = [fingerprint(pa.table({"key": self.keys})), fingerprint(table)]
-        if self.kinds is not None:
-            listed = {"edge": pc.list_parent_indices(self.kinds), "kind": self.kinds.flatten()}
-            parts.append(fingerprint(pa.table(listed)))
-        parts += [] if self.weights is None else [fingerprint(pa.table({"weight": self.weights}))]
-        parts += [] if self.persons is None else [fingerprint(self.persons)]
+        parts = [compute_table_digest(pa.table({"key": self.keys})), compute_table_digest(table)]
+        if self.edge_types is not None:
+            listed = {"edge": pc.list_parent_indices(self.edge_types), "kind": self.edge_types.flatten()}
+            parts.append(compute_table_digest(pa.table(listed)))
+        parts += [] if self.weights is None else [compute_table_digest(pa.table({"weight": self.weights}))]
+        parts += [] if self.vertices is None else [compute_table_digest(self.vertices)]
         return hashlib.sha256("".join(parts).encode()).hexdigest()
 
     def _edge_columns(self) -> dict[str, Any]:
-        kinds = None if self.kinds is None else pc.binary_join(self.kinds, "+")
+        kinds = None if self.edge_types is None else pc.binary_join(self.edge_types, "+")
         columns = {"kind": kinds, "weight": None if self.weights is None else pa.array(self.weights)}
         return {name: column for name, column in columns.items() if column is not None}
 
     def __repr__(self) -> str:
-        return f"Network of {len(self):,} persons and {self.size:,} edges"
+        return f"Network of {len(self):,} persons and {self.n_edges:,} edges"
 
 
-def sorted_edges(edges: npt.NDArray[np.integer]) -> Edges:
+def sort_edges(edges: npt.NDArray[np.integer]) -> Edges:
     """Put the lower number first and edges in ascending order.
 
-    >>> sorted_edges(np.array([[2, 1], [1, 0]])).tolist()
+    >>> sort_edges(np.array([[2, 1], [1, 0]])).tolist()
     [[0, 1], [1, 2]]
     """
     pairs = np.sort(np.asarray(edges, dtype=np.int32).reshape(-1, 2), axis=1)

@@ -10,16 +10,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.neighbors import EDGE, loss
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import Network
-from sfumato.networks.paying import check_network, pay
+from sfumato.neighbors import EDGE, describe_epsilon
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.network import Graph
+from sfumato.networks.paying import check_graph, spend_budget
 from sfumato.queries.private.accountant import Accountant, recording_refusals
-from sfumato.queries.private.noise import noisy
-from sfumato.table.values import texts
-from sfumato.validation import did_you_mean
+from sfumato.queries.private.noise import add_discrete_laplace
+from sfumato.table.values import format_values
+from sfumato.validation import suggest_closest
 
-MOST_BLOCKS = 1_000
+MAX_BLOCKS = 1_000
 Integers = npt.NDArray[np.int64]
 
 
@@ -50,32 +50,32 @@ class PrivateBlocks:
         return pa.table({**ends, "edges": self.edges[first, second]})
 
     @property
-    def counts(self) -> ClusteredNetwork:
+    def counts(self) -> ClusteredGraph:
         """The counts between blocks that have persons, who have new numbers, block by block."""
         there = np.flatnonzero(self.sizes)
         edges = self.edges[np.ix_(there, there)]
         first, second = np.nonzero(np.triu(edges, 1))
-        return ClusteredNetwork(
+        return ClusteredGraph(
             keys=pa.array(np.arange(self.sizes.sum())),
             cluster=np.repeat(np.arange(len(there)), self.sizes[there]),
             inner=np.diag(edges).copy(),
             between=np.stack([first, second, edges[first, second]], axis=1),
         )
 
-    def sample(self, *, seed: int | None = None) -> Network:
+    def sample(self, *, seed: int | None = None) -> Graph:
         """Make up a network with these counts, all such networks being as likely; persons show their block."""
         drawn = self.counts.sample(seed=seed)
         block = pa.array(self.blocks, pa.string()).take(pa.array(np.repeat(np.arange(len(self.blocks)), self.sizes)))
-        return Network(keys=drawn.keys, edges=drawn.edges, persons=pa.table({"block": block}))
+        return Graph(keys=drawn.keys, edges=drawn.edges, vertices=pa.table({"block": block}))
 
     def __repr__(self) -> str:
-        told = f"{loss(self.epsilon, EDGE)}, who is in which block is public"
+        told = f"{describe_epsilon(self.epsilon, EDGE)}, who is in which block is public"
         return f"PrivateBlocks({len(self.blocks) - 1:,} blocks, {self.sizes.sum():,} persons, {told})"
 
 
 @recording_refusals
 def private_blocks(
-    network: Network,
+    network: Graph,
     *,
     blocks: str | Sequence[str | int | None],
     names: Sequence[str | int],
@@ -96,17 +96,17 @@ def private_blocks(
     names : the names of the blocks, at most 1,000, which are never taken from the network. Persons in no block, or in
         another one, are counted together as one more block without a name.
     """
-    check_network(network)
+    check_graph(network)
     declared = _declared(names)
-    block = _numbered(network, blocks, declared)
+    block = _encode_blocks(network, blocks, declared)
     shown = (*declared, None)
-    exact, paid = pay(network, epsilon, accountant, analyst, "edges between blocks of a network")
+    exact, paid = spend_budget(network, epsilon, accountant, analyst, "edges between blocks of a network")
     sizes = np.bincount(block, minlength=len(shown))
     ends = np.sort(block[network.edges], axis=1)
     first, second = np.triu_indices(len(shown))
     counts = np.zeros((len(shown), len(shown)), dtype=np.int64)
     np.add.at(counts, (ends[:, 0], ends[:, 1]), 1)
-    found = noisy(counts[first, second], sensitivity=1, epsilon=exact)
+    found = add_discrete_laplace(counts[first, second], sensitivity=1, epsilon=exact)
     inside = first == second
     pairs = np.where(inside, sizes[first] * (sizes[first] - 1) // 2, sizes[first] * sizes[second])
     edges = np.zeros_like(counts)
@@ -118,19 +118,19 @@ def _declared(names: Sequence[str | int]) -> tuple[str, ...]:
     """Return the names of blocks as texts; refuse what is no list of distinct names."""
     fine = not isinstance(names, str) and all(isinstance(each, str | int) for each in names)
     listed = tuple(map(str, names)) if fine else ()
-    if not 0 < len(listed) <= MOST_BLOCKS or len(set(listed)) < len(listed):
-        raise InvalidParameterError(f"names must be a list of 1 to {MOST_BLOCKS:,} distinct names of blocks.")
+    if not 0 < len(listed) <= MAX_BLOCKS or len(set(listed)) < len(listed):
+        raise InvalidParameterError(f"names must be a list of 1 to {MAX_BLOCKS:,} distinct names of blocks.")
     return listed
 
 
-def _numbered(network: Network, blocks: str | Sequence[str | int | None], names: tuple[str, ...]) -> Integers:
+def _encode_blocks(network: Graph, blocks: str | Sequence[str | int | None], names: tuple[str, ...]) -> Integers:
     """Return the number of everybody's block, the last one for whoever is in none that has a name."""
     if isinstance(blocks, str):
-        known = [] if network.persons is None else network.persons.column_names
-        if network.persons is None or blocks not in known:
-            hint = did_you_mean(blocks, known) or "; give a table of persons with that column."
+        known = [] if network.vertices is None else network.vertices.column_names
+        if network.vertices is None or blocks not in known:
+            hint = suggest_closest(blocks, known) or "; give a table of persons with that column."
             raise InvalidParameterError(f"The persons of the network have no column {blocks!r}{hint}")
-        listed = texts(network.persons[blocks]).to_pylist()
+        listed = format_values(network.vertices[blocks]).to_pylist()
     else:
         listed = [None if each is None else str(each) for each in blocks]
     if len(listed) != len(network):

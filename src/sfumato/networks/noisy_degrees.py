@@ -10,16 +10,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.neighbors import loss
-from sfumato.networks.bounded_degrees import Integers, bought_bound, counts_at_least
-from sfumato.networks.network import Network
-from sfumato.networks.paying import HIDDEN, HiddenUnit, check_network, pay
+from sfumato.neighbors import describe_epsilon
+from sfumato.networks.bounded_degrees import Integers, private_degree_bound, projected_degree_counts
+from sfumato.networks.network import Graph
+from sfumato.networks.paying import HIDDEN, PrivacyUnit, check_graph, spend_budget
 from sfumato.queries.private.accountant import Accountant, recording_refusals
-from sfumato.queries.private.noise import Noisy, noisy
-from sfumato.randomness import Stream
-from sfumato.validation import is_whole, require
+from sfumato.queries.private.noise import NoisyIntegers, add_discrete_laplace
+from sfumato.randomness import KeyedRandom
+from sfumato.validation import is_integer, require
 
-OWNER = "private_degrees"
+DEGREES_CALLER = "private_degrees"
 SENSITIVITY = 2  # an edge more raises two of the ascending degrees by 1
 
 
@@ -39,7 +39,7 @@ class PrivateDegrees:
     degrees: Integers
     scale: float
     epsilon: str
-    unit: HiddenUnit = "edge"
+    unit: PrivacyUnit = "edge"
     bound: int | None = None
 
     def to_frame(self) -> pa.Table:
@@ -48,18 +48,18 @@ class PrivateDegrees:
         return pa.table({"degree": degrees, "persons": persons})
 
     def __repr__(self) -> str:
-        told = f"{loss(self.epsilon, HIDDEN[self.unit])}, the number of persons is public"
+        told = f"{describe_epsilon(self.epsilon, HIDDEN[self.unit])}, the number of persons is public"
         return f"PrivateDegrees({len(self.degrees):,} persons, {told})"
 
 
 @recording_refusals
 def private_degrees(
-    network: Network,
+    network: Graph,
     *,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
-    unit: HiddenUnit = "edge",
+    unit: PrivacyUnit = "edge",
     bound: int | None = None,
 ) -> PrivateDegrees:
     """Tell how many neighbors persons have, with pure differential privacy for edges [1]_ or persons [2]_.
@@ -90,50 +90,54 @@ def private_degrees(
     .. [2] Day, Li, Lyu, "Publishing graph degree distribution with node differential privacy", SIGMOD 2016.
        https://doi.org/10.1145/2882903.2926745
     """
-    check_network(network)
+    check_graph(network)
     _check_bound(network, unit, bound)
     most = SENSITIVITY if unit == "edge" else 4 * max(len(network), 1) if bound is None else 2 * bound
-    exact, paid = pay(network, epsilon, accountant, analyst, "degrees of a network", unit=unit, sensitivity=most)
+    exact, paid = spend_budget(
+        network, epsilon, accountant, analyst, "degrees of a network", unit=unit, sensitivity=most
+    )
     if unit == "edge":
-        found = noisy(np.sort(network.degrees), sensitivity=SENSITIVITY, epsilon=exact)
-        degrees = np.clip(np.rint(ascending(found.numbers)), 0, max(len(network) - 1, 0)).astype(np.int64)
+        found = add_discrete_laplace(np.sort(network.degrees), sensitivity=SENSITIVITY, epsilon=exact)
+        degrees = np.clip(np.rint(fit_nondecreasing(found.numbers)), 0, max(len(network) - 1, 0)).astype(np.int64)
         return PrivateDegrees(degrees=degrees, scale=found.scale, epsilon=paid)
-    return _for_persons(network, exact, paid, bound)
+    return _node_private_degrees(network, exact, paid, bound)
 
 
-def _for_persons(network: Network, epsilon: Fraction, paid: str, bound: int | None) -> PrivateDegrees:
+def _node_private_degrees(network: Graph, epsilon: Fraction, paid: str, bound: int | None) -> PrivateDegrees:
     """Tell degrees that hide a person with all her edges, and buy the bound if there is none."""
-    order = Stream().permutation(network.size)
+    order = KeyedRandom().permutation(network.n_edges)
     if bound is None:
         epsilon /= 2
-        bound = bought_bound(network, order, epsilon)
-    counts = noisy(counts_at_least(network, order, bound), sensitivity=2 * bound, epsilon=epsilon)
-    degrees = _of_counts(counts, len(network))
+        bound = private_degree_bound(network, order, epsilon)
+    counts = add_discrete_laplace(
+        projected_degree_counts(network, order, bound), sensitivity=2 * bound, epsilon=epsilon
+    )
+    degrees = _degrees_from_counts(counts, len(network))
     return PrivateDegrees(degrees=degrees, scale=counts.scale, epsilon=paid, unit="person", bound=bound)
 
 
-def _check_bound(network: Network, unit: str, bound: object) -> None:
+def _check_bound(network: Graph, unit: str, bound: object) -> None:
     """Refuse a bound that bounds nobody."""
     if bound is None:
         return
     if unit != "person":
         raise InvalidParameterError("A bound limits persons; leave it out, or hide persons by unit='person'.")
     most = max(len(network) - 1, 1)
-    good = isinstance(bound, int) and is_whole(bound) and 1 <= bound <= most
-    require(good, OWNER, "bound", f"a whole number from 1 to {most:,}, the number of other persons", bound)
+    good = isinstance(bound, int) and is_integer(bound) and 1 <= bound <= most
+    require(good, DEGREES_CALLER, "bound", f"a whole number from 1 to {most:,}, the number of other persons", bound)
 
 
-def _of_counts(counts: Noisy, persons: int) -> Integers:
+def _degrees_from_counts(counts: NoisyIntegers, persons: int) -> Integers:
     """Return the ascending degrees of persons of whom about so many have at least 1, 2, 3 ... neighbors."""
-    smooth = np.clip(np.rint(ascending(counts.numbers[::-1])), 0, persons).astype(np.int64)
+    smooth = np.clip(np.rint(fit_nondecreasing(counts.numbers[::-1])), 0, persons).astype(np.int64)
     above = np.searchsorted(smooth, np.arange(persons), side="right")
     return np.minimum(len(smooth) - above, persons - 1)[::-1].copy()
 
 
-def ascending(numbers: Integers) -> npt.NDArray[np.float64]:
+def fit_nondecreasing(numbers: Integers) -> npt.NDArray[np.float64]:
     """Return the ascending numbers that are closest by least squares.
 
-    >>> ascending(np.array([14, 9, 10, 15])).tolist()
+    >>> fit_nondecreasing(np.array([14, 9, 10, 15])).tolist()
     [11.0, 11.0, 11.0, 15.0]
     """
     from scipy.optimize import isotonic_regression

@@ -7,16 +7,16 @@ from math import comb
 
 import numpy as np
 
-from sfumato.coding.kernels.star_partners import highest_partners
+from sfumato.coding.kernels.star_partners import highest_degree_partners
 from sfumato.exceptions import InfeasibleError
 from sfumato.neighbors import EDGE
-from sfumato.networks.ladder import Integers, Ladder, best_pairs
-from sfumato.networks.network import Network
-from sfumato.networks.paying import check_network, pay
+from sfumato.networks.ladder import Integers, LocalSensitivityAtDistance, pareto_front
+from sfumato.networks.network import Graph
+from sfumato.networks.paying import check_graph, spend_budget
 from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.validation import require
 
-OWNER = "private_stars"
+STARS_CALLER = "private_stars"
 LEAVES = (2, 3)
 
 
@@ -42,7 +42,7 @@ class PrivateStars:
 
 @recording_refusals
 def private_stars(
-    network: Network, *, leaves: int = 2, epsilon: float | str, accountant: Accountant, analyst: str
+    network: Graph, *, leaves: int = 2, epsilon: float | str, accountant: Accountant, analyst: str
 ) -> PrivateStars:
     """Count stars, persons with some of their neighbors, with pure differential privacy for edges.
 
@@ -57,23 +57,23 @@ def private_stars(
 
     Examples
     --------
-    >>> friends = Network.from_edges([(0, 1), (0, 2), (0, 3), (1, 2)])
-    >>> stars_of(friends, 2), ladder_of(friends, 2).widths(3).tolist()
+    >>> friends = Graph.from_edges([(0, 1), (0, 2), (0, 3), (1, 2)])
+    >>> count_stars(friends, 2), star_sensitivity(friends, 2).widths(3).tolist()
     (5, [3, 4, 4])
     """
-    check_network(network)
-    require(leaves in LEAVES, OWNER, "leaves", " or ".join(map(str, LEAVES)), leaves)
+    check_graph(network)
+    require(leaves in LEAVES, STARS_CALLER, "leaves", " or ".join(map(str, LEAVES)), leaves)
     persons = len(network)
     if persons <= leaves:
         raise InfeasibleError("Stars need more persons than leaves; count them in a larger network.")
-    exact, paid = pay(network, epsilon, accountant, analyst, f"stars with {leaves} leaves of a network")
-    found = stars_of(network, leaves) + ladder_of(network, leaves).draw(exact)
+    exact, paid = spend_budget(network, epsilon, accountant, analyst, f"stars with {leaves} leaves of a network")
+    found = count_stars(network, leaves) + star_sensitivity(network, leaves).draw(exact)
     most = persons * comb(persons - 1, leaves)
     return PrivateStars(stars=min(max(found, 0), most), leaves=leaves, persons=persons, epsilon=paid)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StarLadder(Ladder):
+class StarSensitivity(LocalSensitivityAtDistance):
     """How far one edge can move the number of stars after others changed.
 
     Parameters
@@ -89,7 +89,7 @@ class StarLadder(Ladder):
     leaves: int
 
     @property
-    def most(self) -> int:  # type: ignore[override]  # it follows from the others
+    def global_sensitivity(self) -> int:  # type: ignore[override]  # it follows from the others
         """What one edge can change in any network: the stars of two persons who know everybody."""
         return 2 * comb(self.persons - 2, self.leaves - 1)
 
@@ -98,7 +98,7 @@ class StarLadder(Ladder):
         """After so many changes, two persons can know everybody."""
         return 2 * self.persons
 
-    def widths(self, count: int) -> Integers:
+    def local_sensitivities(self, count: int) -> Integers:
         """Return the most stars that an edge can change after 0, 1, 2 ... others changed.
 
         Each change gives one person of a pair another neighbor, and since stars grow faster than neighbors, it is best
@@ -109,14 +109,18 @@ class StarLadder(Ladder):
         for high, low in zip(self.high.tolist(), self.low.tolist(), strict=True):
             first = np.minimum(high + changes, others)
             second = np.minimum(low + changes - (first - high), others)
-            np.maximum(found, choices(first, self.leaves - 1) + choices(second, self.leaves - 1), out=found)
+            np.maximum(
+                found,
+                binomial_coefficients(first, self.leaves - 1) + binomial_coefficients(second, self.leaves - 1),
+                out=found,
+            )
         return found
 
 
-def choices(numbers: Integers, taken: int) -> Integers:
+def binomial_coefficients(numbers: Integers, taken: int) -> Integers:
     """Return in how many ways so many of each number can be taken.
 
-    >>> choices(np.array([0, 1, 4]), 2).tolist()
+    >>> binomial_coefficients(np.array([0, 1, 4]), 2).tolist()
     [0, 0, 6]
     """
     found = np.ones_like(numbers)
@@ -125,22 +129,22 @@ def choices(numbers: Integers, taken: int) -> Integers:
     return found
 
 
-def stars_of(network: Network, leaves: int) -> int:
+def count_stars(network: Graph, leaves: int) -> int:
     """Count stars exactly; for the owner's eyes only."""
     return sum(comb(degree, leaves) * int(often) for degree, often in enumerate(np.bincount(network.degrees)))
 
 
-def ladder_of(network: Network, leaves: int) -> StarLadder:
+def star_sensitivity(network: Graph, leaves: int) -> StarSensitivity:
     """Find how far edges can move the number of stars; for the owner's eyes only.
 
     The best partner of a person is the stranger or the neighbor of highest degree, so nobody else is looked at.
     """
     degrees = network.degrees
     found = np.empty((len(network), 2), dtype=np.int64)
-    highest_partners(network.offsets, network.neighbors, np.argsort(-degrees, kind="stable"), found)
+    highest_degree_partners(network.offsets, network.neighbors, np.argsort(-degrees, kind="stable"), found)
     mine = np.stack([degrees, degrees - 1], axis=1)  # the edge itself does not count
     theirs = found - [0, 1]
     there = found >= 0
     high, low = np.maximum(mine, theirs)[there], np.minimum(mine, theirs)[there]
-    first, second = best_pairs(high, low)
-    return StarLadder(high=first, low=second, persons=len(network), leaves=leaves)
+    first, second = pareto_front(high, low)
+    return StarSensitivity(high=first, low=second, persons=len(network), leaves=leaves)

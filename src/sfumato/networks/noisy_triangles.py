@@ -7,12 +7,12 @@ from math import comb
 
 import numpy as np
 
-from sfumato.coding.kernels.shared_neighbors import shared_neighbors
+from sfumato.coding.kernels.shared_neighbors import triangle_statistics
 from sfumato.exceptions import InfeasibleError
 from sfumato.neighbors import EDGE
-from sfumato.networks.ladder import Integers, Ladder
-from sfumato.networks.network import Network
-from sfumato.networks.paying import pay
+from sfumato.networks.ladder import Integers, LocalSensitivityAtDistance
+from sfumato.networks.network import Graph
+from sfumato.networks.paying import spend_budget
 from sfumato.queries.private.accountant import Accountant, recording_refusals
 
 CORNERS = 3
@@ -39,7 +39,7 @@ class PrivateTriangles:
 
 @recording_refusals
 def private_triangles(
-    network: Network, *, epsilon: float | str, accountant: Accountant, analyst: str
+    network: Graph, *, epsilon: float | str, accountant: Accountant, analyst: str
 ) -> PrivateTriangles:
     """Count triangles, with pure differential privacy for edges, by the ladder mechanism [1]_.
 
@@ -60,14 +60,14 @@ def private_triangles(
     persons = len(network)
     if persons < CORNERS:
         raise InfeasibleError("Triangles need at least three persons; count them in a larger network.")
-    exact, paid = pay(network, epsilon, accountant, analyst, "triangles of a network")
-    count, ladder = ladder_of(network)
+    exact, paid = spend_budget(network, epsilon, accountant, analyst, "triangles of a network")
+    count, ladder = triangle_sensitivity(network)
     found = count + ladder.draw(exact)
     return PrivateTriangles(triangles=min(max(found, 0), comb(persons, CORNERS)), persons=persons, epsilon=paid)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TriangleLadder(Ladder):
+class TriangleSensitivity(LocalSensitivityAtDistance):
     """How far one edge can move the number of triangles after others changed.
 
     Parameters
@@ -79,9 +79,9 @@ class TriangleLadder(Ladder):
 
     shared: Integers
     halves: Integers
-    most: int
+    global_sensitivity: int
 
-    def widths(self, count: int) -> Integers:
+    def local_sensitivities(self, count: int) -> Integers:
         """Return the most triangles that an edge can change after 0, 1, 2 ... others changed.
 
         Each change gives a pair another common neighbor while somebody knows one of the two, and half of one later. Of
@@ -95,17 +95,17 @@ class TriangleLadder(Ladder):
         np.maximum.at(used, halves, 2 * self.shared + halves)
         whole = np.maximum.accumulate(still[::-1])[::-1][:count] + changes
         half = (np.append(NOBODY, np.maximum.accumulate(used)[: count - 1])[:count] + changes) // 2
-        return np.clip(np.maximum(whole, half), 0, self.most)
+        return np.clip(np.maximum(whole, half), 0, self.global_sensitivity)
 
     @property
     def converged(self) -> int:  # type: ignore[override]  # it follows from the others
         """After so many changes, an edge can change as much as in any network."""
-        return 2 * self.most + 1
+        return 2 * self.global_sensitivity + 1
 
 
-def ladder_of(network: Network) -> tuple[int, TriangleLadder]:
+def triangle_sensitivity(network: Graph) -> tuple[int, TriangleSensitivity]:
     """Count triangles exactly, and find how far edges can move the count; for the owner's eyes only."""
     order = np.argsort(-network.degrees, kind="stable")
-    triangles, halves = shared_neighbors(network.offsets, network.neighbors, order)
+    triangles, halves = triangle_statistics(network.offsets, network.neighbors, order)
     known = np.flatnonzero(halves >= 0)
-    return int(triangles), TriangleLadder(shared=known, halves=halves[known], most=len(network) - 2)
+    return int(triangles), TriangleSensitivity(shared=known, halves=halves[known], global_sensitivity=len(network) - 2)

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.kernels.opacity import count_within
-from sfumato.networks.network import Network
+from sfumato.networks.network import Graph
 
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class PairTypes:
+class DegreePairTypes:
     """Types of pairs: the two degrees of their persons, wherever there is such a pair.
 
     Arrays of types are flat: that of degrees number a and b, a no larger than b, is at a * classes + b.
@@ -29,7 +29,7 @@ class PairTypes:
     pairs: Counts
 
     @classmethod
-    def of(cls, degrees: Counts) -> PairTypes:
+    def from_degrees(cls, degrees: Counts) -> DegreePairTypes:
         """Find the types of pairs of persons with these degrees."""
         _, label, sizes = np.unique(degrees, return_inverse=True, return_counts=True)
         sizes = sizes.astype(np.int64)
@@ -42,12 +42,12 @@ class PairTypes:
         """The number of degrees."""
         return int(self.label.max()) + 1
 
-    def of_edges(self, edges: npt.NDArray[np.integer]) -> Counts:
+    def edge_pair_types(self, edges: npt.NDArray[np.integer]) -> Counts:
         """Return the type of each of some pairs."""
         ends = np.sort(self.label[edges], axis=1)
         return np.asarray(ends[:, 0] * self.classes + ends[:, 1])
 
-    def within(self, network: Network, length: int) -> Counts:
+    def count_within(self, network: Graph, length: int) -> Counts:
         """Count the pairs of each type that are within some steps of each other."""
         return np.asarray(count_within(network.offsets, network.neighbors, self.label, self.classes, length))
 
@@ -55,7 +55,7 @@ class PairTypes:
         """Return the share of pairs that are, for each type; 0 where there are no pairs."""
         return np.asarray(within / np.maximum(self.pairs, 1))
 
-    def allowed(self, limit: float) -> Counts:
+    def max_pairs(self, limit: float) -> Counts:
         """Return how many pairs of each type may be, so that no share exceeds a limit."""
         found = np.floor(limit * self.pairs + 1e-9).astype(np.int64)
         return np.asarray(found - (self.opacities(found) > limit))

@@ -9,57 +9,57 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import pyarrow as pa
 
-from sfumato.coding.fingerprint import fingerprint
+from sfumato.coding.fingerprint import compute_table_digest
 from sfumato.exceptions import InvalidParameterError
 from sfumato.neighbors import EDGE, NODE
-from sfumato.networks.network import Network, sorted_edges
+from sfumato.networks.network import Graph, sort_edges
 from sfumato.queries.private import noise
 from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.budget import UNIT, shown, units_of_cost
+from sfumato.queries.private.budget import UNIT, epsilon_cost_units, format_epsilon
 from sfumato.validation import require
 
-HiddenUnit: TypeAlias = Literal["edge", "person"]
-UNITS = get_args(HiddenUnit)
-HIDDEN: Mapping[HiddenUnit, str] = {"edge": EDGE, "person": NODE}
+PrivacyUnit: TypeAlias = Literal["edge", "person"]
+UNITS = get_args(PrivacyUnit)
+HIDDEN: Mapping[PrivacyUnit, str] = {"edge": EDGE, "person": NODE}
 
 
-def pay(
-    network: Network,
+def spend_budget(
+    network: Graph,
     epsilon: float | str,
     accountant: Accountant,
     analyst: str,
     question: str,
     *,
-    unit: HiddenUnit = "edge",
+    unit: PrivacyUnit = "edge",
     sensitivity: int = 2,
 ) -> tuple[Fraction, str]:
     """Pay for a question; return the exact epsilon, also as it is shown. A budget of edges never pays for persons.
 
     What is hidden changes the answer by at most `sensitivity` in total, so that noise fits into 64 bits or is refused.
     """
-    check_network(network)
+    check_graph(network)
     require(isinstance(accountant, Accountant), question, "accountant", "an Accountant", type(accountant).__name__)
     require(unit in UNITS, question, "unit", " or ".join(map(repr, UNITS)), unit)
-    units = units_of_cost(epsilon, question)
+    units = epsilon_cost_units(epsilon, question)
     noise.refuse_too_small(sensitivity, Fraction(units, UNIT))
-    noise.opendp()
-    accountant.belong_to(digest(network), HIDDEN[unit])
-    accountant.spend(analyst, shown(units), question)
-    return Fraction(units, UNIT), shown(units)
+    noise.load_opendp()
+    accountant.bind_table(graph_digest(network), HIDDEN[unit])
+    accountant.spend(analyst, format_epsilon(units), question)
+    return Fraction(units, UNIT), format_epsilon(units)
 
 
-def check_network(network: object) -> None:
+def check_graph(network: object) -> None:
     """Refuse what is no network."""
-    if not isinstance(network, Network):
-        raise InvalidParameterError("network must be an sf.networks.Network; make one with its from_edges.")
+    if not isinstance(network, Graph):
+        raise InvalidParameterError("network must be an sf.networks.Graph; make one with its from_edges.")
 
 
-def digest(network: Network) -> str:
+def graph_digest(network: Graph) -> str:
     """Return a digest of persons' keys and edges, whatever their order, and whatever else is known of either."""
     names = np.asarray(network.keys.cast(pa.string()).to_pylist(), dtype=str)
     order = np.argsort(names, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    edges = sorted_edges(place[network.edges])
+    edges = sort_edges(place[network.edges])
     listed = pa.table({"source": names[order][edges[:, 0]], "target": names[order][edges[:, 1]]})
-    return fingerprint(pa.table({"key": names[order]})) + fingerprint(listed)
+    return compute_table_digest(pa.table({"key": names[order]})) + compute_table_digest(listed)

@@ -8,29 +8,29 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import UnsupportedModelError
-from sfumato.kinds.crowd_promise import CrowdPromise
-from sfumato.kinds.promise import KindVerdict
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import Network
+from sfumato.kinds.crowd_promise import AnonymitySetModel
+from sfumato.kinds.promise import Verdict
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.network import Graph
 
-Published: TypeAlias = Network | ClusteredNetwork
+PublishedGraph: TypeAlias = Graph | ClusteredGraph
 
 
-class GraphPromise(CrowdPromise[Published]):
+class GraphAnonymityModel(AnonymitySetModel[PublishedGraph]):
     """A promise that every person of a published graph looks like at least k - 1 others."""
 
-    counted = "persons"
+    unit = "persons"
 
-    def graph(self, published: Published) -> Network:
+    def require_graph(self, published: PublishedGraph) -> Graph:
         """Return the graph that is judged, or refuse super-nodes."""
-        if isinstance(published, ClusteredNetwork):
+        if isinstance(published, ClusteredGraph):
             raise UnsupportedModelError(
                 f"{type(self).__name__} is a promise about a graph, and super-nodes are published; promise a model of "
-                "tables, such as sf.KAnonymity(k=5), or EdgeConfidence."
+                "tables, such as sf.KAnonymity(k=5), or EdgeDisclosure."
             )
         return published
 
-    def of_classes(self, labels: npt.NDArray[np.integer]) -> KindVerdict:
+    def evaluate_classes(self, labels: npt.NDArray[np.integer]) -> Verdict:
         """Judge classes of persons who look alike."""
         sizes = np.bincount(labels)
-        return KindVerdict(self, int(sizes.min()), int(sizes[sizes < self.k].sum()))
+        return Verdict(self, int(sizes.min()), int(sizes[sizes < self.k].sum()))

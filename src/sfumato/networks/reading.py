@@ -13,11 +13,11 @@ import pyarrow.csv
 
 from sfumato.exceptions import ReadError, ReadWarning
 from sfumato.networks.edge_tables import PAIR, AsUndirected
-from sfumato.networks.network import Network
+from sfumato.networks.network import Graph
 from sfumato.schema.schema import Schema
-from sfumato.table.extras import optional_library
-from sfumato.table.formats.encoding import unpacked
-from sfumato.table.read import load, refuse_unreadable
+from sfumato.table.extras import import_optional
+from sfumato.table.formats.encoding import read_unpacked
+from sfumato.table.read import check_readable_file, read_with_findings
 from sfumato.validation import require
 
 LISTS = (".txt", ".edges", ".edgelist", ".txt.gz", ".edges.gz", ".edgelist.gz")
@@ -39,7 +39,7 @@ def read(
     directed: bool = False,
     as_undirected: AsUndirected | None = None,
     simplify: bool = False,
-) -> Network:
+) -> Graph:
     """Read a network from a file.
 
     Parameters
@@ -55,7 +55,7 @@ def read(
     schema, directed, as_undirected, simplify : as for `Network.from_edges`.
     """
     path = Path(source)
-    refuse_unreadable(path)
+    check_readable_file(path)
     first, second = _two_columns(edge_columns)
     if path.suffix.lower() in GRAPHS:
         if persons is not None or edge_columns is not None:
@@ -63,11 +63,11 @@ def read(
                 "GraphML and GML hold persons and edges themselves; leave out the table of persons and columns."
             )
         how: dict[str, Any] = {"kind": kind, "weight": weight, "as_undirected": as_undirected, "simplify": simplify}
-        return Network.from_networkx(_graph(path), schema=schema, **how)
-    edges = edge_list(path) if path.name.lower().endswith(LISTS) else _edge_rows(path)
-    return Network.from_edges(
+        return Graph.from_networkx(_graph(path), schema=schema, **how)
+    edges = read_edge_list(path) if path.name.lower().endswith(LISTS) else _read_edge_table(path)
+    return Graph.from_edges(
         edges,
-        persons=None if persons is None else told_table(Path(persons)),
+        persons=None if persons is None else read_table_with_remarks(Path(persons)),
         key=key,
         source=first,
         target=second,
@@ -87,26 +87,26 @@ def _two_columns(names: tuple[str, str] | None) -> tuple[str | None, str | None]
     return names
 
 
-def _edge_rows(path: Path) -> pa.Table:
+def _read_edge_table(path: Path) -> pa.Table:
     """Read a table of edges, or refuse one whose first edge would be taken for names of columns."""
-    table = told_table(path)
+    table = read_table_with_remarks(path)
     if all(name.strip().isdecimal() for name in table.column_names):
         raise ReadError(f"The columns of {path} are named by numbers; give it a header, such as source,target.")
     return table
 
 
-def told_table(path: Path) -> pa.Table:
+def read_table_with_remarks(path: Path) -> pa.Table:
     """Read a table, and say what its owner should know of it."""
-    loaded = load(path, {})
+    loaded = read_with_findings(path, {})
     for remark in loaded.remarks:
         warnings.warn(remark, ReadWarning, stacklevel=3)
     return loaded.table
 
 
-def edge_list(path: Path) -> pa.Table:
+def read_edge_list(path: Path) -> pa.Table:
     """Read lines of two keys: whole numbers if all are, and texts otherwise."""
     try:
-        raw = unpacked(path)
+        raw = read_unpacked(path)
         raw.decode()
     except UnicodeDecodeError:
         raise ReadError(f"{path} is no text in UTF-8; give a file of edges, or save it as UTF-8.") from None
@@ -120,7 +120,11 @@ def edge_list(path: Path) -> pa.Table:
             f"{path} has lines that are not the keys of two persons; read other columns from a table with a header."
         )
     first, _, rest = text.partition(b"\n")
-    if re.search(rb"[A-Za-z]", first) and not re.search(rb"[0-9]", first) and _numbers(rest, separator.decode()):
+    if (
+        re.search(rb"[A-Za-z]", first)
+        and not re.search(rb"[0-9]", first)
+        and _keys_are_integers(rest, separator.decode())
+    ):
         raise ReadError(f"The first line of {path} names columns; begin it with #, or remove it.")
     return found
 
@@ -152,7 +156,7 @@ def _two_keys(text: bytes, separator: str) -> pa.Table | None:
     return None
 
 
-def _numbers(text: bytes, separator: str) -> bool:
+def _keys_are_integers(text: bytes, separator: str) -> bool:
     """Return whether all keys are whole numbers, and there are any."""
     found = _two_keys(text, separator) if text else None
     return found is not None and pa.types.is_integer(found["source"].type)
@@ -160,7 +164,7 @@ def _numbers(text: bytes, separator: str) -> bool:
 
 def _graph(path: Path) -> Any:
     """Read GraphML or GML; persons of GML are named by their labels if these differ, and by their numbers otherwise."""
-    networkx = optional_library("networkx", extra="networks", error=ReadError)
+    networkx = import_optional("networkx", extra="networks", error=ReadError)
     what = "GraphML" if path.suffix.lower() == GRAPHML else "GML"
     try:
         return networkx.read_graphml(path) if what == "GraphML" else _gml(networkx, path.read_bytes())

@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sfumato.kinds.audit import KindAudit
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.release import KindRelease
+from sfumato.kinds.audit import Audit
+from sfumato.kinds.promise import Model
+from sfumato.kinds.release import Release
 from sfumato.networks.auditing import audit
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.files import TOLD, read_published, same, write_published
-from sfumato.networks.network import Network
-from sfumato.networks.pictures import draw_candidates, draw_degrees
-from sfumato.networks.promise import Published
-from sfumato.networks.structure import eigenvalues
-from sfumato.networks.super_node_picture import draw_super_nodes
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.files import DESCRIPTIONS, equal_published, read_published, write_published
+from sfumato.networks.network import Graph
+from sfumato.networks.pictures import plot_candidates, plot_degrees
+from sfumato.networks.promise import PublishedGraph
+from sfumato.networks.structure import largest_eigenvalues
+from sfumato.networks.super_node_picture import plot_super_nodes
 from sfumato.reporting.kind_pages import ReportSection
 
-TOLD_OF_MEASURES = (
+METRICS_NOTE = (
     "Distances are means: of degrees in neighbors per person, of the ten largest eigenvalues in their own size. "
     "Communities are kept wholly at 1, and no better than by chance at 0. Paths are measured from everybody, or from "
     "1,000 persons if there are more; then the range in brackets holds the mean of all with a confidence of 95 %."
@@ -28,7 +28,7 @@ TOLD_OF_MEASURES = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class NetworkRelease(KindRelease[Published]):
+class GraphRelease(Release[PublishedGraph]):
     """A published network with its audit, what it lost, and what made it.
 
     Parameters
@@ -38,48 +38,48 @@ class NetworkRelease(KindRelease[Published]):
     """
 
     title: ClassVar[str] = "a network"
-    original: Network
+    original: Graph
 
     @property
-    def network(self) -> Published:
+    def graph(self) -> PublishedGraph:
         """The published network: a graph, or super-nodes."""
         return self.published
 
     def _write_files(self, folder: Path, table_format: str) -> None:
         write_published(self.published, folder, table_format)
 
-    def _read_files(self, folder: Path) -> Published:
+    def _read_files(self, folder: Path) -> PublishedGraph:
         found = read_published(folder, self.published.schema)
-        if isinstance(found, Network) and isinstance(self.published, Network):
+        if isinstance(found, Graph) and isinstance(self.published, Graph):
             return replace(found, alignment=self.published.alignment)  # the owner's proof is in no public file
         return found
 
-    def _judge(self, published: Published, models: Sequence[KindPromise[Any]]) -> KindAudit:
+    def _audit(self, published: PublishedGraph, models: Sequence[Model[Any]]) -> Audit:
         return audit(published, models=models)
 
-    def _unchanged(self, read: Published) -> bool:
-        return same(read, self.published)
+    def _equals_published(self, read: PublishedGraph) -> bool:
+        return equal_published(read, self.published)
 
-    def _files_told(self, folder: Path) -> Mapping[str, str]:
-        return {path.name: TOLD[path.stem] for path in sorted(folder.iterdir())}
+    def _describe_files(self, folder: Path) -> Mapping[str, str]:
+        return {path.name: DESCRIPTIONS[path.stem] for path in sorted(folder.iterdir())}
 
     def _sections(self) -> Sequence[ReportSection]:
         found, drawn = self.published, self.published
-        told = [TOLD_OF_MEASURES]
+        told = [METRICS_NOTE]
         pictures = []
-        if isinstance(found, ClusteredNetwork):
+        if isinstance(found, ClusteredGraph):
             drawn = found.sample(seed=0)
             told.append(
                 "Edges are published as counts of super-nodes: figures are means over 20 graphs with these counts, and "
                 "degrees and eigenvalues below are those of one of them. Everybody in a super-node looks alike. Counts "
                 "between groups are edges between persons with two values of an attribute, and their error is relative."
             )
-            pictures = [draw_super_nodes(found)]
-        assert isinstance(drawn, Network)  # noqa: S101 - what is no super-nodes is a network
+            pictures = [plot_super_nodes(found)]
+        assert isinstance(drawn, Graph)  # noqa: S101 - what is no super-nodes is a network
         rows = [
-            (title, *(f"{each:,.4g}" for each in eigenvalues(graph).tolist()))
+            (title, *(f"{each:,.4g}" for each in largest_eigenvalues(graph).tolist()))
             for title, graph in (("original", self.original), ("published", drawn))
         ]
         head = ("largest eigenvalues", *(str(place) for place in range(1, len(rows[0]))))
-        shown = [draw_degrees(self.original, drawn), draw_candidates(self.original, found), *pictures]
+        shown = [plot_degrees(self.original, drawn), plot_candidates(self.original, found), *pictures]
         return [ReportSection(title="Structure", sentences=told, head=head, rows=rows, pictures=shown)]

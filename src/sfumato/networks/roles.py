@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.kinds.recipe import Source
-from sfumato.schema.missing import Missing
+from sfumato.kinds.recipe import InputOptions
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
-from sfumato.schema.settings import attribute_settings, schema_of
-from sfumato.table.toml import table_in
+from sfumato.schema.settings import attribute_to_dict, schema_from_dict
+from sfumato.table.toml import get_table
 
 ROLES = ("attributes", "missing")  # entries of the input
 
 
-def written_roles(schema: Schema) -> dict[str, Any]:
+def schema_to_options(schema: Schema) -> dict[str, Any]:
     """Return what a schema says of its attributes, if it has any, as plain values.
 
-    >>> written_roles(Schema(quasi=["age"]))
+    >>> schema_to_options(Schema(quasi_identifiers=["age"]))
     {'attributes': {'age': {'role': 'quasi'}}}
     """
-    found = {name: attribute_settings(schema, name) for name in schema.attributes}
-    rule = {} if schema.missing == Missing.OWN_VALUE else {"missing": str(schema.missing)}
+    found = {name: attribute_to_dict(schema, name) for name in schema.attributes}
+    rule = {} if schema.missing == MissingPolicy.OWN_VALUE else {"missing": str(schema.missing)}
     return {"attributes": found, **rule} if found else {}
 
 
-def roles_in(source: Source) -> Schema:
+def schema_from_options(source: InputOptions) -> Schema:
     """Return the schema that the `[input]` of a recipe describes."""
-    return schema_of(table_in(source, "attributes"), source.get("missing", Missing.OWN_VALUE), None)
+    return schema_from_dict(get_table(source, "attributes"), source.get("missing", MissingPolicy.OWN_VALUE), None)

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from sfumato.kinds.search import KindRequest, KindSearch
-from sfumato.networks.network import Network
-from sfumato.networks.promise import Published
+from sfumato.kinds.search import Algorithm, Request
+from sfumato.networks.network import Graph
+from sfumato.networks.promise import PublishedGraph
 
 
-class NetworkSearch(KindSearch[Published]):
+class GraphAlgorithm(Algorithm[PublishedGraph]):
     """A search for a graph or super-nodes. Persons keep their numbers; whoever publishes gives them others.
 
     `shows_kinds` says whether kinds of edges are published.
     """
 
-    shows_kinds: ClassVar[bool] = False
+    publishes_edge_types: ClassVar[bool] = False
 
-    def told(self, original: Network, request: KindRequest[Published]) -> Mapping[str, float]:  # noqa: ARG002 - most tell nothing more
+    def search_metrics(self, original: Graph, request: Request[PublishedGraph]) -> Mapping[str, float]:  # noqa: ARG002 - most tell nothing more
         """Return figures of the search besides what was lost, such as bounds."""
         return {}
 
 
-def asked_k(request: KindRequest[Published]) -> int:
+def required_k(request: Request[PublishedGraph]) -> int:
     """Return the largest k of all promises that have one."""
     return max((int(getattr(model, "k", 1)) for model in request.models), default=1)

@@ -5,25 +5,25 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.randomness import generator
-from sfumato.reporting.drawing import AFTER, BEFORE_EDGE, INK, LINE, QUIET, dot, line, picture, words
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.randomness import seeded_generator
+from sfumato.reporting.drawing import AFTER, BEFORE_EDGE, INK, LINE, QUIET, circle, draw_line, svg_document, text_line
 
 WIDTH, HEIGHT = 640.0, 540.0
 EDGE, TOP, BOTTOM = 24.0, 68.0, 32.0
-MOST_NODES = 300
+MAX_NODES = 300
 LINES_PER_NODE = 4
 STEPS = 120
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-def draw_super_nodes(network: ClusteredNetwork) -> str:
+def plot_super_nodes(network: ClusteredGraph) -> str:
     """Draw the largest super-nodes, at most 300, where springs along the published counts put them.
 
     The lines with the most relations are drawn, four for each super-node on average.
     """
-    shown = np.argsort(-network.sizes, kind="stable")[:MOST_NODES]
+    shown = np.argsort(-network.sizes, kind="stable")[:MAX_NODES]
     place = np.full(len(network.sizes), -1, dtype=np.int64)
     place[shown] = np.arange(len(shown))
     rows = network.between[(place[network.between[:, :2]] >= 0).all(axis=1)]
@@ -33,23 +33,30 @@ def draw_super_nodes(network: ClusteredNetwork) -> str:
     heaviest = np.argsort(-counts, kind="stable")[: LINES_PER_NODE * len(shown)][::-1]
     widest = float(counts.max(initial=1))
     shapes = [
-        line(*spots[a], *spots[b], ink="#c3ccd6", width=round(0.5 + 2.5 * count / widest, 2))
+        draw_line(*spots[a], *spots[b], ink="#c3ccd6", width=round(0.5 + 2.5 * count / widest, 2))
         for (a, b), count in zip(ends[heaviest].tolist(), counts[heaviest].tolist(), strict=True)
     ]
-    inner, _ = network.beliefs()
+    inner, _ = network.edge_probabilities()
     largest = float(np.clip(70 / np.sqrt(len(shown)), 4, 12))
     for node, (x, y) in zip(shown.tolist(), spots.tolist(), strict=True):
         size, belief = int(network.sizes[node]), float(inner[node])
         tip = f"{size:,} persons, {int(network.inner[node]):,} relations inside, belief {belief:.2f}"
         shapes.append(
-            dot(x, y, largest * np.sqrt(size / network.sizes.max()), fill=shade(belief, size), edge="#ffffff", tip=tip)
+            circle(
+                x,
+                y,
+                largest * np.sqrt(size / network.sizes.max()),
+                fill=probability_color(belief, size),
+                edge="#ffffff",
+                tip=tip,
+            )
         )
     title = f"{len(shown):,} of {len(network.sizes):,} super-nodes, and where most relations between them are"
     told = "placed by the published counts; a circle is the larger, the more persons it stands for"
-    return picture(WIDTH, HEIGHT, title=title, description=told, shapes=[*_head(title), *shapes])
+    return svg_document(WIDTH, HEIGHT, title=title, description=told, shapes=[*_super_node_title(title), *shapes])
 
 
-def shade(belief: float, size: int) -> str:
+def probability_color(belief: float, size: int) -> str:
     """Return the color of a super-node: the surer a relation inside it is, the darker; cliques stand out."""
     if size > 1 and belief >= 1:
         return LINE
@@ -58,9 +65,9 @@ def shade(belief: float, size: int) -> str:
     )
 
 
-def _head(title: str) -> list[str]:
-    found, at = [words(EDGE, 18, title, size=13, weight=600)], EDGE + 4
-    found.append(words(EDGE, 40, "relations inside are believed", size=12, ink=QUIET))
+def _super_node_title(title: str) -> list[str]:
+    found, at = [text_line(EDGE, 18, title, size=13, weight=600)], EDGE + 4
+    found.append(text_line(EDGE, 40, "relations inside are believed", size=12, ink=QUIET))
     at += 186
     for label, fill in (
         ("below 0.25", "#9cc3e4"),
@@ -68,14 +75,14 @@ def _head(title: str) -> list[str]:
         ("0.5 or more", AFTER),
         ("surely: cliques", LINE),
     ):
-        found += [dot(at, 36, 5, fill=fill, edge=BEFORE_EDGE), words(at + 10, 40, label, size=12, ink=INK)]
+        found += [circle(at, 36, 5, fill=fill, edge=BEFORE_EDGE), text_line(at + 10, 40, label, size=12, ink=INK)]
         at += 30 + 6.6 * len(label)
     return found
 
 
 def spring_layout(count: int, ends: Integers, counts: Numbers) -> Numbers:
     """Place nodes in the unit square: all push each other away, and edges pull by their counts."""
-    spots = generator(0).random((count, 2))
+    spots = seeded_generator(0).random((count, 2))
     spring = np.sqrt(1 / max(count, 1))
     pull = np.zeros((count, count))
     pull[ends[:, 0], ends[:, 1]] = pull[ends[:, 1], ends[:, 0]] = counts / max(float(counts.max(initial=1)), 1)

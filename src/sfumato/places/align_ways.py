@@ -11,24 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.kinds.search import KindRequest, KindSearch
-from sfumato.places.k_ways import KWays
-from sfumato.places.pivots import MeanDistances, clustered
+from sfumato.kinds.search import Algorithm, Request
+from sfumato.places.k_ways import TrajectoryKAnonymity
+from sfumato.places.pivots import MeanEuclideanDistances, cluster_around_pivots
 from sfumato.places.publishing import DIGITS
-from sfumato.places.region_ways import RegionWays
+from sfumato.places.region_ways import CloakedTrajectories
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 SECOND = 1_000_000
 MOST_CELLS = 4_000_000  # pairs of boxes that are all looked at
 BAND = 16  # boxes beside a coarse alignment that are looked at, too
-SKETCH = 24  # moments at which ways are compared before they are aligned
+N_SAMPLES = 24  # moments at which ways are compared before they are aligned
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AlignWays(KindSearch[Trajectories]):
+class SequenceAlignment(Algorithm[Trajectories]):
     """Put k persons with similar ways together, align their points in order, and publish what covers them [1]_.
 
     Points that match become a box and an interval of time; points that match nothing are left out, and counted. A box
@@ -44,34 +44,38 @@ class AlignWays(KindSearch[Trajectories]):
 
     name = "align-ways"
     reference = "Nergiz, Atzori, Saygin, Güç 2009"
-    serves: ClassVar = (KWays,)
-    draws = True
+    supports: ClassVar = (TrajectoryKAnonymity,)
+    uses_secret = True
 
-    def find(self, request: KindRequest[Trajectories]) -> RegionWays:  # type: ignore[override]  # regions in place of points
+    def search(self, request: Request[Trajectories]) -> CloakedTrajectories:  # type: ignore[override]  # regions in place of points
         """Return ways of regions."""
-        ways, k = request.data, max(model.k for model in request.models if isinstance(model, KWays))
+        ways, k = request.data, max(model.k for model in request.models if isinstance(model, TrajectoryKAnonymity))
         if not ways.points.has_coordinates:
             raise SchemaError("The ways have no coordinates, so there are no boxes around them; merge places instead.")
-        if ways.points.persons < k:
-            raise InfeasibleError(f"There are {ways.points.persons:,} persons, fewer than k = {k:,}; ask for less.")
-        label, _ = clustered(MeanDistances(_sketches(ways)), ways.points.owner, k, np.inf)
+        if ways.points.n_individuals < k:
+            raise InfeasibleError(
+                f"There are {ways.points.n_individuals:,} persons, fewer than k = {k:,}; ask for less."
+            )
+        label, _ = cluster_around_pivots(
+            MeanEuclideanDistances(_sample_positions(ways)), ways.points.individual_of, k, np.inf
+        )
         x, y = ways.area.to_plane(ways.points.longitudes, ways.points.latitudes)
         corners = np.column_stack([x, x, y, y, *[ways.points.times / SECOND] * 2])
         left_out = _cost(np.ptp(corners, axis=0)[[0, 2, 4]])
         covered = []
         for cluster in range(int(label.max()) + 1):
             members = np.flatnonzero(label == cluster)
-            covered.append((members, _covered(ways.points, members, corners, left_out)))
+            covered.append((members, _covering_boxes(ways.points, members, corners, left_out)))
             request.progress(0.9 * len(covered) / (int(label.max()) + 1), "aligning ways")
-        return _published(ways, [each for each in covered if len(each[1])], request.stream)
+        return _publish(ways, [each for each in covered if len(each[1])], request.stream)
 
 
-def _sketches(ways: Trajectories) -> Floats:
+def _sample_positions(ways: Trajectories) -> Floats:
     """Return where ways are at a few moments of the whole time; before they begin, where they begin."""
-    points, found = ways.points, np.empty((len(ways), SKETCH, 2))
+    points, found = ways.points, np.empty((len(ways), N_SAMPLES, 2))
     x, y = ways.area.to_plane(points.longitudes, points.latitudes)
     first = points.times.min()
-    asked = np.linspace(0, float(points.times.max() - first), SKETCH)
+    asked = np.linspace(0, float(points.times.max() - first), N_SAMPLES)
     for way in range(len(ways)):
         own = slice(points.offsets[way], points.offsets[way + 1])
         clock = (points.times[own] - first).astype(np.float64)
@@ -83,7 +87,7 @@ def _cost(sides: Floats) -> float:
     return float(sum(log1p(side) for side in sides))
 
 
-def _covered(points: Points, members: Integers, corners: Floats, left_out: float) -> Floats:
+def _covering_boxes(points: Points, members: Integers, corners: Floats, left_out: float) -> Floats:
     """Return boxes and intervals that cover the points of all ways that match, one after the other."""
     boxes = corners[points.offsets[members[0]] : points.offsets[members[0] + 1]]
     for way in members[1:]:
@@ -106,7 +110,7 @@ def aligned(first: Floats, second: Floats, left_out: float) -> Integers:
 
     Long sequences are aligned with half of their boxes first, each around two, and then near that alignment only.
     """
-    from sfumato.coding.kernels.sequence_aligning import align
+    from sfumato.coding.kernels.sequence_aligning import align_sequences
 
     rows, columns = len(first), len(second)
     low, high = np.zeros(rows + 1, dtype=np.int64), np.full(rows + 1, columns, dtype=np.int64)
@@ -119,7 +123,7 @@ def aligned(first: Floats, second: Floats, left_out: float) -> Integers:
         low[:-1] = np.maximum(turns[before, 1] - BAND, 0)
         high[:-1] = np.minimum(turns[behind, 1] + BAND, columns)
         low[-1] = low[-2]
-    return np.asarray(align(np.ascontiguousarray(first), np.ascontiguousarray(second), left_out, low, high))
+    return np.asarray(align_sequences(np.ascontiguousarray(first), np.ascontiguousarray(second), left_out, low, high))
 
 
 def _halved(boxes: Floats) -> Floats:
@@ -127,22 +131,24 @@ def _halved(boxes: Floats) -> Floats:
     return _around(boxes[::2], boxes[np.minimum(np.arange(1, len(boxes) + 1, 2), len(boxes) - 1)])
 
 
-def _published(ways: Trajectories, covered: Sequence[tuple[Integers, Floats]], stream: Stream) -> RegionWays:
+def _publish(
+    ways: Trajectories, covered: Sequence[tuple[Integers, Floats]], stream: KeyedRandom
+) -> CloakedTrajectories:
     """Give persons new numbers, or every way one if somebody has several; round boxes and intervals outward."""
     if not covered:
         raise InfeasibleError("No ways have anything in common that could be published; ask for a smaller k.")
     members = np.concatenate([each for each, _ in covered])
     cluster = np.repeat(np.arange(len(covered)), [len(each) for each, _ in covered])
-    apart = ways.points.ways > ways.points.persons
-    keys = np.arange(len(members)) if apart else ways.points.owner[members]
+    apart = ways.points.n_trajectories > ways.points.n_individuals
+    keys = np.arange(len(members)) if apart else ways.points.individual_of[members]
     persons = np.unique(keys, return_inverse=True)[1].ravel()
     owner = stream.permutation(int(persons.max()) + 1)[persons]
     order = stream.permutation(len(members))
     order = order[np.argsort(owner[order], kind="stable")]
-    shown = [_degrees(ways, boxes) for _, boxes in covered]
+    shown = [_to_degrees(ways, boxes) for _, boxes in covered]
     chosen = cluster[order]
-    return RegionWays(
-        owner=owner[order],
+    return CloakedTrajectories(
+        individual_of=owner[order],
         offsets=np.append(0, np.cumsum([len(shown[each][0]) for each in chosen])).astype(np.int64),
         boxes=np.concatenate([shown[each][0] for each in chosen]),
         intervals=np.concatenate([shown[each][1] for each in chosen]),
@@ -151,7 +157,7 @@ def _published(ways: Trajectories, covered: Sequence[tuple[Integers, Floats]], s
     )
 
 
-def _degrees(ways: Trajectories, boxes: Floats) -> tuple[Floats, Integers]:
+def _to_degrees(ways: Trajectories, boxes: Floats) -> tuple[Floats, Integers]:
     scale = 10.0**DIGITS
     west, south = ways.area.to_degrees(boxes[:, 0], boxes[:, 2])
     east, north = ways.area.to_degrees(boxes[:, 1], boxes[:, 3])

@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sfumato.core.progress import Progress, followed, partly
-from sfumato.exceptions import BrokenPromiseError, InvalidParameterError
-from sfumato.kinds.audit import KindAudit, audited
-from sfumato.kinds.promise import AnyPromise, KindPromise
-from sfumato.kinds.recipe import KindRecipe, Source
-from sfumato.kinds.search import AnySearch, KindRequest, KindSearch, usual_search
-from sfumato.places.catalogue import ALGORITHMS, KIND
-from sfumato.places.measures import measure_ways
-from sfumato.places.region_ways import RegionWays
+from sfumato.core.progress import Progress, open_progress, scale_progress
+from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError
+from sfumato.kinds.audit import Audit, evaluate_models
+from sfumato.kinds.promise import AnyModel, Model
+from sfumato.kinds.recipe import InputOptions, TypedRecipe
+from sfumato.kinds.search import Algorithm, AnyAlgorithm, Request, usual_search
+from sfumato.places.catalogue import ALGORITHMS, DATA_TYPE
+from sfumato.places.measures import compute_metrics
+from sfumato.places.region_ways import CloakedTrajectories
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.places.way_release import WayRelease
-from sfumato.randomness import Stream, draw_secret
+from sfumato.places.way_release import TrajectoriesRelease
+from sfumato.randomness import KeyedRandom, draw_secret
 from sfumato.validation import require
 
 
 def anonymize(
     ways: Trajectories,
     *,
-    models: Sequence[AnyPromise],
-    algorithm: AnySearch | None = None,
+    models: Sequence[AnyModel],
+    algorithm: AnyAlgorithm | None = None,
     secret: str | None = None,
-    source: Source | None = None,
+    source: InputOptions | None = None,
     progress: Progress | bool = False,
-) -> WayRelease:
+) -> TrajectoriesRelease:
     """Publish ways that keep a promise.
 
     Parameters
     ----------
     ways : the trajectories.
-    models : what is promised, such as `KDelta(k=5, delta=300)`.
+    models : what is promised, such as `KDeltaAnonymity(k=5, delta=300)`.
     algorithm : how ways are found that keep it, such as `NeverWalkAlone()`; by default the usual one for the promises.
     secret : makes new numbers and other choices that hide somebody repeatable: 64 hexadecimal digits, by default drawn
         from the operating system. The recipe keeps it inside.
@@ -48,12 +48,14 @@ def anonymize(
     """
     check_models(models)
     search = usual_search(models, ways, ALGORITHMS.values()) if algorithm is None else algorithm
-    require(isinstance(search, KindSearch), "anonymize", "algorithm", "such as NeverWalkAlone()", search)
-    recipe = KindRecipe(kind=KIND, models=tuple(models), algorithm=search, secret=secret, source=dict(source or {}))
-    return carry_out(recipe, ways, progress=progress)
+    require(isinstance(search, Algorithm), "anonymize", "algorithm", "such as NeverWalkAlone()", search)
+    recipe = TypedRecipe(
+        data_type=DATA_TYPE, models=tuple(models), algorithm=search, secret=secret, input=dict(source or {})
+    )
+    return run_recipe(recipe, ways, progress=progress)
 
 
-def carry_out(recipe: KindRecipe, ways: Trajectories, *, progress: Progress | bool = False) -> WayRelease:
+def run_recipe(recipe: TypedRecipe, ways: Trajectories, *, progress: Progress | bool = False) -> TrajectoriesRelease:
     """Make the release that a recipe describes.
 
     Parameters
@@ -65,30 +67,34 @@ def carry_out(recipe: KindRecipe, ways: Trajectories, *, progress: Progress | bo
     require(isinstance(ways, Trajectories), "anonymize", "ways", "sf.places.Trajectories", type(ways).__name__)
     recipe.algorithm.check(recipe.models)
     known = {"points": len(ways.points), "ways": len(ways), "sha256": ways.digest()}
-    recipe = replace(recipe, secret=recipe.secret or draw_secret(), source={**recipe.source, **known})
-    with followed(progress, "Searching") as tell:
-        stream = Stream(recipe.secret, KIND, about=ways.digest)
-        request = KindRequest(data=ways, models=recipe.models, stream=stream, progress=partly(tell, 0.0, 0.8))
-        found = _as_given(recipe.algorithm.find(request), ways)
+    recipe = replace(recipe, secret=recipe.secret or draw_secret(), input={**recipe.input, **known})
+    with open_progress(progress, "Searching") as tell:
+        stream = KeyedRandom(recipe.secret, DATA_TYPE, about=ways.digest)
+        request = Request(data=ways, models=recipe.models, stream=stream, progress=scale_progress(tell, 0.0, 0.8))
+        found = _as_input_backend(recipe.algorithm.search(request), ways)
         tell(0.8, "judging and measuring")
         judged = audit(found, models=recipe.models)
         if not judged.holds:
-            raise BrokenPromiseError(
+            raise GuaranteeViolatedError(
                 "The ways found fail their audit, so they are withheld; please report this as a bug."
             )
-        measures = measure_ways(ways, found)
-    return WayRelease(published=found, original=ways, audit=judged, measures=measures, recipe=recipe, judge=audit)
+        measures = compute_metrics(ways, found)
+    return TrajectoriesRelease(
+        published=found, original=ways, audit=judged, metrics=measures, recipe=recipe, audit_function=audit
+    )
 
 
-def _as_given(found: Trajectories | RegionWays, ways: Trajectories) -> Trajectories | RegionWays:
+def _as_input_backend(
+    found: Trajectories | CloakedTrajectories, ways: Trajectories
+) -> Trajectories | CloakedTrajectories:
     """Let published ways become tables of the kind that the original was."""
-    if isinstance(found, RegionWays):
-        return replace(found, kind=ways.kind)
-    found.kind = ways.kind
+    if isinstance(found, CloakedTrajectories):
+        return replace(found, backend=ways.backend)
+    found.backend = ways.backend
     return found
 
 
-def audit(published: Trajectories | RegionWays, *, models: Sequence[AnyPromise]) -> KindAudit:
+def audit(published: Trajectories | CloakedTrajectories, *, models: Sequence[AnyModel]) -> Audit:
     """Judge published ways by themselves.
 
     Parameters
@@ -98,21 +104,21 @@ def audit(published: Trajectories | RegionWays, *, models: Sequence[AnyPromise])
     models : what is promised.
     """
     check_models(models)
-    if isinstance(published, RegionWays):
-        held: Points | RegionWays = published
+    if isinstance(published, CloakedTrajectories):
+        held: Points | CloakedTrajectories = published
         facts = {"ways": len(published), "steps": len(published.boxes)}
     else:
         held = published.points
-        facts = {"ways": held.ways, "points": len(held)}
-    persons = {} if held.trip_keys else {"persons": held.persons}
-    return audited(models, published, persons | facts)
+        facts = {"ways": held.n_trajectories, "points": len(held)}
+    persons = {} if held.trip_keys else {"persons": held.n_individuals}
+    return evaluate_models(models, published, persons | facts)
 
 
-def check_models(models: Sequence[AnyPromise]) -> None:
+def check_models(models: Sequence[AnyModel]) -> None:
     """Refuse what are no promises about ways."""
     if not models:
         raise InvalidParameterError(
-            "No promise is given; give at least one, such as [sf.places.KDelta(k=5, delta=300)]."
+            "No promise is given; give at least one, such as [sf.places.KDeltaAnonymity(k=5, delta=300)]."
         )
     for model in models:
-        require(isinstance(model, KindPromise), "models", "model", "a promise about ways, such as KDelta", model)
+        require(isinstance(model, Model), "models", "model", "a promise about ways, such as KDeltaAnonymity", model)

@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attacks.base import SINGLING_OUT
-from sfumato.attacks.results import AttackResult, Attacks
+from sfumato.attacks.results import AttackResult, AttackResults
 from sfumato.exceptions import SchemaError
 from sfumato.places.cells import SECOND
 from sfumato.places.earth import Area
-from sfumato.places.recognizing import Recognition
-from sfumato.places.region_ways import RegionWays
-from sfumato.places.tracking import tracking_in_windows
+from sfumato.places.recognizing import Reidentification
+from sfumato.places.region_ways import CloakedTrajectories
+from sfumato.places.tracking import windowed_tracking_attack
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.randomness import draw_seed, generator
-from sfumato.validation import is_number, is_whole, require
+from sfumato.randomness import draw_seed, seeded_generator
+from sfumato.validation import is_finite_number, is_integer, require
 
 ATTACKS = (
     "known-points",
@@ -35,7 +35,7 @@ NEVER = np.iinfo(np.int64).max
 
 
 def attack(
-    published: Trajectories | RegionWays,
+    published: Trajectories | CloakedTrajectories,
     original: Trajectories,
     *,
     attacks: Sequence[str] = ATTACKS,
@@ -47,7 +47,7 @@ def attack(
     source: Trajectories | None = None,
     friends: Sequence[tuple[str, str]] | None = None,
     seed: int | None = None,
-) -> Attacks:
+) -> AttackResults:
     """Attack published ways by what an adversary knows about persons of the original.
 
     The attacks are `"known-points"`, `"home-work"`, `"signal-linking"`, `"markov-linking"`, `"next-place"`,
@@ -67,30 +67,30 @@ def attack(
     friends : pairs of keys of persons who know each other, to learn from and to test.
     seed : repeats the draws, which protect nobody.
     """
-    _check(attacks, {"points": points, "targets": targets}, {"meters": meters, "seconds": seconds})
-    rng = generator(draw_seed() if seed is None else seed)
-    matcher = _Matcher(published, original, meters, int(seconds * SECOND), origin)
-    chosen = rng.permutation(np.unique(original.points.owner))[:targets]
-    known = None if friends is None else _numbers(original, friends)
-    lab = _Lab(matcher, original, chosen, points, rng, source, known)
+    _check_arguments(attacks, {"points": points, "targets": targets}, {"meters": meters, "seconds": seconds})
+    rng = seeded_generator(draw_seed() if seed is None else seed)
+    matcher = _PointMatcher(published, original, meters, int(seconds * SECOND), origin)
+    chosen = rng.permutation(np.unique(original.points.individual_of))[:targets]
+    known = None if friends is None else _friend_pairs(original, friends)
+    lab = _AttackRunner(matcher, original, chosen, points, rng, source, known)
     found = {name: lab.run(name) for name in ATTACKS if name in attacks}
-    return Attacks(
+    return AttackResults(
         results=tuple(each for each in found.values() if not isinstance(each, str)),
         skipped={name: each for name, each in found.items() if isinstance(each, str)},
     )
 
 
-def _check(attacks: Sequence[str], counts: dict[str, int], sizes: dict[str, float]) -> None:
+def _check_arguments(attacks: Sequence[str], counts: dict[str, int], sizes: dict[str, float]) -> None:
     """Refuse what cannot be asked for."""
     for name, value in counts.items():
-        require(is_whole(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
+        require(is_integer(value) and value >= 1, "attack", name, "a whole number of at least 1", value)
     for name, exact in sizes.items():
-        require(is_number(exact) and exact > 0, "attack", name, "a number above 0", exact)
+        require(is_finite_number(exact) and exact > 0, "attack", name, "a number above 0", exact)
     for name in attacks:
         require(name in ATTACKS, "attack", "attacks", f"among {', '.join(ATTACKS)}", name)
 
 
-def _numbers(original: Trajectories, friends: Sequence[tuple[str, str]]) -> Integers:
+def _friend_pairs(original: Trajectories, friends: Sequence[tuple[str, str]]) -> Integers:
     """Return the numbers of pairs of persons who are in the original."""
     number = {key: at for at, key in enumerate(original.keys)}
     pairs = [(number.get(str(one), -1), number.get(str(other), -1)) for one, other in friends]
@@ -100,10 +100,10 @@ def _numbers(original: Trajectories, friends: Sequence[tuple[str, str]]) -> Inte
 
 
 @dataclass(frozen=True)
-class _Lab:
+class _AttackRunner:
     """Runs attacks that apply, and says of others why not."""
 
-    matcher: _Matcher
+    matcher: _PointMatcher
     original: Trajectories
     chosen: Integers
     points: int
@@ -113,15 +113,15 @@ class _Lab:
 
     def run(self, name: str) -> AttackResult | str:
         """Return the result of an attack, or a sentence that says why it does not apply."""
-        why = self._refused(name)
+        why = self._unsupported(name)
         if why:
             return why
         try:
-            return self._ran(name)
+            return self._run_one(name)
         except SchemaError as error:
             return str(error)
 
-    def _refused(self, name: str) -> str:
+    def _unsupported(self, name: str) -> str:
         """Say why an attack does not apply, if so."""
         published, known = self.matcher.published, self.original.points
         if name == "tracking" and published is not self.original:
@@ -130,7 +130,7 @@ class _Lab:
             return "who is who is known to the owner of the release only."
         if name == "known-points":
             return ""
-        if isinstance(published, RegionWays):
+        if isinstance(published, CloakedTrajectories):
             return "what is published are regions, not points; known points attack them."
         shown, why = published.points, ""
         if self.matcher.trip_keys:
@@ -143,13 +143,15 @@ class _Lab:
             why = "it needs pairs of persons who know each other; give them by friends=."
         return why
 
-    def _ran(self, name: str) -> AttackResult:
+    def _run_one(self, name: str) -> AttackResult:
         if name == "known-points":
-            drawn = (_known(self.original.points, int(person), self.points, self.rng) for person in self.chosen)
-            return _judged([self.matcher.persons(points) for points in drawn], self.chosen, self.matcher)
+            drawn = (
+                _sample_known_points(self.original.points, int(person), self.points, self.rng) for person in self.chosen
+            )
+            return _evaluate([self.matcher.matching_individuals(points) for points in drawn], self.chosen, self.matcher)
         if name == "tracking":
-            return tracking_in_windows(self.original, self.rng)
-        recognition = self._recognition()
+            return windowed_tracking_attack(self.original, self.rng)
+        recognition = self._reidentification()
         runs: dict[str, Callable[[], AttackResult]] = {
             "home-work": recognition.home_work,
             "signal-linking": lambda: recognition.linking("signal", self.source),
@@ -159,13 +161,13 @@ class _Lab:
         }
         return runs[name]()
 
-    def _recognition(self) -> Recognition:
+    def _reidentification(self) -> Reidentification:
         published, truth = self.matcher.published, self.matcher.truth
         assert isinstance(published, Trajectories)  # noqa: S101 - else it was refused
         assert truth is not None  # noqa: S101 - else it was refused
-        shown_as = np.full(int(self.original.points.owner.max()) + 1, -1, dtype=np.int64)
+        shown_as = np.full(int(self.original.points.individual_of.max()) + 1, -1, dtype=np.int64)
         shown_as[truth[truth >= 0]] = np.flatnonzero(truth >= 0)
-        return Recognition(
+        return Reidentification(
             published=published,
             original=self.original,
             shown_as=shown_as,
@@ -175,29 +177,35 @@ class _Lab:
         )
 
 
-class _Matcher:
+class _PointMatcher:
     """Finds the persons of published ways that match known points."""
 
     def __init__(
         self,
-        published: Trajectories | RegionWays,
+        published: Trajectories | CloakedTrajectories,
         original: Trajectories,
         meters: float,
         window: int,
         origin: Integers | None,
     ) -> None:
         self.published, self.original, self.meters, self.window = published, original.points, meters, window
-        self.owner = published.owner if isinstance(published, RegionWays) else published.points.owner
-        ways = published.origin if isinstance(published, RegionWays) else published.points.origin
+        self.owner = (
+            published.individual_of if isinstance(published, CloakedTrajectories) else published.points.individual_of
+        )
+        ways = published.origin if isinstance(published, CloakedTrajectories) else published.points.origin
         known = origin if origin is not None else ways
         if published is original:
             known = np.arange(len(original))
-        self.trip_keys = published.trip_keys if isinstance(published, RegionWays) else published.points.trip_keys
-        self.truth = None if known is None else _truth(self.owner, original.points.owner[known])
-        self.bin = 0 if isinstance(published, RegionWays) or published is original else _bin(published.points)
+        self.trip_keys = (
+            published.trip_keys if isinstance(published, CloakedTrajectories) else published.points.trip_keys
+        )
+        self.truth = None if known is None else _true_matching(self.owner, original.points.individual_of[known])
+        self.bin = (
+            0 if isinstance(published, CloakedTrajectories) or published is original else _bin_width(published.points)
+        )
         self.area: Area | None = original.area if original.points.has_coordinates else None
 
-    def persons(self, known: Integers) -> Integers:
+    def matching_individuals(self, known: Integers) -> Integers:
         """Return the published persons whose ways match every known point, given by their numbers.
 
         Where every trip has a key of its own, the known points of each trip are looked for, and the trip that fewest
@@ -205,7 +213,7 @@ class _Matcher:
         """
         if not self.trip_keys:
             return self._matched(known)
-        trips = self.original.way[known]
+        trips = self.original.trajectory[known]
         found = [each for trip in np.unique(trips) if len(each := self._matched(known[trips == trip]))]
         return min(found, key=len, default=np.empty(0, dtype=np.int64))
 
@@ -219,23 +227,23 @@ class _Matcher:
 
     def _found(self, known: Integers) -> Iterator[Flags]:
         """Yield which published ways match each known point or, in order, those of each original way."""
-        if isinstance(self.published, RegionWays) or self.published.points.timed:
+        if isinstance(self.published, CloakedTrajectories) or self.published.points.timed:
             yield from (self._matching(int(point)) for point in known)
             return
-        for way in np.unique(self.original.way[known]):
-            yield self._in_order(self.published.points, known[self.original.way[known] == way])
+        for way in np.unique(self.original.trajectory[known]):
+            yield self._in_order(self.published.points, known[self.original.trajectory[known] == way])
 
     def _in_order(self, points: Points, known: Integers) -> Flags:
         """Return which published ways have the known points in order; one visit may be two that were collapsed."""
-        again = bool(((np.diff(points.way) == 0) & (np.diff(self._places(points)) == 0)).any())
-        last, alive = points.offsets[:-1] - 1, np.ones(points.ways, dtype=np.bool_)
+        again = bool(((np.diff(points.trajectory) == 0) & (np.diff(self._places(points)) == 0)).any())
+        last, alive = points.offsets[:-1] - 1, np.ones(points.n_trajectories, dtype=np.bool_)
         for point in known:
             near = np.flatnonzero(self._near(points, int(point)))
             if not len(near):
                 continue  # left out of all ways
-            later = near[near > last[points.way[near]] - (not again)]
-            last = np.full(points.ways, NEVER)
-            np.minimum.at(last, points.way[later], later)
+            later = near[near > last[points.trajectory[near]] - (not again)]
+            last = np.full(points.n_trajectories, NEVER)
+            np.minimum.at(last, points.trajectory[later], later)
             alive &= last < NEVER
         return alive
 
@@ -244,11 +252,11 @@ class _Matcher:
 
     def _matching(self, point: int) -> Flags:
         """Return which published ways match one known point."""
-        if isinstance(self.published, RegionWays):
+        if isinstance(self.published, CloakedTrajectories):
             return self._covering(self.published, point)
         points = self.published.points
         near = self._near(points, point)
-        return np.asarray(np.bincount(points.way[near], minlength=points.ways) > 0)
+        return np.asarray(np.bincount(points.trajectory[near], minlength=points.n_trajectories) > 0)
 
     def _near(self, points: Points, point: int) -> Flags:
         known = self.original
@@ -267,42 +275,42 @@ class _Matcher:
         named = np.array([name in each.split(" | ") for each in points.names], dtype=np.bool_)
         return np.asarray(near & named[points.places])
 
-    def _covering(self, regions: RegionWays, point: int) -> Flags:
+    def _covering(self, regions: CloakedTrajectories, point: int) -> Flags:
         west, south, east, north = regions.boxes.T
         x, y, time = (side[point] for side in (self.original.longitudes, self.original.latitudes, self.original.times))
         begin, end = regions.intervals.T
         covers = (west <= x) & (x <= east) & (south <= y) & (y <= north) & (begin <= time) & (time <= end)
-        covered = np.bincount(regions.way[covers], minlength=len(regions)) > 0
-        return np.asarray(covered | self._left_out(regions, point))
+        covered = np.bincount(regions.trajectory[covers], minlength=len(regions)) > 0
+        return np.asarray(covered | self._possibly_suppressed(regions, point))
 
-    def _left_out(self, regions: RegionWays, point: int) -> Flags:
+    def _possibly_suppressed(self, regions: CloakedTrajectories, point: int) -> Flags:
         """Return the ways that might have left the point out: those with no region at its moment."""
         begin, end = regions.intervals.T
         time = self.original.times[point]
-        there = np.bincount(regions.way[(begin <= time) & (time <= end)], minlength=len(regions)) > 0
+        there = np.bincount(regions.trajectory[(begin <= time) & (time <= end)], minlength=len(regions)) > 0
         return np.asarray(~there)
 
 
-def _bin(points: Points) -> int:
+def _bin_width(points: Points) -> int:
     """Return how long the bins of time are that places are published for; 0 where moments are published."""
     if points.has_coordinates or not points.timed:
         return 0
     return int(np.gcd.reduce(points.times))
 
 
-def _truth(published: Integers, original: Integers) -> Integers:
+def _true_matching(published: Integers, original: Integers) -> Integers:
     """Return the original person of every published one."""
     found = np.full(int(published.max()) + 1, -1, dtype=np.int64)
     found[published] = original
     return found
 
 
-def _known(points: Points, person: int, count: int, rng: np.random.Generator) -> Integers:
-    own = np.flatnonzero(points.person == person)
+def _sample_known_points(points: Points, person: int, count: int, rng: np.random.Generator) -> Integers:
+    own = np.flatnonzero(points.individual == person)
     return np.sort(rng.permutation(own)[:count])
 
 
-def _judged(found: list[Integers], chosen: Integers, matcher: _Matcher) -> AttackResult:
+def _evaluate(found: list[Integers], chosen: Integers, matcher: _PointMatcher) -> AttackResult:
     assert matcher.truth is not None  # noqa: S101 - the caller looked
     truth, persons = matcher.truth, len(np.unique(matcher.owner))
     named = [truth[each] for each in found]

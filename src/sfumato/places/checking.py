@@ -11,14 +11,14 @@ import numpy as np
 from sfumato.places.earth import haversine
 
 if TYPE_CHECKING:
-    from sfumato.places.columns import ReadColumns
+    from sfumato.places.columns import ParsedColumns
     from sfumato.places.trajectories import Points
 
-FASTEST = 1_000_000 / 3_600_000_000  # meters in a microsecond: 1,000 km/h
+MAX_SPEED = 1_000_000 / 3_600_000_000  # meters in a microsecond: 1,000 km/h
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
+class InputFindings:
     """How many points or ways look odd.
 
     Parameters
@@ -68,7 +68,7 @@ class Findings:
         )
 
 
-def find_odd(points: Points, read: ReadColumns, *, dropped: int) -> Findings:
+def find_anomalies(points: Points, read: ParsedColumns, *, dropped: int) -> InputFindings:
     """Count what looks odd."""
     inner = np.ones(max(len(points) - 1, 0), dtype=np.bool_)
     inner[points.offsets[1:-1] - 1] = False
@@ -77,9 +77,9 @@ def find_odd(points: Points, read: ReadColumns, *, dropped: int) -> Findings:
     if points.has_coordinates and points.timed:
         x, y = points.longitudes, points.latitudes
         far = haversine(x[:-1], y[:-1], x[1:], y[1:])
-        jumps = int((inner & ~split & (far > FASTEST * elapsed)).sum())
+        jumps = int((inner & ~split & (far > MAX_SPEED * elapsed)).sum())
         zero = int(((x == 0) & (y == 0)).sum())
-    return Findings(
+    return InputFindings(
         duplicates=dropped,
         disordered=read.disordered,
         zero=zero,

@@ -9,12 +9,12 @@ import numpy as np
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.places.earth import Area, Floats
-from sfumato.places.positions import paired_positions
-from sfumato.places.squares import Integers, Regions, Snapshot, boxes
-from sfumato.validation import is_number, is_whole, require
+from sfumato.places.positions import pair_positions
+from sfumato.places.squares import CloakingRegions, GridSnapshot, Integers, bounding_regions
+from sfumato.validation import is_finite_number, is_integer, require
 
 Method: TypeAlias = Literal["hilbert", "halving", "quadrants", "casper"]
-Kinds: TypeAlias = tuple[Any, Any, Any]
+PlaceCategories: TypeAlias = tuple[Any, Any, Any]
 ORDER = 10
 
 
@@ -27,9 +27,9 @@ def cloak(
     area: Area | None = None,
     order: int = ORDER,
     smallest: float = 0.0,
-    kinds: Kinds | None = None,
+    kinds: PlaceCategories | None = None,
     diversity: int = 1,
-) -> Regions:
+) -> CloakingRegions:
     """Give everybody a region in place of a position [1]_, [2]_, [3]_.
 
     `"hilbert"` and `"halving"` put persons into groups of at least k that share one region: `Reciprocal(k)` holds.
@@ -54,44 +54,46 @@ def cloak(
     .. [2] Mokbel, Chow, Aref, "The New Casper", VLDB 2006.
     .. [3] Kalnis et al., IEEE TKDE 19(12), 2007. https://doi.org/10.1109/TKDE.2007.190662
     """
-    require(is_whole(k) and k >= 1, "cloak", "k", "a whole number of at least 1", k)
+    require(is_integer(k) and k >= 1, "cloak", "k", "a whole number of at least 1", k)
     require(method in METHODS, "cloak", "method", f"one of {', '.join(METHODS)}", method)
-    require(is_number(smallest) and smallest >= 0, "cloak", "smallest", "an area of at least 0", smallest)
+    require(is_finite_number(smallest) and smallest >= 0, "cloak", "smallest", "an area of at least 0", smallest)
     require(area is None or isinstance(area, Area), "cloak", "area", "an sf.places.Area", type(area).__name__)
-    snapshot = Snapshot.of(*paired_positions(longitudes, latitudes), order=order, area=area)
+    snapshot = GridSnapshot.from_positions(*pair_positions(longitudes, latitudes), order=order, area=area)
     if len(snapshot) < k:
         raise InfeasibleError(f"There are {len(snapshot):,} persons, fewer than k = {k:,}; ask for less.")
     if method == "casper":
         return _casper(snapshot, k, smallest)
     if diversity > 1:
-        return _diverse(snapshot, k, method, diversity, kinds)
+        return _diverse_groups(snapshot, k, method, diversity, kinds)
     return METHODS[method](snapshot, k)
 
 
-def _hilbert(snapshot: Snapshot, k: int) -> Regions:
+def _hilbert(snapshot: GridSnapshot, k: int) -> CloakingRegions:
     """Put k persons after the other along the curve into one group; the last group takes the rest."""
     rank = np.empty(len(snapshot), dtype=np.int64)
-    rank[np.argsort(snapshot.hilbert(), kind="stable")] = np.arange(len(snapshot))
-    return boxes(snapshot, np.minimum(rank // k, len(snapshot) // k - 1))
+    rank[np.argsort(snapshot.hilbert_index(), kind="stable")] = np.arange(len(snapshot))
+    return bounding_regions(snapshot, np.minimum(rank // k, len(snapshot) // k - 1))
 
 
-def _diverse(snapshot: Snapshot, k: int, method: Method, diversity: int, kinds: Kinds | None) -> Regions:
+def _diverse_groups(
+    snapshot: GridSnapshot, k: int, method: Method, diversity: int, kinds: PlaceCategories | None
+) -> CloakingRegions:
     """Let groups along the curve grow until their boxes hold enough kinds of places; the last takes the rest."""
     if method != "hilbert" or kinds is None:
         raise InvalidParameterError('Diversity needs method="hilbert" and kinds=, the public places with their kinds.')
-    public = Snapshot.of(
+    public = GridSnapshot.from_positions(
         np.asarray(kinds[0], float), np.asarray(kinds[1], float), order=snapshot.order, area=snapshot.area
     )
     kind = np.unique(np.asarray(kinds[2]).astype(str), return_inverse=True)[1]
-    order = np.argsort(snapshot.hilbert(), kind="stable")
+    order = np.argsort(snapshot.hilbert_index(), kind="stable")
     ends, start = [], 0
     while start < len(order):
         low, high = start + k, len(order)
-        if low > high or _kinds_in(snapshot, order[start:], public, kind) < diversity:
+        if low > high or _count_categories(snapshot, order[start:], public, kind) < diversity:
             break
         while low < high:
             middle = (low + high) // 2
-            if _kinds_in(snapshot, order[start:middle], public, kind) >= diversity:
+            if _count_categories(snapshot, order[start:middle], public, kind) >= diversity:
                 high = middle
             else:
                 low = middle + 1
@@ -102,10 +104,10 @@ def _diverse(snapshot: Snapshot, k: int, method: Method, diversity: int, kinds: 
     ends[-1] = len(order)
     label = np.empty(len(order), dtype=np.int64)
     label[order] = np.repeat(np.arange(len(ends)), np.diff(np.append(0, ends)))
-    return boxes(snapshot, label)
+    return bounding_regions(snapshot, label)
 
 
-def _kinds_in(snapshot: Snapshot, persons: Integers, public: Snapshot, kind: Integers) -> int:
+def _count_categories(snapshot: GridSnapshot, persons: Integers, public: GridSnapshot, kind: Integers) -> int:
     """Count the kinds of places in the box around persons."""
     inside = np.ones(len(public), dtype=np.bool_)
     for squares, places in ((snapshot.columns[persons], public.columns), (snapshot.rows[persons], public.rows)):
@@ -113,14 +115,14 @@ def _kinds_in(snapshot: Snapshot, persons: Integers, public: Snapshot, kind: Int
     return len(np.unique(kind[inside]))
 
 
-def _halving(snapshot: Snapshot, k: int) -> Regions:
+def _median_split(snapshot: GridSnapshot, k: int) -> CloakingRegions:
     """Split all groups at the median of their wider side, while both parts have k persons."""
     label = np.zeros(len(snapshot), dtype=np.int64)
     while True:
         sizes = np.bincount(label)
         if not (sizes >= 2 * k).any():
-            return boxes(snapshot, label)
-        around = boxes(snapshot, label)
+            return bounding_regions(snapshot, label)
+        around = bounding_regions(snapshot, label)
         wide, high = snapshot.area.width, snapshot.area.height
         along = np.where(
             (around.east - around.west) * wide >= (around.north - around.south) * high, snapshot.columns, snapshot.rows
@@ -132,16 +134,16 @@ def _halving(snapshot: Snapshot, k: int) -> Regions:
         label = np.unique(2 * label + upper, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def _quadrants(snapshot: Snapshot, k: int) -> Regions:
+def _interval_cloak(snapshot: GridSnapshot, k: int) -> CloakingRegions:
     """Return the smallest quadrant around everybody that has k persons."""
     level = np.zeros(len(snapshot), dtype=np.int64)
     for deeper in range(1, snapshot.order + 1):
-        count = _crowd(*_cells(snapshot, deeper))
+        count = _square_counts(*_cells(snapshot, deeper))
         level[count >= k] = deeper
     return _squares(snapshot, level)
 
 
-def _casper(snapshot: Snapshot, k: int, smallest: float) -> Regions:
+def _casper(snapshot: GridSnapshot, k: int, smallest: float) -> CloakingRegions:
     """Climb from the finest square: take it, or it and a neighbor under the same parent, or go to the parent."""
     found = _squares(snapshot, np.zeros(len(snapshot), dtype=np.int64))
     open_ones = np.ones(len(snapshot), dtype=np.bool_)
@@ -150,7 +152,7 @@ def _casper(snapshot: Snapshot, k: int, smallest: float) -> Regions:
         column, row = _cells(snapshot, level)
         side, square = snapshot.order - level, whole / 4.0**level
         beside = {"own": (column, row), "across": (column ^ 1, row), "along": (column, row ^ 1)}
-        people = {name: _crowd_at(column, row, *cell) for name, cell in beside.items()}
+        people = {name: _counts_at(column, row, *cell) for name, cell in beside.items()}
         across, along = (people["own"] + people[name] for name in ("across", "along"))
         alone = open_ones & (people["own"] >= k) & (square >= smallest)
         large = open_ones & ~alone & (2 * square >= smallest)
@@ -170,18 +172,18 @@ def _casper(snapshot: Snapshot, k: int, smallest: float) -> Regions:
     return found
 
 
-def _cells(snapshot: Snapshot, level: int) -> tuple[Integers, Integers]:
+def _cells(snapshot: GridSnapshot, level: int) -> tuple[Integers, Integers]:
     """Return the squares of a level that persons are in."""
     side = np.int64(snapshot.order - level)
     return snapshot.columns >> side, snapshot.rows >> side
 
 
-def _crowd(column: Integers, row: Integers) -> Integers:
+def _square_counts(column: Integers, row: Integers) -> Integers:
     """Return how many persons are in the square of every person."""
-    return _crowd_at(column, row, column, row)
+    return _counts_at(column, row, column, row)
 
 
-def _crowd_at(column: Integers, row: Integers, other_column: Integers, other_row: Integers) -> Integers:
+def _counts_at(column: Integers, row: Integers, other_column: Integers, other_row: Integers) -> Integers:
     """Return how many persons are in other squares."""
     width = max(int(column.max()), int(other_column.max())) + 1
     squares, counts = np.unique(row * width + column, return_counts=True)
@@ -190,19 +192,19 @@ def _crowd_at(column: Integers, row: Integers, other_column: Integers, other_row
     return np.where(squares[at] == asked, counts[at], 0).astype(np.int64)
 
 
-def _squares(snapshot: Snapshot, level: Integers) -> Regions:
+def _squares(snapshot: GridSnapshot, level: Integers) -> CloakingRegions:
     """Return the square of every person on a level of her own."""
     side = snapshot.order - level
     west, south = (snapshot.columns >> side) << side, (snapshot.rows >> side) << side
     size = np.int64(1) << side
-    return Regions(
+    return CloakingRegions(
         west=west, south=south, east=west + size, north=south + size, order=snapshot.order, area=snapshot.area
     )
 
 
-METHODS: Mapping[str, Callable[..., Regions]] = {
+METHODS: Mapping[str, Callable[..., CloakingRegions]] = {
     "hilbert": _hilbert,
-    "halving": _halving,
-    "quadrants": _quadrants,
+    "halving": _median_split,
+    "quadrants": _interval_cloak,
     "casper": _casper,
 }

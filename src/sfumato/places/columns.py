@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.places.square_names import squares_at
-from sfumato.table.frames import Frame, FrameKind, to_arrow, zones_of
-from sfumato.table.values import texts
-from sfumato.validation import did_you_mean
+from sfumato.places.square_names import named_squares
+from sfumato.table.frames import DataFrameBackend, Frame, get_time_zones, to_arrow
+from sfumato.table.values import format_values
+from sfumato.validation import suggest_closest
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -28,12 +28,12 @@ USUAL = {  # names of columns, without regard to capital letters and what parts 
     "longitude": "longitude lon lng long locationlong",
     "latitude": "latitude lat locationlat",
 }
-MOST_LATITUDE, MOST_LONGITUDE = 90.0, 180.0
+MAX_LATITUDE, MAX_LONGITUDE = 90.0, 180.0
 HAS_ZONE = r"(?:Z|[+-]\d{2}:?\d{2})$"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class PointColumns:
     """The names of the columns of points, as `Trajectories` takes them; without a name a usual one is looked for."""
 
     person: str = ""
@@ -49,7 +49,7 @@ class Columns:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ReadColumns:
+class ParsedColumns:
     """The columns of a table of points as arrays, in the order of its rows."""
 
     person: Integers
@@ -64,34 +64,34 @@ class ReadColumns:
     values: Integers | None
     value_names: tuple[str, ...]
     zone: str
-    kind: FrameKind
+    kind: DataFrameBackend
     disordered: int
     folded: int
     taken: Mapping[str, str]
 
 
-def read_columns(
-    table: Frame, columns: Columns, coordinates: Frame | None, *, squares: float | None = None
-) -> ReadColumns:
+def parse_columns(
+    table: Frame, columns: PointColumns, coordinates: Frame | None, *, squares: float | None = None
+) -> ParsedColumns:
     """Read the columns of points; refuse missing cells, moments without a zone and degrees that cannot be."""
-    arrow, kind = to_arrow(_with_degrees(table))
+    arrow, kind = to_arrow(_from_geodataframe(table))
     if not arrow.num_rows:
         raise SchemaError("The table of points has no rows; there is nothing to publish.")
     columns, taken = _named(columns, arrow.column_names)
-    person, keys = _coded(arrow, columns.person)
-    trip = np.zeros(len(person), dtype=np.int64) if columns.trip is None else _coded(arrow, columns.trip)[0]
-    place, names = (np.full(len(person), -1), ()) if columns.place is None else _coded(arrow, columns.place)
-    values, value_names = (None, ()) if columns.sensitive is None else _coded(arrow, columns.sensitive)
+    person, keys = _encode(arrow, columns.person)
+    trip = np.zeros(len(person), dtype=np.int64) if columns.trip is None else _encode(arrow, columns.trip)[0]
+    place, names = (np.full(len(person), -1), ()) if columns.place is None else _encode(arrow, columns.place)
+    values, value_names = (None, ()) if columns.sensitive is None else _encode(arrow, columns.sensitive)
     if columns.order is None:
-        times, zone, folded = _moments(arrow, columns)
+        times, zone, folded = _timestamps(arrow, columns)
     else:
-        times, zone, folded = _whole(arrow, columns.order), "UTC", 0
+        times, zone, folded = _integers(arrow, columns.order), "UTC", 0
     longitudes, latitudes = _degrees(arrow, columns, names, place, coordinates)
     if squares is not None:
         if names:
             raise SchemaError("The ways have names of places already; leave out place= or squares=.")
-        place, names = squares_at(longitudes, latitudes, squares)
-    return ReadColumns(
+        place, names = named_squares(longitudes, latitudes, squares)
+    return ParsedColumns(
         person=person,
         keys=keys,
         trip=trip,
@@ -100,18 +100,20 @@ def read_columns(
         latitudes=latitudes,
         places=place,
         names=names,
-        clusters=None if columns.cluster is None else np.unique(_whole(arrow, columns.cluster), return_inverse=True)[1],
+        clusters=None
+        if columns.cluster is None
+        else np.unique(_integers(arrow, columns.cluster), return_inverse=True)[1],
         values=values,
         value_names=value_names,
         zone=zone,
         kind=kind,
-        disordered=_disordered(person, trip, times),
+        disordered=_count_unordered(person, trip, times),
         folded=folded,
         taken=taken,
     )
 
 
-def _named(columns: Columns, there: Sequence[str]) -> tuple[Columns, dict[str, str]]:
+def _named(columns: PointColumns, there: Sequence[str]) -> tuple[PointColumns, dict[str, str]]:
     """Return the columns with those that are found by their usual names, and what these are."""
     wanted = [] if columns.person else ["person"]
     wanted += [] if columns.time or columns.order else ["time"]
@@ -133,7 +135,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name).lower()
 
 
-def _with_degrees(table: Any) -> Any:
+def _from_geodataframe(table: Any) -> Any:
     """Give a GeoDataFrame columns of degrees in place of its points; other tables stay as they are."""
     geometry: Any = getattr(table, "geometry", None)
     try:
@@ -150,7 +152,7 @@ def _with_degrees(table: Any) -> Any:
 
 def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
     if name not in table.column_names:
-        hint = did_you_mean(name, table.column_names) or f"; it has {', '.join(table.column_names[:8])}."
+        hint = suggest_closest(name, table.column_names) or f"; it has {', '.join(table.column_names[:8])}."
         raise SchemaError(f"The table of points has no column {name!r}{hint}")
     column = table[name]
     if column.null_count:
@@ -158,27 +160,27 @@ def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
     return column
 
 
-def _coded(table: pa.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
+def _encode(table: pa.Table, name: str) -> tuple[Integers, tuple[str, ...]]:
     """Return the number of every cell among the different values of a column, in their order, and their texts."""
     column = _column(table, name)
-    cells = column if pa.types.is_integer(column.type) else texts(column)
+    cells = column if pa.types.is_integer(column.type) else format_values(column)
     coded = pa.chunked_array([cells]) if isinstance(cells, pa.Array) else cells
     different = pc.unique(coded)
     ordered = different.take(pc.sort_indices(different))
     return pc.index_in(coded, value_set=ordered).to_numpy().astype(np.int64), tuple(map(str, ordered.to_pylist()))
 
 
-def _moments(table: pa.Table, columns: Columns) -> tuple[Integers, str, int]:
+def _timestamps(table: pa.Table, columns: PointColumns) -> tuple[Integers, str, int]:
     """Return moments as microseconds in UTC, the zone of their clock on the wall, and how many it shows twice or never.
 
     Of a time that the clock shows twice the first is taken; one that it never shows is where it jumps.
     """
-    column, zone = _column(table, columns.time), columns.zone or zones_of(table).get(columns.time)
+    column, zone = _column(table, columns.time), columns.zone or get_time_zones(table).get(columns.time)
     _check_zone(zone)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column, zoned = _parsed(column, columns)
+        column, zoned = _parse_timestamps(column, columns)
     else:
-        zoned = columns.time in zones_of(table)
+        zoned = columns.time in get_time_zones(table)
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         raise SchemaError(f"Column {columns.time!r} holds no moments; give dates with times, as in 2026-01-31T08:00Z.")
     moments = column.cast(pa.timestamp("us"))
@@ -205,7 +207,7 @@ def _check_zone(zone: str | None) -> None:
         raise SchemaError(f"There is no time zone {zone!r}; give one such as 'Europe/Berlin' or 'UTC'.") from None
 
 
-def _parsed(column: pa.ChunkedArray, columns: Columns) -> tuple[pa.ChunkedArray, bool]:
+def _parse_timestamps(column: pa.ChunkedArray, columns: PointColumns) -> tuple[pa.ChunkedArray, bool]:
     """Read moments from texts; either all of them name their zone or none does."""
     zoned = pc.match_substring_regex(column, HAS_ZONE)
     if pc.any(zoned).as_py() != pc.all(zoned).as_py():
@@ -220,10 +222,10 @@ def _parsed(column: pa.ChunkedArray, columns: Columns) -> tuple[pa.ChunkedArray,
 
 
 def _degrees(
-    table: pa.Table, columns: Columns, names: tuple[str, ...], place: Integers, coordinates: Frame | None
+    table: pa.Table, columns: PointColumns, names: tuple[str, ...], place: Integers, coordinates: Frame | None
 ) -> tuple[Floats, Floats]:
     """Return the degrees of every point; without any if only places are named."""
-    _refuse_swapped(columns)
+    _check_swapped_names(columns)
     named = {
         side: getattr(columns, side) or next((each for each in known if each in table.column_names), None)
         for side, known in NAMES.items()
@@ -231,22 +233,22 @@ def _degrees(
     if coordinates is not None:
         if not names:
             raise SchemaError("Coordinates of places need their names; name the column of places by place=.")
-        return _looked_up(to_arrow(coordinates)[0], names, place)
+        return _join_places(to_arrow(coordinates)[0], names, place)
     if named["longitude"] is None and named["latitude"] is None and names:
         return np.full(len(place), np.nan), np.full(len(place), np.nan)
-    sides = [_numbers(table, named[side] or side) for side in NAMES]
-    refuse_strange_degrees(*sides)
+    sides = [_floats(table, named[side] or side) for side in NAMES]
+    check_degrees(*sides)
     return sides[0], sides[1]
 
 
-def _refuse_swapped(columns: Columns) -> None:
+def _check_swapped_names(columns: PointColumns) -> None:
     """Refuse columns whose names say that they are swapped."""
     for side, other in (("longitude", "latitude"), ("latitude", "longitude")):
         if (getattr(columns, side) or "").lower() in NAMES[other]:
             raise SchemaError(f"The column named as {side} looks like the {other}; swap the two.")
 
 
-def _numbers(table: pa.Table, name: str) -> Floats:
+def _floats(table: pa.Table, name: str) -> Floats:
     column = _column(table, name)
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise SchemaError(f"Column {name!r} holds no numbers; give degrees, as in 13.4.")
@@ -257,28 +259,28 @@ def _numbers(table: pa.Table, name: str) -> Floats:
     return found
 
 
-def _whole(table: pa.Table, name: str) -> Integers:
+def _integers(table: pa.Table, name: str) -> Integers:
     column = _column(table, name)
     if not pa.types.is_integer(column.type):
         raise SchemaError(f"Column {name!r} holds no whole numbers; number its cells.")
     return np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
 
 
-def refuse_strange_degrees(longitudes: Floats, latitudes: Floats) -> None:
+def check_degrees(longitudes: Floats, latitudes: Floats) -> None:
     """Refuse degrees beyond the earth, and say so if columns look swapped."""
-    beyond = np.abs(latitudes) > MOST_LATITUDE
+    beyond = np.abs(latitudes) > MAX_LATITUDE
     if beyond.any():
-        swapped = bool((np.abs(longitudes) <= MOST_LATITUDE).all())
+        swapped = bool((np.abs(longitudes) <= MAX_LATITUDE).all())
         hint = "longitude and latitude look swapped" if swapped else "mend or drop them"
         raise SchemaError(f"{int(beyond.sum()):,} points have a latitude beyond 90 degrees; {hint}.")
-    beyond = np.abs(longitudes) > MOST_LONGITUDE
+    beyond = np.abs(longitudes) > MAX_LONGITUDE
     if beyond.any():
         raise SchemaError(f"{int(beyond.sum()):,} points have a longitude beyond 180 degrees; mend or drop them.")
 
 
-def _looked_up(table: pa.Table, names: tuple[str, ...], place: Integers) -> tuple[Floats, Floats]:
+def _join_places(table: pa.Table, names: tuple[str, ...], place: Integers) -> tuple[Floats, Floats]:
     """Return the degrees of every point from a table of places."""
-    known = texts(_column(table, table.column_names[0]))
+    known = format_values(_column(table, table.column_names[0]))
     known = known.combine_chunks() if hasattr(known, "chunks") else known
     twice = len(known) - len(pc.unique(known))
     if twice:
@@ -286,15 +288,13 @@ def _looked_up(table: pa.Table, names: tuple[str, ...], place: Integers) -> tupl
     found = pc.index_in(pa.array(names, pa.string()), value_set=known)
     if found.null_count:
         raise SchemaError(f"{found.null_count:,} places have no coordinates; add them to the table of places.")
-    sides = [
-        _numbers(table, next((each for each in NAMES[side] if each in table.column_names), side)) for side in NAMES
-    ]
-    refuse_strange_degrees(*sides)
+    sides = [_floats(table, next((each for each in NAMES[side] if each in table.column_names), side)) for side in NAMES]
+    check_degrees(*sides)
     rows = found.to_numpy()[place]
     return sides[0][rows], sides[1][rows]
 
 
-def _disordered(person: Integers, trip: Integers, times: Integers) -> int:
+def _count_unordered(person: Integers, trip: Integers, times: Integers) -> int:
     """Count the rows that come before an earlier moment of the same way."""
     order = np.lexsort((trip, person))
     same = (np.diff(person[order]) == 0) & (np.diff(trip[order]) == 0)

@@ -12,18 +12,18 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.places.columns import MOST_LATITUDE, MOST_LONGITUDE, NAMES
+from sfumato.places.columns import MAX_LATITUDE, MAX_LONGITUDE, NAMES
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.table.formats.dates import DateFormat
-from sfumato.table.frames import Frame, all_texts, cells_of
-from sfumato.validation import did_you_mean, require
+from sfumato.table.frames import Frame, cells_of, to_text_table
+from sfumato.validation import require, suggest_closest
 
 SHORT_HOUR = re.compile(r"^(\S+)[ T](\d):")  # as spreadsheets write it
 MARKS = (".", ",")
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
-def ways_to_count(
+def read_trajectories_for_counts(
     table: Frame,
     *,
     person: str = "person",
@@ -53,23 +53,23 @@ def ways_to_count(
     require(decimal in MARKS, "ways_to_count", "decimal", "a point or a comma", decimal)
     chosen = {"person": person, "time": time, "trip": trip, "place": place}
     read_as = {name: column for name, column in chosen.items() if column is not None}
-    texts = all_texts(cells_of(table))
-    named = _named(texts.column_names, read_as, {"longitude": longitude, "latitude": latitude})
+    texts = to_text_table(cells_of(table))
+    named = _find_columns(texts.column_names, read_as, {"longitude": longitude, "latitude": latitude})
     cells = {name: texts[column].to_pylist() for name, column in named.items()}
     if date_format:
         cells["time"] = DateFormat(date_format).as_iso(texts[named["time"]].combine_chunks()).to_pylist()
-    clock = _zone(zone)
+    clock = _parse_time_zone(zone)
     readers: dict[str, Callable[[str], Any]] = {
-        "time": lambda text: _moment(text, clock),
-        "longitude": lambda text: _degrees(text, decimal, MOST_LONGITUDE),
-        "latitude": lambda text: _degrees(text, decimal, MOST_LATITUDE),
+        "time": lambda text: _parse_time(text, clock),
+        "longitude": lambda text: _parse_degrees(text, decimal, MAX_LONGITUDE),
+        "latitude": lambda text: _parse_degrees(text, decimal, MAX_LATITUDE),
     }
     for name, reader in readers.items():
         if name in cells:
-            cells[name] = [_read(cell, reader) for cell in cells[name]]
+            cells[name] = [_parse_cell(cell, reader) for cell in cells[name]]
     good = [at for at, row in enumerate(zip(*cells.values(), strict=True)) if None not in row]
     if not good:
-        return _nobody(named="place" in cells, located="longitude" in cells)
+        return _empty_trajectories(named="place" in cells, located="longitude" in cells)
     kinds = {"time": pa.int64(), "longitude": pa.float64(), "latitude": pa.float64()}
     read = {name: pa.array([column[at] for at in good], kinds.get(name, pa.string())) for name, column in cells.items()}
     read["time"] = read["time"].cast(pa.timestamp("us", "UTC"))
@@ -78,7 +78,7 @@ def ways_to_count(
     return Trajectories(pa.table(read), trip=given.get("trip"), place=given.get("place"), zone="UTC")
 
 
-def _named(there: Sequence[str], named: Mapping[str, str], sides: Mapping[str, str | None]) -> dict[str, str]:
+def _find_columns(there: Sequence[str], named: Mapping[str, str], sides: Mapping[str, str | None]) -> dict[str, str]:
     """Return the columns that are read; those that are not there are refused."""
     found = dict(named)
     if "place" not in named or any(sides.values()):
@@ -86,44 +86,44 @@ def _named(there: Sequence[str], named: Mapping[str, str], sides: Mapping[str, s
             found[side] = sides[side] or next((each for each in known if each in there), side)
     for column in found.values():
         if column not in there:
-            hint = did_you_mean(column, there) or f"; it has {', '.join(there[:8])}."
+            hint = suggest_closest(column, there) or f"; it has {', '.join(there[:8])}."
             raise SchemaError(f"The table of points has no column {column!r}{hint}")
     return found
 
 
-def _zone(name: str) -> tzinfo:
+def _parse_time_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
         raise SchemaError(f"There is no time zone {name!r}; give one such as 'Europe/Berlin' or 'UTC'.") from None
 
 
-def _read(cell: str | None, how: Callable[[str], Any]) -> Any:
+def _parse_cell(cell: str | None, how: Callable[[str], Any]) -> Any:
     try:
         return None if cell is None else how(cell)
     except (ValueError, OverflowError):
         return None
 
 
-def _moment(text: str, zone: tzinfo) -> int:
+def _parse_time(text: str, zone: tzinfo) -> int:
     """Return microseconds since 1970."""
     moment = datetime.fromisoformat(SHORT_HOUR.sub(r"\1T0\2:", text.strip()))
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=zone)
     return (aware.astimezone(UTC) - EPOCH) // MICROSECOND
 
 
-def _degrees(text: str, mark: str, most: float) -> float:
+def _parse_degrees(text: str, mark: str, most: float) -> float:
     degrees = float(text.replace(mark, "."))
     if not abs(degrees) <= most:
         raise ValueError
     return degrees
 
 
-def _nobody(*, named: bool, located: bool) -> Trajectories:
+def _empty_trajectories(*, named: bool, located: bool) -> Trajectories:
     """Return no ways at all, which are counted like any others."""
     nothing: Any = np.zeros(0, dtype=np.int64)
     points = Points(
-        owner=nothing,
+        individual_of=nothing,
         offsets=np.zeros(1, dtype=np.int64),
         times=nothing,
         longitudes=np.zeros(0),
@@ -131,4 +131,4 @@ def _nobody(*, named: bool, located: bool) -> Trajectories:
         places=nothing if named else None,
         located=located,
     )
-    return Trajectories.of(points)
+    return Trajectories.from_points(points)

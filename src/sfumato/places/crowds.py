@@ -17,7 +17,7 @@ KEY_BYTES = 8
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Crowds:
+class StreamGroups:
     """What a stream remembers: one point of every person who was seen within the window.
 
     Parameters
@@ -44,12 +44,12 @@ class Crowds:
             found.setdefault(key, []).append(person)
         return found
 
-    def forget(self, person: str) -> None:
+    def remove(self, person: str) -> None:
         """Forget a person."""
         for kept in (self.last, self.crowd, self.since):
             kept.pop(person, None)
 
-    def gather(self, persons: list[str]) -> None:
+    def form_group(self, persons: list[str]) -> None:
         """Make a crowd of persons, with a key that nobody had before."""
         key = secrets.token_hex(KEY_BYTES)
         for person in persons:
@@ -57,7 +57,7 @@ class Crowds:
             self.since.pop(person, None)
 
 
-def write_crowds(path: Path, settings: dict[str, Any], crowds: Crowds) -> None:
+def write_state(path: Path, settings: dict[str, Any], crowds: StreamGroups) -> None:
     """Write the state, readable only by its owner, completely or not at all."""
     content = {"settings": settings, **vars(crowds)}
     text = json.dumps(content)
@@ -66,8 +66,8 @@ def write_crowds(path: Path, settings: dict[str, Any], crowds: Crowds) -> None:
         temporary.write_text(f"{TITLE}\n{hashlib.sha256(text.encode()).hexdigest()}\n{text}", encoding="utf-8")
 
 
-def read_crowds(path: Path) -> tuple[dict[str, Any], Crowds]:
-    """Read what `write_crowds` wrote; refuse files that are something else, truncated or altered."""
+def read_state(path: Path) -> tuple[dict[str, Any], StreamGroups]:
+    """Read what `write_state` wrote; refuse files that are something else, truncated or altered."""
     try:
         title, checksum, text = path.read_text(encoding="utf-8").split("\n", 2)
     except (OSError, ValueError):
@@ -79,4 +79,4 @@ def read_crowds(path: Path) -> tuple[dict[str, Any], Crowds]:
     content: dict[str, Any] = json.loads(text)
     settings = content.pop("settings")
     last = {person: (int(at[0]), int(at[1]), int(at[2])) for person, at in content.pop("last").items()}
-    return settings, Crowds(last=last, **content)
+    return settings, StreamGroups(last=last, **content)

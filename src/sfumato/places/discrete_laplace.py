@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 BASE = 1024  # geometric numbers are drawn digit by digit in this base
 WORD = 64  # bits that are drawn at once
-LEAST_RATE, MOST_RATE = 2.0**-40, 40.0
+MIN_RATE, MAX_RATE = 2.0**-40, 40.0
 SURE = 46.0  # e to minus it is below 2**-64: all 64 bits of the chance of less are set
 GUARD = 25  # decimal digits that rounding may cost at most
 
@@ -42,25 +42,25 @@ class DiscreteLaplace:
     rate: float
 
     def __post_init__(self) -> None:
-        if self.rate < LEAST_RATE:
+        if self.rate < MIN_RATE:
             raise InfeasibleError("Such a small epsilon needs steps too many to count; give a larger one, or steps.")
-        if self.rate > MOST_RATE:
+        if self.rate > MAX_RATE:
             raise InfeasibleError("So large an epsilon hides nobody: nothing would move; give a smaller one.")
 
-    def draw(self, count: int, stream: Stream) -> Integers:
+    def draw(self, count: int, stream: KeyedRandom) -> Integers:
         """Draw so many numbers."""
         drawn = self._geometric(2 * count, stream)
         return drawn[:count] - drawn[count:]
 
-    def _geometric(self, count: int, stream: Stream) -> Integers:
+    def _geometric(self, count: int, stream: KeyedRandom) -> Integers:
         found = np.zeros(count, dtype=np.int64)
-        for place, digit in enumerate(_digits(self.rate)):
+        for place, digit in enumerate(_geometric_digits(self.rate)):
             found += digit.draw(count, stream) * BASE**place
         return found
 
 
 @dataclass(frozen=True)
-class Digit:
+class GeometricDigit:
     """A digit of a geometric number: d has a chance in proportion to e to minus d times the rate.
 
     Parameters
@@ -72,29 +72,29 @@ class Digit:
     rate: Decimal
     first: bool
 
-    def draw(self, count: int, stream: Stream) -> Integers:
+    def draw(self, count: int, stream: KeyedRandom) -> Integers:
         """Draw so many digits."""
-        words, ends = stream.words(count), _ends(self)
+        words, ends = stream.random_uint64(count), _cumulative_words(self)
         found = np.searchsorted(ends, words).astype(np.int64)
         for at in np.flatnonzero(np.append(ends, np.uint64(0))[found] == words):  # 0 is no word above all ends
-            found[at] = self.decided(int(found[at]), int(words[at]), stream)
+            found[at] = self.resolve(int(found[at]), int(words[at]), stream)
         return found
 
-    def decided(self, least: int, bits: int, stream: Stream) -> int:
+    def resolve(self, least: int, bits: int, stream: KeyedRandom) -> int:
         """Return the digit of a uniform number, at least `least`, whose first bits do not tell; draw further ones."""
         digit, known = least, WORD
         while True:
-            bits, known = bits << WORD | int(stream.words(1)[0]), known + WORD
-            while (self.first or digit < BASE - 1) and self.floor(digit, known) < bits:
+            bits, known = bits << WORD | int(stream.random_uint64(1)[0]), known + WORD
+            while (self.first or digit < BASE - 1) and self.cumulative(digit, known) < bits:
                 digit += 1
-            if not (self.first or digit < BASE - 1) or self.floor(digit, known) > bits:
+            if not (self.first or digit < BASE - 1) or self.cumulative(digit, known) > bits:
                 return digit
 
-    def floor(self, digit: int, bits: int) -> int:
+    def cumulative(self, digit: int, bits: int) -> int:
         """Return the first bits of the chance of at most this digit."""
-        return self.floors(digit, digit + 1, bits)[0]
+        return self.cumulatives(digit, digit + 1, bits)[0]
 
-    def floors(self, start: int, stop: int, bits: int) -> list[int]:
+    def cumulatives(self, start: int, stop: int, bits: int) -> list[int]:
         """Return the first bits of the chances of at most these digits, as whole numbers; no bit is wrong."""
         precision = int(bits * 0.302) + 2 * GUARD
         while True:
@@ -119,18 +119,18 @@ class Digit:
 
 
 @lru_cache(maxsize=16)
-def _digits(rate: float) -> tuple[Digit, ...]:
+def _geometric_digits(rate: float) -> tuple[GeometricDigit, ...]:
     """Return the digits of a geometric number, the lowest first."""
     each, found = Decimal(rate), []
     with localcontext(Context(prec=400)):  # a float has fewer digits, so nothing is rounded here
         while each * BASE < Decimal(SURE):
-            found.append(Digit(each, first=False))
+            found.append(GeometricDigit(each, first=False))
             each *= BASE
-    return (*found, Digit(each, first=True))
+    return (*found, GeometricDigit(each, first=True))
 
 
 @lru_cache(maxsize=32)
-def _ends(digit: Digit) -> Words:
+def _cumulative_words(digit: GeometricDigit) -> Words:
     """Return the first 64 bits of the chances of at most 0, 1, and so on."""
     stop = int(Decimal(SURE) / digit.rate) + 1 if digit.first else BASE - 1
-    return np.array(digit.floors(0, stop, WORD), dtype=np.uint64)
+    return np.array(digit.cumulatives(0, stop, WORD), dtype=np.uint64)

@@ -10,14 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import SchemaError
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 Floats = npt.NDArray[np.float64]
 
-RADIUS = 6_371_008.8  # meters, the mean radius of the earth
-DEGREE = radians(1.0) * RADIUS  # meters of one degree of latitude
-MOST_ERROR = 0.01  # of east-west distances at the rim of an area
-HIGHEST = 85.0  # degrees of latitude
+EARTH_RADIUS = 6_371_008.8  # meters, the mean radius of the earth
+DEGREE = radians(1.0) * EARTH_RADIUS  # meters of one degree of latitude
+MAX_ERROR = 0.01  # of east-west distances at the rim of an area
+MAX_LATITUDE = 85.0  # degrees of latitude
 HALF_TURN = 180.0
 ROUNDED = 100  # parts of a degree that the corners of an area are rounded to
 
@@ -32,7 +32,7 @@ def haversine(longitude: Floats, latitude: Floats, to_longitude: Floats, to_lati
     across = np.sin(np.radians(np.subtract(to_longitude, longitude)) / 2) ** 2
     along = np.sin((north - south) / 2) ** 2
     root = np.sqrt(np.clip(along + np.cos(south) * np.cos(north) * across, 0.0, 1.0))
-    return np.asarray(2 * RADIUS * np.arcsin(root), dtype=np.float64)
+    return np.asarray(2 * EARTH_RADIUS * np.arcsin(root), dtype=np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,40 +55,40 @@ class Area:
 
     def __post_init__(self) -> None:
         for name in ("west", "south", "east", "north"):
-            require(is_number(getattr(self, name)), self, name, "a number of degrees", getattr(self, name))
+            require(is_finite_number(getattr(self, name)), self, name, "a number of degrees", getattr(self, name))
         if not (-HALF_TURN <= self.west < self.east <= HALF_TURN) or self.east - self.west > HALF_TURN:
             raise SchemaError(
                 "The area crosses the date line or reaches around the earth; split the data into areas that do not."
             )
-        if not (-HIGHEST <= self.south < self.north <= HIGHEST):
+        if not (-MAX_LATITUDE <= self.south < self.north <= MAX_LATITUDE):
             raise SchemaError(
-                f"The area reaches beyond latitude {HIGHEST:g}, where no plane fits; leave these points out."
+                f"The area reaches beyond latitude {MAX_LATITUDE:g}, where no plane fits; leave these points out."
             )
-        if self.error > MOST_ERROR:
+        if self.error > MAX_ERROR:
             raise SchemaError(
                 f"The area is too high for one plane: distances at its rim would be wrong by {self.error:.1%}; split "
                 "the data into smaller areas."
             )
 
     @classmethod
-    def around(cls, longitude: Floats, latitude: Floats) -> Self:
+    def from_points(cls, longitude: Floats, latitude: Floats) -> Self:
         """Return the area around points, rounded outward to hundredths of a degree so that it shows no point."""
         return cls(
-            west=max(_down(longitude.min()), -HALF_TURN),
-            south=_down(latitude.min()),
-            east=min(_up(longitude.max()), HALF_TURN),
-            north=_up(latitude.max()),
+            west=max(_floor_hundredths(longitude.min()), -HALF_TURN),
+            south=_floor_hundredths(latitude.min()),
+            east=min(_next_hundredth(longitude.max()), HALF_TURN),
+            north=_next_hundredth(latitude.max()),
         )
 
     @property
-    def middle(self) -> float:
+    def reference_latitude(self) -> float:
         """The latitude at which east-west distances are right."""
         return (self.south + self.north) / 2
 
     @property
     def error(self) -> float:
         """The largest relative error of east-west distances in the plane."""
-        scale = cos(radians(self.middle))
+        scale = cos(radians(self.reference_latitude))
         return max(abs(scale / cos(radians(edge)) - 1) for edge in (self.south, self.north))
 
     @property
@@ -103,7 +103,7 @@ class Area:
 
     @property
     def _across(self) -> float:
-        return DEGREE * cos(radians(self.middle))
+        return DEGREE * cos(radians(self.reference_latitude))
 
     @property
     def _most_across(self) -> float:
@@ -115,7 +115,7 @@ class Area:
         inside = (self.west <= longitude) & (longitude <= self.east)
         return np.asarray(inside & (self.south <= latitude) & (latitude <= self.north))
 
-    def refuse_outside(self, longitude: Floats, latitude: Floats) -> None:
+    def check_inside(self, longitude: Floats, latitude: Floats) -> None:
         """Refuse points outside, and say so if longitude and latitude look swapped."""
         outside = int((~self.contains(longitude, latitude)).sum())
         if outside:
@@ -141,9 +141,9 @@ class Area:
         return {"west": self.west, "south": self.south, "east": self.east, "north": self.north}
 
 
-def _down(degrees: float) -> float:
+def _floor_hundredths(degrees: float) -> float:
     return floor(degrees * ROUNDED) / ROUNDED
 
 
-def _up(degrees: float) -> float:
+def _next_hundredth(degrees: float) -> float:
     return (floor(degrees * ROUNDED) + 1) / ROUNDED  # strictly beyond, so that one point has an area, too

@@ -9,21 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError
-from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.kinds.search import Algorithm, Request
 from sfumato.places.earth import haversine
-from sfumato.places.place_owners import PlaceOwners, SameVisits, visits_at
-from sfumato.places.publishing import in_order, only_points, renumbered
+from sfumato.places.place_owners import PartialKnowledge, ProjectionClasses, project_visits
+from sfumato.places.publishing import assign_new_keys, place_sequences, select_points
 from sfumato.places.trajectories import Points, Trajectories
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
-NOWHERE = -1
+NO_CLASS = -1
 EVERY_POINT = 1.0  # meters that each point counts besides its detour, and all it counts without coordinates
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class HideFromOwners(KindSearch[Trajectories]):
+class ProjectionSuppression(Algorithm[Trajectories]):
     """Leave out the points that mend most for the least lost distance, until no owner learns too much [1]_.
 
     A crowd of persons with the same visits at an owner's places, too many of whom go to another place, is mended in
@@ -40,30 +40,30 @@ class HideFromOwners(KindSearch[Trajectories]):
 
     name = "hide-from-owners"
     reference = "Terrovitis, Mamoulis 2008, https://doi.org/10.1109/MDM.2008.29"
-    serves: ClassVar = (PlaceOwners,)
-    draws = True
+    supports: ClassVar = (PartialKnowledge,)
+    uses_secret = True
 
-    def find(self, request: KindRequest[Trajectories]) -> Trajectories:
+    def search(self, request: Request[Trajectories]) -> Trajectories:
         """Return ways without the points that tell too much."""
         kept = request.data.points
-        models = [model for model in request.models if isinstance(model, PlaceOwners)]
-        owners = [(flags, float(model.share)) for model in models for flags in model.owned(kept)]
-        ties, many = request.stream.permutation(kept.persons)[_persons(kept)], len(kept)
+        models = [model for model in request.models if isinstance(model, PartialKnowledge)]
+        owners = [(flags, float(model.share)) for model in models for flags in model.known_places(kept)]
+        ties, many = request.stream.permutation(kept.n_individuals)[_individuals(kept)], len(kept)
         mended = False
         while not mended:
             mended = True
             for owned, share in owners:
-                lost = Mending(kept, owned, share, ties).lost()
+                lost = SuppressionStep(kept, owned, share, ties).points_to_suppress()
                 if lost.any():
-                    ways = np.unique(kept.way[~lost])
-                    kept, ties, mended = only_points(kept, ~lost), ties[ways], False
+                    ways = np.unique(kept.trajectory[~lost])
+                    kept, ties, mended = select_points(kept, ~lost), ties[ways], False
                 if not owned[kept.places].any():
                     raise InfeasibleError("No visit at an owner's places is left; allow for a larger share.")
             request.progress(min(0.9, 1 - len(kept) / many), "leaving out points")
-        return renumbered(in_order(kept), request.stream)
+        return assign_new_keys(place_sequences(kept), request.stream)
 
 
-class Mending:
+class SuppressionStep:
     """What to leave out for one owner, one step for each crowd that breaks the promise.
 
     Parameters
@@ -77,20 +77,20 @@ class Mending:
     def __init__(self, points: Points, owned: Flags, share: float, ties: Integers) -> None:
         assert points.places is not None  # noqa: S101 - the search looked
         self.points, self.places, self.owned, self.share, self.ties = points, points.places, owned, share, ties
-        self.person = _persons(points)[points.way]
-        self.seen = SameVisits.of(points, owned)
-        self.excess = too_many(self.seen.visitors, self.seen.persons, share)
+        self.person = _individuals(points)[points.trajectory]
+        self.seen = ProjectionClasses.from_points(points, owned)
+        self.excess = excess_visitors(self.seen.visitors, self.seen.persons, share)
         self.detour = detours(points)
 
-    def lost(self) -> Flags:
+    def points_to_suppress(self) -> Flags:
         """Return the points to leave out now; none if the promise is kept."""
         broken = self.excess.sum(axis=1)
         crowds = np.flatnonzero(broken)
         lost = np.zeros(len(self.points), dtype=np.bool_)
         if not len(crowds):
             return lost
-        crowd = self.seen.crowd[self.person]
-        flags, targets = [self._visits_elsewhere()], [np.full(len(broken), NOWHERE)]
+        crowd = self.seen.label[self.person]
+        flags, targets = [self._visits_elsewhere()], [np.full(len(broken), NO_CLASS)]
         gains = [broken.astype(np.float64)]
         for gone in self._own_visits():
             flags.append(gone)
@@ -100,7 +100,7 @@ class Mending:
         worth = np.where(np.stack(gains) > 0, np.stack(gains) / np.maximum(costs, EVERY_POINT / 2), 0.0)
         best = worth.argmax(axis=0)
         order = crowds[np.argsort(-worth.max(axis=0)[crowds], kind="stable")]
-        for chosen, of in enumerate(_without_conflicts(order, best, targets)):
+        for chosen, of in enumerate(_independent_steps(order, best, targets)):
             lost |= flags[chosen] & np.isin(crowd, of)
         return lost
 
@@ -110,9 +110,9 @@ class Mending:
         visit, pair = np.unique(self.person * width + self.places, return_inverse=True)
         cost = np.bincount(pair.ravel(), self.detour)
         who, place = visit // width, visit % width
-        cell = self.seen.crowd[who] * width + place
-        tie = np.zeros(self.points.persons, dtype=np.int64)
-        tie[_persons(self.points)] = self.ties
+        cell = self.seen.label[who] * width + place
+        tie = np.zeros(self.points.n_individuals, dtype=np.int64)
+        tie[_individuals(self.points)] = self.ties
         order = np.lexsort((tie[who], cost, cell))
         first = np.append(True, np.diff(cell[order]) != 0)
         rank = np.arange(len(order)) - np.maximum.accumulate(np.where(first, np.arange(len(order)), 0))
@@ -123,7 +123,7 @@ class Mending:
     def _own_visits(self) -> list[Flags]:
         """Return choices of the owner's points: all, all but the first visit of each place, and those of each place."""
         own = self.owned[self.places]
-        visit = self.points.way * len(self.owned) + self.places
+        visit = self.points.trajectory * len(self.owned) + self.places
         again = np.ones(len(own), dtype=np.bool_)
         again[np.unique(visit, return_index=True)[1]] = False
         visited = np.unique(self.places[own])
@@ -131,26 +131,26 @@ class Mending:
 
     def _joined(self, gone: Flags) -> Integers:
         """Return the crowd that every crowd joins without some of its visits; -1 if there is none like that."""
-        own, many = self.owned[self.places], self.points.persons
-        label = visits_at(self.points, own, own & ~gone)
-        at = np.full(int(label.max()) + 1, NOWHERE)
-        at[label[:many]] = self.seen.crowd
-        joined = np.full(len(self.seen.persons), NOWHERE)
-        joined[self.seen.crowd] = at[label[many:]]
-        return np.where(joined == np.arange(len(joined)), NOWHERE, joined)
+        own, many = self.owned[self.places], self.points.n_individuals
+        label = project_visits(self.points, own, own & ~gone)
+        at = np.full(int(label.max()) + 1, NO_CLASS)
+        at[label[:many]] = self.seen.label
+        joined = np.full(len(self.seen.persons), NO_CLASS)
+        joined[self.seen.label] = at[label[many:]]
+        return np.where(joined == np.arange(len(joined)), NO_CLASS, joined)
 
     def _gain(self, joined: Integers, broken: Integers) -> Floats:
         """Return how many persons too many there are less once crowds have joined others."""
         gain = np.zeros(len(joined))
-        some = np.flatnonzero((joined != NOWHERE) & (broken > 0))
+        some = np.flatnonzero((joined != NO_CLASS) & (broken > 0))
         other = joined[some]
         visitors = self.seen.visitors[some] + self.seen.visitors[other]
-        left = too_many(visitors, self.seen.persons[some] + self.seen.persons[other], self.share).sum(axis=1)
+        left = excess_visitors(visitors, self.seen.persons[some] + self.seen.persons[other], self.share).sum(axis=1)
         gain[some] = broken[some] + broken[other] - left
         return gain
 
 
-def _without_conflicts(order: Integers, best: Integers, targets: list[Integers]) -> list[list[int]]:
+def _independent_steps(order: Integers, best: Integers, targets: list[Integers]) -> list[list[int]]:
     """Return the crowds for every kind of step, first ones first; none that is joined is changed in the same turn."""
     changed, joined = set[int](), set[int]()
     chosen: list[list[int]] = [[] for _ in targets]
@@ -159,16 +159,16 @@ def _without_conflicts(order: Integers, best: Integers, targets: list[Integers])
         if crowd in joined or target in changed:
             continue
         changed.add(crowd)
-        if target != NOWHERE:
+        if target != NO_CLASS:
             joined.add(target)
         chosen[best[crowd]].append(crowd)
     return chosen
 
 
-def too_many(visitors: Integers, persons: Integers, share: float) -> Integers:
+def excess_visitors(visitors: Integers, persons: Integers, share: float) -> Integers:
     """Return by how many the visitors of each place are more than a share of the persons of each crowd.
 
-    >>> too_many(np.array([[3, 1]]), np.array([4]), 0.5).tolist()
+    >>> excess_visitors(np.array([[3, 1]]), np.array([4]), 0.5).tolist()
     [[1, 0]]
     """
     most = np.ceil(share * persons).astype(np.int64)
@@ -183,14 +183,14 @@ def detours(points: Points) -> Floats:
         return np.full(len(points), EVERY_POINT)
     x, y = points.longitudes, points.latitudes
     at = np.arange(len(points))
-    before = np.maximum(at - 1, points.offsets[points.way])
-    after = np.minimum(at + 1, points.offsets[points.way + 1] - 1)
+    before = np.maximum(at - 1, points.offsets[points.trajectory])
+    after = np.minimum(at + 1, points.offsets[points.trajectory + 1] - 1)
     legs = haversine(x[before], y[before], x, y) + haversine(x, y, x[after], y[after])
     straight = haversine(x[before], y[before], x[after], y[after])
     ends = (before == at) | (after == at)
     return EVERY_POINT + np.maximum(np.where(ends, legs, legs - straight), 0.0)
 
 
-def _persons(points: Points) -> Integers:
+def _individuals(points: Points) -> Integers:
     """Return the person of every way, numbered from 0 on without gaps."""
-    return np.unique(points.owner, return_inverse=True)[1].ravel().astype(np.int64)
+    return np.unique(points.individual_of, return_inverse=True)[1].ravel().astype(np.int64)

@@ -14,12 +14,12 @@ Integers = npt.NDArray[np.int64]
 Places = npt.NDArray[np.float64]  # ways by moments by two, in meters
 
 
-def spans(points: Points) -> tuple[Integers, Integers]:
+def time_spans(points: Points) -> tuple[Integers, Integers]:
     """Return the first and the last moment of every way."""
     return points.times[points.offsets[:-1]], points.times[points.offsets[1:] - 1]
 
 
-def places_at(points: Points, ways: Sequence[int] | Integers, moments: Integers, area: Area) -> Places:
+def positions_at(points: Points, ways: Sequence[int] | Integers, moments: Integers, area: Area) -> Places:
     """Return where some ways are at some moments inside their spans, in the widest plane of an area."""
     x, y = area.to_plane(points.longitudes, points.latitudes, widest=True)
     found = np.empty((len(ways), len(moments), 2))
@@ -32,7 +32,7 @@ def places_at(points: Points, ways: Sequence[int] | Integers, moments: Integers,
     return found
 
 
-def largest_distance(places: Places) -> float:
+def max_pairwise_distance(places: Places) -> float:
     """Return the largest distance of any two ways at any moment, in meters.
 
     Between two moments at which both have points their distance is convex, so these moments decide.

@@ -8,10 +8,10 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def jensen_shannon(before: Floats, after: Floats) -> float:
+def jensen_shannon_divergence(before: Floats, after: Floats) -> float:
     """Return the Jensen-Shannon divergence, base 2, of two distributions: 0 alike, 1 disjoint.
 
-    >>> round(jensen_shannon(np.array([0.5, 0.5]), np.array([1.0, 0.0])), 6)
+    >>> round(jensen_shannon_divergence(np.array([0.5, 0.5]), np.array([1.0, 0.0])), 6)
     0.311278
     """
     middle = (before + after) / 2

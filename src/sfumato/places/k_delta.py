@@ -8,17 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.exceptions import SchemaError
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.places.interpolating import largest_distance, places_at, spans
-from sfumato.places.required import points_of
-from sfumato.places.sharing import sharing
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.places.interpolating import max_pairwise_distance, positions_at, time_spans
+from sfumato.places.required import require_points
+from sfumato.places.sharing import individuals_per_label
 from sfumato.places.trajectories import Integers, Points, Trajectories
-from sfumato.validation import is_number, is_whole, require
+from sfumato.validation import is_finite_number, is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KDelta(KindPromise[Trajectories]):
+class KDeltaAnonymity(Model[Trajectories]):
     r"""Require ways in clusters of at least k persons who are never more than delta apart [1]_.
 
     The ways of a cluster begin and end at the same moments, and at every moment between, any two are within delta
@@ -47,8 +47,8 @@ class KDelta(KindPromise[Trajectories]):
     reference = "Abul, Bonchi, Nanni 2008, https://doi.org/10.1109/ICDE.2008.4497446"
     bound = "min"
     stricter: ClassVar = {"k": "larger", "delta": "smaller"}
-    counted = "clusters"
-    words = ModelWords(
+    unit = "clusters"
+    words = ModelDescription(
         title="(k, delta)-anonymity",
         level="persons in the smallest cluster that keeps together",
         promise="Every way runs within {delta} m of those of at least {others}, from its first moment to its last.",
@@ -60,38 +60,44 @@ class KDelta(KindPromise[Trajectories]):
     delta: float
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-        require(is_number(self.delta) and self.delta >= 0, self, "delta", "a number of meters, at least 0", self.delta)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(
+            is_finite_number(self.delta) and self.delta >= 0,
+            self,
+            "delta",
+            "a number of meters, at least 0",
+            self.delta,
+        )
 
     @property
     def limit(self) -> float:
         """The least number of persons."""
         return self.k
 
-    def judge(self, published: Trajectories) -> KindVerdict:
+    def evaluate(self, published: Trajectories) -> Verdict:
         """Count the persons who are in all clusters of each person in a cluster; one that runs apart has one."""
-        points = points_of(published, self.name)
+        points = require_points(published, self.name)
         if points.clusters is None:
             raise SchemaError("The ways are in no clusters; name the column of clusters with cluster=.")
         if not points.has_coordinates:
             raise SchemaError("The ways have no coordinates; (k, delta)-anonymity is about distances.")
         label = np.unique(points.clusters, return_inverse=True)[1].ravel()
-        shared = sharing(label, points.owner)
+        shared = individuals_per_label(label, points.individual_of)
         order = np.argsort(label, kind="stable")
         for cluster, members in enumerate(np.split(order, np.cumsum(np.bincount(label))[:-1])):
-            if not self._together(published, members):
+            if not self._colocalized(published, members):
                 shared[cluster] = 1
-        return KindVerdict(self, float(shared.min()), int((shared < self.k).sum()))
+        return Verdict(self, float(shared.min()), int((shared < self.k).sum()))
 
-    def _together(self, ways: Trajectories, members: Integers) -> bool:
+    def _colocalized(self, ways: Trajectories, members: Integers) -> bool:
         """Return whether the ways of a cluster span the same time and are never more than delta apart."""
         points: Points = ways.points
-        begins, ends = (side[members] for side in spans(points))
+        begins, ends = (side[members] for side in time_spans(points))
         if len(np.unique(begins)) > 1 or len(np.unique(ends)) > 1:
             return False
-        moments = np.unique(np.concatenate([_moments(points, int(way)) for way in members]))
-        return largest_distance(places_at(points, members, moments, ways.area)) <= self.delta
+        moments = np.unique(np.concatenate([_timestamps(points, int(way)) for way in members]))
+        return max_pairwise_distance(positions_at(points, members, moments, ways.area)) <= self.delta
 
 
-def _moments(points: Points, way: int) -> Integers:
+def _timestamps(points: Points, way: int) -> Integers:
     return points.times[points.offsets[way] : points.offsets[way + 1]]

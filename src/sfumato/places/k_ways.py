@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sfumato.exceptions import SchemaError
-from sfumato.kinds.crowd_promise import CrowdPromise
-from sfumato.kinds.promise import KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.places.region_ways import RegionWays
+from sfumato.kinds.crowd_promise import AnonymitySetModel
+from sfumato.kinds.promise import Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.places.region_ways import CloakedTrajectories
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KWays(CrowdPromise[RegionWays]):
+class TrajectoryKAnonymity(AnonymitySetModel[CloakedTrajectories]):
     """Require every published way of regions to be, step by step, that of at least k persons [1]_.
 
     Whoever knows any number of places and moments of a person finds her among k. What all k have in common, such as
@@ -31,8 +31,8 @@ class KWays(CrowdPromise[RegionWays]):
 
     name = "k-ways"
     reference = "Nergiz, Atzori, Saygin, Güç 2009"
-    counted = "ways of regions"
-    words = ModelWords(
+    unit = "ways of regions"
+    words = ModelDescription(
         title="k-anonymity of ways",
         level="persons with the way that fewest have",
         promise="Every published way is, step by step, that of at least {k} persons.",
@@ -42,9 +42,9 @@ class KWays(CrowdPromise[RegionWays]):
 
     k: int
 
-    def judge(self, published: RegionWays) -> KindVerdict:
+    def evaluate(self, published: CloakedTrajectories) -> Verdict:
         """Count the persons of every different way."""
-        if not isinstance(published, RegionWays):
+        if not isinstance(published, CloakedTrajectories):
             raise SchemaError("k-anonymity of ways is judged on ways of regions; these are points or places.")
-        counts = published.groups[1]
-        return KindVerdict(self, float(counts.min()), int((counts < self.k).sum()))
+        counts = published.identical_groups[1]
+        return Verdict(self, float(counts.min()), int((counts < self.k).sum()))

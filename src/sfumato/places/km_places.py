@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.coding.sequences import selections
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.words import ModelWords
+from sfumato.coding.sequences import count_subsequences
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.words import ModelDescription
 from sfumato.places.publishing import whole_ways
-from sfumato.places.required import places_of, points_of
+from sfumato.places.required import require_places, require_points
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KMPlaces(KindPromise[Trajectories]):
+class TrajectoryKmAnonymity(Model[Trajectories]):
     """Require every m places that somebody visits in some order to be visited so by at least k persons [1]_.
 
     Places need not follow each other directly. Sequences within every way count, and those of all ways of a person put
@@ -37,8 +37,8 @@ class KMPlaces(KindPromise[Trajectories]):
     reference = "Poulis et al. 2013, https://doi.org/10.1109/MDM.2013.66"
     bound = "min"
     stricter: ClassVar = {"k": "larger", "m": "larger"}
-    counted = "sequences of places"
-    words = ModelWords(
+    unit = "sequences of places"
+    words = ModelDescription(
         title="k^m-anonymity of places",
         level="persons of the rarest sequence of places",
         promise="Every {m} places that somebody visits in some order are visited so by at least {k} persons.",
@@ -50,27 +50,27 @@ class KMPlaces(KindPromise[Trajectories]):
     m: int
 
     def __post_init__(self) -> None:
-        require(is_whole(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
-        require(is_whole(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
+        require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)
+        require(is_integer(self.m) and self.m >= 1, self, "m", "a whole number of at least 1", self.m)
 
     @property
     def limit(self) -> float:
         """The least number of persons."""
         return self.k
 
-    def judge(self, published: Trajectories) -> KindVerdict:
+    def evaluate(self, published: Trajectories) -> Verdict:
         """Count the persons of every sequence of at most m places."""
-        points = points_of(published, self.name)
+        points = require_points(published, self.name)
         judged = [self._judged(points)]
-        if points.ways > points.persons:
+        if points.n_trajectories > points.n_individuals:
             judged.append(self._judged(whole_ways(points)))
         levels, broken = zip(*judged, strict=True)
-        return KindVerdict(self, min(levels), max(broken))
+        return Verdict(self, min(levels), max(broken))
 
     def _judged(self, points: Points) -> tuple[float, int]:
         """Return the fewest persons of a sequence, and how many sequences have too few."""
-        level, broken = float(points.persons), 0
-        for found in selections(places_of(points), points.offsets, points.owner, self.m):
+        level, broken = float(points.n_individuals), 0
+        for found in count_subsequences(require_places(points), points.offsets, points.individual_of, self.m):
             level = min(level, float(found.support.min()))
             broken += int((found.support < self.k).sum())
         return level, broken

@@ -8,22 +8,22 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.sequences import Selections, selections
+from sfumato.coding.sequences import Subsequences, count_subsequences
 from sfumato.exceptions import SchemaError
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.places.cells import SECOND, numbered
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.places.cells import SECOND, label_pairs
 from sfumato.places.publishing import whole_ways
-from sfumato.places.required import places_of, points_of, refuse_several_values
+from sfumato.places.required import refuse_several_values, require_places, require_points
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.validation import is_number, is_whole, require
+from sfumato.validation import is_finite_number, is_integer, require
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LKC(KindPromise[Trajectories]):
+class TrajectoryLKCPrivacy(Model[Trajectories]):
     """Require every l visits to be those of k persons, of whom at most a share c has any one sensitive value [1]_.
 
     A visit is a place within a bin of time. Sequences of at most l visits of a person, not necessarily one after the
@@ -47,8 +47,8 @@ class LKC(KindPromise[Trajectories]):
     reference = "Mohammed, Fung, Debbabi 2009, https://doi.org/10.1145/1645953.1646140"
     bound = "min"
     stricter: ClassVar = {"l": "larger", "k": "larger", "c": "smaller"}
-    counted = "sequences of visits"
-    words = ModelWords(
+    unit = "sequences of visits"
+    words = ModelDescription(
         title="LKC-privacy of ways",
         level="persons of the rarest sequence of visits",
         promise="Every {l} visits of somebody are those of at least {k} persons, and at most a share of {c} of these "
@@ -65,50 +65,50 @@ class LKC(KindPromise[Trajectories]):
     def __post_init__(self) -> None:
         for name in ("l", "k"):
             given = getattr(self, name)
-            require(is_whole(given) and given >= 1, self, name, "a whole number of at least 1", given)
-        require(is_number(self.c) and 0 <= self.c <= 1, self, "c", "a share from 0 to 1", self.c)
-        require(is_number(self.seconds) and self.seconds > 0, self, "seconds", "a number above 0", self.seconds)
+            require(is_integer(given) and given >= 1, self, name, "a whole number of at least 1", given)
+        require(is_finite_number(self.c) and 0 <= self.c <= 1, self, "c", "a share from 0 to 1", self.c)
+        require(is_finite_number(self.seconds) and self.seconds > 0, self, "seconds", "a number above 0", self.seconds)
 
     @property
     def limit(self) -> float:
         """The least number of persons."""
         return self.k
 
-    def judge(self, published: Trajectories) -> KindVerdict:
+    def evaluate(self, published: Trajectories) -> Verdict:
         """Count the persons of every sequence of at most l visits, and their sensitive values."""
-        points = whole_ways(points_of(published, self.name))
-        visit = visits(points, self.seconds)
-        level, broken = float(points.persons), 0
-        for found in selections(visit, points.offsets, points.owner, self.l):
+        points = whole_ways(require_points(published, self.name))
+        visit = encode_visits(points, self.seconds)
+        level, broken = float(points.n_individuals), 0
+        for found in count_subsequences(visit, points.offsets, points.individual_of, self.l):
             level = min(level, float(found.support.min()))
-            broken += int(self.broken(found, points).sum())
-        return KindVerdict(self, level, broken)
+            broken += int(self.violations(found, points).sum())
+        return Verdict(self, level, broken)
 
-    def broken(self, found: Selections, points: Points) -> Flags:
+    def violations(self, found: Subsequences, points: Points) -> Flags:
         """Return which sequences are of too few persons, or too often of one sensitive value."""
         rare = found.support < self.k
         if self.c == 1:
             return np.asarray(rare)
-        value = _of_persons(points)
+        value = _sensitive_values(points)
         shown = np.zeros((len(found.support), len(points.value_names)), dtype=np.int64)
-        np.add.at(shown, (found.selection, value[found.person]), 1)
+        np.add.at(shown, (found.subsequence, value[found.individual]), 1)
         return np.asarray(rare | (shown.max(axis=1) > self.c * found.support))
 
 
-def visits(points: Points, seconds: float) -> Integers:
+def encode_visits(points: Points, seconds: float) -> Integers:
     """Give a number to the place and bin of time of every point."""
-    places = places_of(points)
+    places = require_places(points)
     if not points.timed:
         raise SchemaError("LKC-privacy is about places with times, and these have an order only; promise km-places.")
     bins = points.times // int(seconds * SECOND)
-    return numbered(places, bins - bins.min())
+    return label_pairs(places, bins - bins.min())
 
 
-def _of_persons(points: Points) -> Integers:
+def _sensitive_values(points: Points) -> Integers:
     """Return the sensitive value of every person."""
     if points.values is None:
         raise SchemaError("The ways have no sensitive value; name its column with sensitive=, or leave c at 1.")
-    refuse_several_values(points.owner, points.values)
-    found = np.zeros(int(points.owner.max()) + 1, dtype=np.int64)
-    found[points.owner] = points.values
+    refuse_several_values(points.individual_of, points.values)
+    found = np.zeros(int(points.individual_of.max()) + 1, dtype=np.int64)
+    found[points.individual_of] = points.values
     return found

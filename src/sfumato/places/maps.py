@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.places.earth import Area
-from sfumato.places.region_ways import RegionWays
-from sfumato.places.spread_ways import SpreadWays
+from sfumato.places.region_ways import CloakedTrajectories
+from sfumato.places.spread_ways import SpaceTimeBoxes
 from sfumato.places.trajectories import Trajectories
 from sfumato.reporting.drawing import (
     AFTER,
@@ -20,13 +20,13 @@ from sfumato.reporting.drawing import (
     INK,
     LINE,
     QUIET,
-    bar,
-    beside,
-    dot,
-    line,
-    path,
-    picture,
-    words,
+    circle,
+    draw_line,
+    offset_shapes,
+    polyline,
+    rectangle,
+    svg_document,
+    text_line,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -41,7 +41,7 @@ PAPER = "#ffffff"
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Sheet:
+class _MapCanvas:
     """A map of a part of the plane: where points are drawn, its frame, its scale and where north is.
 
     Parameters
@@ -73,35 +73,37 @@ class _Sheet:
 
     def frame(self, title: str) -> list[str]:
         return [
-            bar(0.5, TOP, self.width - 1, self.height, fill=PAPER, edge=BEFORE_EDGE),
-            words(0, 16, title, ink=INK, weight=600),
+            rectangle(0.5, TOP, self.width - 1, self.height, fill=PAPER, edge=BEFORE_EDGE),
+            text_line(0, 16, title, ink=INK, weight=600),
         ]
 
-    def signs(self) -> list[str]:
+    def scale_and_north(self) -> list[str]:
         """Draw a bar of a round length, and an arrow to the north."""
         length = _round_length(self.across / 3)
         y, end = TOP + self.height + 14, length * self.scale
         told = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"  # noqa: PLR2004 - meters in a kilometer
-        ticks = [line(x, y - 4, x, y + 4, ink=INK) for x in (0.5, end)]
+        ticks = [draw_line(x, y - 4, x, y + 4, ink=INK) for x in (0.5, end)]
         x, top = self.width - 14, TOP + 8
         arrow = [(x, top + 26), (x, top), (x - 4, top + 7), (x, top), (x + 4, top + 7)]
         return [
-            line(0.5, y, end, y, ink=INK, width=2),
+            draw_line(0.5, y, end, y, ink=INK, width=2),
             *ticks,
-            words(end + 8, y + 4, told, ink=QUIET),
-            path(arrow, ink=INK, width=1.5),
-            words(x, top + 40, "N", ink=INK, anchor="middle", halo=True),
+            text_line(end + 8, y + 4, told, ink=QUIET),
+            polyline(arrow, ink=INK, width=1.5),
+            text_line(x, top + 40, "N", ink=INK, anchor="middle", halo=True),
         ]
 
     def drawn(self, title: str, sides: Sequence[tuple[str, str, Sequence[str]]]) -> str:
         """Draw maps beside each other, each with a title, what it shows in words, and its shapes."""
         shapes = [
-            (at * (WIDTH + GAP), [*self.frame(each), *drawn, *self.signs()])
+            (at * (WIDTH + GAP), [*self.frame(each), *drawn, *self.scale_and_north()])
             for at, (each, _, drawn) in enumerate(sides)
         ]
         told = " ".join(f"{each}: {words}" for each, words, _ in sides)
         width = len(sides) * (WIDTH + GAP) - GAP
-        return picture(width, TOP + self.height + BELOW, title=title, description=told, shapes=[beside(shapes)])
+        return svg_document(
+            width, TOP + self.height + BELOW, title=title, description=told, shapes=[offset_shapes(shapes)]
+        )
 
 
 def _round_length(most: float) -> float:
@@ -114,13 +116,13 @@ def _round_length(most: float) -> float:
     return max(step * ten for step in (1.0, 2.0, 5.0) if step * ten <= most)
 
 
-def density_maps(original: Trajectories, published: Trajectories | RegionWays) -> str:
+def density_maps(original: Trajectories, published: Trajectories | CloakedTrajectories) -> str:
     """Draw the share of points in every square, before and after; regions count everywhere inside alike."""
     area = original.area
     square = max(area.width, area.height) / SIDE
     shape = max(1, ceil(area.width / square)), max(1, ceil(area.height / square))
-    sheet = _Sheet(across=shape[0] * square, along=shape[1] * square)
-    shares = [_spread(ways, area).within(shape, square) for ways in (original, published)]
+    sheet = _MapCanvas(across=shape[0] * square, along=shape[1] * square)
+    shares = [_boxes(ways, area).grid_density(shape, square) for ways in (original, published)]
     most = max(float(each.max()) for each in shares)
     sides = [
         (title, f"{int((each > 0).sum())} of {each.size} squares hold points.", _squares(sheet, each, most, square))
@@ -129,13 +131,13 @@ def density_maps(original: Trajectories, published: Trajectories | RegionWays) -
     return sheet.drawn("Where points are", sides)
 
 
-def _spread(ways: Trajectories | RegionWays, area: Area) -> SpreadWays:
-    if isinstance(ways, RegionWays):
-        return SpreadWays.of_regions(ways, area)
-    return SpreadWays.of_points(ways.points, area)
+def _boxes(ways: Trajectories | CloakedTrajectories, area: Area) -> SpaceTimeBoxes:
+    if isinstance(ways, CloakedTrajectories):
+        return SpaceTimeBoxes.from_cloaked(ways, area)
+    return SpaceTimeBoxes.from_points(ways.points, area)
 
 
-def _squares(sheet: _Sheet, shares: Floats, most: float, square: float) -> list[str]:
+def _squares(sheet: _MapCanvas, shares: Floats, most: float, square: float) -> list[str]:
     """Shade squares by the root of their share, so that seldom visited ones are seen, too."""
     size = square * sheet.scale
     shapes = []
@@ -143,27 +145,27 @@ def _squares(sheet: _Sheet, shares: Floats, most: float, square: float) -> list[
         shade = ceil(SHADES * np.sqrt(shares[column, row] / most)) / SHADES
         x, y = sheet.at(column * square, (row + 1) * square)
         tip = f"{shares[column, row]:.2%} of the points"
-        shapes.append(bar(x, y, size, size, fill=_shade(shade), tip=tip))
+        shapes.append(rectangle(x, y, size, size, fill=_color(shade), tip=tip))
     return [*shapes, *_legend(sheet, most, square)]
 
 
-def _legend(sheet: _Sheet, most: float, square: float) -> list[str]:
+def _legend(sheet: _MapCanvas, most: float, square: float) -> list[str]:
     """Say which shade is which share of the points."""
     y = TOP + sheet.height + 32
-    shapes = [words(0, y + 28, f"of the points, in a square of {square:,.0f} m", ink=QUIET, size=11)]
+    shapes = [text_line(0, y + 28, f"of the points, in a square of {square:,.0f} m", ink=QUIET, size=11)]
     for at, step in enumerate((0.25, 0.5, 0.75, 1.0)):
-        shapes.append(bar(72 * at, y, 12, 12, fill=_shade(step), edge=FAINT))
-        shapes.append(words(72 * at + 17, y + 10, f"{most * step**2:.2%}", ink=QUIET, size=11))
+        shapes.append(rectangle(72 * at, y, 12, 12, fill=_color(step), edge=FAINT))
+        shapes.append(text_line(72 * at + 17, y + 10, f"{most * step**2:.2%}", ink=QUIET, size=11))
     return shapes
 
 
-def _shade(share: float) -> str:
+def _color(share: float) -> str:
     """Return a blue between nearly white and the color of what is published."""
     light, dark = (226, 236, 246), tuple(int(AFTER[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(low + (high - low) * share):02x}" for low, high in zip(light, dark, strict=True))
 
 
-def way_maps(original: Trajectories, published: Trajectories | RegionWays, person: int) -> str:
+def trajectory_maps(original: Trajectories, published: Trajectories | CloakedTrajectories, person: int) -> str:
     """Draw the ways of one chosen person, before and after, on the same scale.
 
     Parameters
@@ -172,36 +174,36 @@ def way_maps(original: Trajectories, published: Trajectories | RegionWays, perso
     person : the number of the person in the original.
     """
     area = original.area
-    origin = published.origin if isinstance(published, RegionWays) else published.points.origin
+    origin = published.origin if isinstance(published, CloakedTrajectories) else published.points.origin
     assert origin is not None  # noqa: S101 - a release knows it
     sides = (
-        (_spread(original, area), np.flatnonzero(original.points.owner == person)),
-        (_spread_each(published, area), np.flatnonzero(original.points.owner[origin] == person)),
+        (_boxes(original, area), np.flatnonzero(original.points.individual_of == person)),
+        (_boxes_of_each(published, area), np.flatnonzero(original.points.individual_of[origin] == person)),
     )
     boxes = [
         [(ways.low[steps], ways.high[steps]) for way in own for steps in [slice(*ways.offsets[way : way + 2])]]
         for ways, own in sides
     ]
-    sheet = _around([box for side in boxes for box in side])
+    sheet = _canvas_around([box for side in boxes for box in side])
     drawn = [
-        (title, f"{sum(len(low) for low, _ in side):,} steps.", _way(sheet, side, ink))
+        (title, f"{sum(len(low) for low, _ in side):,} steps.", _draw_trajectory(sheet, side, ink))
         for side, title, ink in zip(boxes, ("Original", "Published"), (BEFORE_EDGE, AFTER), strict=True)
     ]
     return sheet.drawn("The chosen way", drawn)
 
 
-def _spread_each(ways: Trajectories | RegionWays, area: Area) -> SpreadWays:
+def _boxes_of_each(ways: Trajectories | CloakedTrajectories, area: Area) -> SpaceTimeBoxes:
     """Take every way by itself, also those that are the same as others."""
-    if not isinstance(ways, RegionWays):
-        return SpreadWays.of_points(ways.points, area)
+    if not isinstance(ways, CloakedTrajectories):
+        return SpaceTimeBoxes.from_points(ways.points, area)
     west, south, east, north = ways.boxes.T
     begin, end = ways.intervals.T.astype(np.float64)
     low = np.column_stack([*area.to_plane(west, south), begin])
     high = np.column_stack([*area.to_plane(east, north), end])
-    return SpreadWays(low=low, high=high, offsets=ways.offsets, times=np.ones(len(ways), dtype=np.int64))
+    return SpaceTimeBoxes(low=low, high=high, offsets=ways.offsets, times=np.ones(len(ways), dtype=np.int64))
 
 
-def _around(boxes: Sequence[tuple[Floats, Floats]]) -> _Sheet:
+def _canvas_around(boxes: Sequence[tuple[Floats, Floats]]) -> _MapCanvas:
     """Return a sheet around steps, with a rim."""
     low = np.min([low[:, :2].min(axis=0) for low, _ in boxes], axis=0)
     high = np.max([high[:, :2].max(axis=0) for _, high in boxes], axis=0)
@@ -209,60 +211,65 @@ def _around(boxes: Sequence[tuple[Floats, Floats]]) -> _Sheet:
     rim = 0.06 * sides.max()
     middle = (low + high) / 2
     across, along = (float(side + 2 * rim) for side in np.maximum(sides, 0.6 * sides.max()))
-    return _Sheet(west=float(middle[0] - across / 2), south=float(middle[1] - along / 2), across=across, along=along)
+    return _MapCanvas(
+        west=float(middle[0] - across / 2), south=float(middle[1] - along / 2), across=across, along=along
+    )
 
 
-def _way(sheet: _Sheet, ways: Sequence[tuple[Floats, Floats]], ink: str) -> list[str]:
+def _draw_trajectory(sheet: _MapCanvas, ways: Sequence[tuple[Floats, Floats]], ink: str) -> list[str]:
     """Draw steps as points or boxes, with a line through them, and where ways begin and end."""
     shapes, count = [], 0
     for low, high in ways:
         count += len(low)
         middles = [sheet.at(*step) for step in (low[:, :2] + high[:, :2]) / 2]
-        shapes += [_step(sheet, *box, ink) for box in zip(low, high, strict=True)]
-        shapes.append(path(middles, ink=ink, width=1))
-        shapes.append(dot(*middles[0], 5, fill=PAPER, edge=LINE, width=2))
-        shapes.append(dot(*middles[-1], 5, fill=LINE, edge=PAPER, width=1))
+        shapes += [_draw_step(sheet, *box, ink) for box in zip(low, high, strict=True)]
+        shapes.append(polyline(middles, ink=ink, width=1))
+        shapes.append(circle(*middles[0], 5, fill=PAPER, edge=LINE, width=2))
+        shapes.append(circle(*middles[-1], 5, fill=LINE, edge=PAPER, width=1))
     y = TOP + sheet.height + 38
     return [
         *shapes,
-        dot(6, y, 5, fill=PAPER, edge=LINE, width=2),
-        words(16, y + 4, "begin", ink=QUIET, size=11),
-        dot(62, y, 5, fill=LINE, edge=PAPER),
-        words(72, y + 4, f"end; {count:,} steps", ink=QUIET, size=11),
+        circle(6, y, 5, fill=PAPER, edge=LINE, width=2),
+        text_line(16, y + 4, "begin", ink=QUIET, size=11),
+        circle(62, y, 5, fill=LINE, edge=PAPER),
+        text_line(72, y + 4, f"end; {count:,} steps", ink=QUIET, size=11),
     ]
 
 
-def _step(sheet: _Sheet, low: Floats, high: Floats, ink: str) -> str:
+def _draw_step(sheet: _MapCanvas, low: Floats, high: Floats, ink: str) -> str:
     x, y = sheet.at(low[0], high[1])
     across, along = (high[:2] - low[:2]) * sheet.scale
     if max(across, along) < 2:  # noqa: PLR2004 - pixels that a point takes
-        return dot(x, y, 2, fill=ink, edge="none")
-    return bar(x, y, across, along, fill="none", edge=ink)
+        return circle(x, y, 2, fill=ink, edge="none")
+    return rectangle(x, y, across, along, fill="none", edge=ink)
 
 
 def unicity_curve(shares: Mapping[str, Sequence[float]]) -> str:
     """Draw the share of persons who are alone with one, two, ... known points."""
     left, top, width = 62.0, 30.0, 300.0
-    shapes = [words(0, 14, "Share of persons who are alone", ink=QUIET)]
+    shapes = [text_line(0, 14, "Share of persons who are alone", ink=QUIET)]
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = top + CURVE * (1 - share)
-        shapes += [line(left, y, left + width, y), words(left - 8, y + 4, f"{share:.0%}", ink=QUIET, anchor="end")]
+        shapes += [
+            draw_line(left, y, left + width, y),
+            text_line(left - 8, y + 4, f"{share:.0%}", ink=QUIET, anchor="end"),
+        ]
     count = max(len(each) for each in shares.values())
     step = width / max(count - 1, 1)
     shapes += [
-        words(left + step * at, top + CURVE + 18, str(at + 1), ink=QUIET, anchor="middle") for at in range(count)
+        text_line(left + step * at, top + CURVE + 18, str(at + 1), ink=QUIET, anchor="middle") for at in range(count)
     ]
-    shapes.append(words(left + width / 2, top + CURVE + 38, "known points", ink=QUIET, anchor="middle"))
-    ends = _apart([top + CURVE * (1 - each[-1]) for each in shares.values()])
+    shapes.append(text_line(left + width / 2, top + CURVE + 38, "known points", ink=QUIET, anchor="middle"))
+    ends = _separate_labels([top + CURVE * (1 - each[-1]) for each in shares.values()])
     for (name, each), ink, end in zip(shares.items(), (BEFORE_EDGE, AFTER), ends, strict=False):
         places = [(left + step * at, top + CURVE * (1 - share)) for at, share in enumerate(each)]
-        shapes += [path(places, ink=ink, width=2), *(dot(x, y, 4, fill=ink, edge=PAPER) for x, y in places)]
-        shapes.append(words(left + width + 10, end + 4, name, ink=ink, weight=600))
+        shapes += [polyline(places, ink=ink, width=2), *(circle(x, y, 4, fill=ink, edge=PAPER) for x, y in places)]
+        shapes.append(text_line(left + width + 10, end + 4, name, ink=ink, weight=600))
     told = "; ".join(f"{name}: {', '.join(f'{share:.2f}' for share in each)}" for name, each in shares.items())
-    return picture(left + width + 90, top + CURVE + 46, title="Unicity", description=told, shapes=shapes)
+    return svg_document(left + width + 90, top + CURVE + 46, title="Unicity", description=told, shapes=shapes)
 
 
-def _apart(heights: Sequence[float]) -> list[float]:
+def _separate_labels(heights: Sequence[float]) -> list[float]:
     """Move the ends of two curves apart, so that their names do not cover each other."""
     if len(heights) == 1 or abs(heights[0] - heights[1]) >= 16:  # noqa: PLR2004 - a line of text
         return list(heights)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sfumato.attacks.base import INFERENCE
 from sfumato.attacks.results import AttackResult
-from sfumato.places.stays import Stays
+from sfumato.places.stays import StayPoints
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -19,7 +19,7 @@ CELL = 200.0  # meters
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class MarkovChain:
+class MobilityMarkovChain:
     """States of one person, how often each goes to each, and how much time is spent at each in the long run.
 
     Parameters
@@ -42,7 +42,7 @@ class MarkovChain:
         return len(self.x)
 
 
-def find_chain(stays: Stays) -> MarkovChain:
+def fit_chain(stays: StayPoints) -> MobilityMarkovChain:
     """Find the chain of one person from her stays: states are squares where she spends 5 % of her time or more."""
     cells = np.column_stack([(stays.x // CELL).astype(np.int64), (stays.y // CELL).astype(np.int64)])
     _, place = np.unique(cells, axis=0, return_inverse=True)
@@ -59,7 +59,7 @@ def find_chain(stays: Stays) -> MarkovChain:
     np.add.at(transitions, (visits[:-1], visits[1:]), 1.0)
     transitions += 1.0
     transitions /= transitions.sum(axis=1, keepdims=True)
-    return MarkovChain(
+    return MobilityMarkovChain(
         x=np.bincount(visits, weights=stays.x[there], minlength=len(states)) / count,
         y=np.bincount(visits, weights=stays.y[there], minlength=len(states)) / count,
         transitions=transitions,
@@ -69,9 +69,9 @@ def find_chain(stays: Stays) -> MarkovChain:
     )
 
 
-def find_chains(stays: Stays, persons: int) -> list[MarkovChain]:
+def fit_chains(stays: StayPoints, persons: int) -> list[MobilityMarkovChain]:
     """Find the chains of all persons; those without stays have no states."""
-    return [find_chain(stays.of(person)) for person in range(persons)]
+    return [fit_chain(stays.of_individual(person)) for person in range(persons)]
 
 
 def _stationary(transitions: Floats) -> Floats:
@@ -84,12 +84,12 @@ def _stationary(transitions: Floats) -> Floats:
     return np.asarray(np.maximum(found, 0.0), dtype=np.float64)
 
 
-def chain_distance(first: MarkovChain, second: MarkovChain) -> float:
+def chain_distance(first: MobilityMarkovChain, second: MobilityMarkovChain) -> float:
     """Return how far two chains are apart: the mean of both ways from each state to the nearest of the other.
 
     >>> shares = lambda *each: {"stationary": np.array(each), "transitions": np.eye(2), "visits": np.zeros(0, int)}
-    >>> one = MarkovChain(x=np.array([0.0, 1000.0]), y=np.zeros(2), **shares(0.75, 0.25))
-    >>> two = MarkovChain(x=np.array([100.0, 2000.0]), y=np.zeros(2), **shares(0.5, 0.5))
+    >>> one = MobilityMarkovChain(x=np.array([0.0, 1000.0]), y=np.zeros(2), **shares(0.75, 0.25))
+    >>> two = MobilityMarkovChain(x=np.array([100.0, 2000.0]), y=np.zeros(2), **shares(0.5, 0.5))
     >>> chain_distance(one, two)
     425.0
     """
@@ -99,7 +99,7 @@ def chain_distance(first: MarkovChain, second: MarkovChain) -> float:
     return float((first.stationary @ apart.min(axis=1) + second.stationary @ apart.min(axis=0)) / 2)
 
 
-def chain_distances(first: Sequence[MarkovChain], second: Sequence[MarkovChain]) -> Floats:
+def chain_distances(first: Sequence[MobilityMarkovChain], second: Sequence[MobilityMarkovChain]) -> Floats:
     """Return the distances of all pairs of chains, a row for every one of the first."""
     found = np.full((len(first), len(second)), np.inf)
     some = [at for at, chain in enumerate(second) if len(chain)]
@@ -115,15 +115,15 @@ def chain_distances(first: Sequence[MarkovChain], second: Sequence[MarkovChain])
     return found
 
 
-def predict_next(stays: Stays, persons: int) -> AttackResult:
+def predict_next(stays: StayPoints, persons: int) -> AttackResult:
     """Predict where persons go next: fit a chain on the first half of their stays and test it on the second.
 
     The claim is the most frequent transition from where a person is; guessing names the place that she visits most.
     """
     right = guessed = tried = 0
     for person in range(persons):
-        own = stays.of(person)
-        chain = find_chain(own)
+        own = stays.of_individual(person)
+        chain = fit_chain(own)
         half = len(chain.visits) // 2
         seen, coming = chain.visits[:half], chain.visits[max(half - 1, 0) :]
         if half < 2 or len(coming) < 2:  # noqa: PLR2004 - a transition has two ends

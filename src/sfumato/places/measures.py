@@ -6,15 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.places.earth import Area, haversine
-from sfumato.places.jensen_shannon import jensen_shannon
-from sfumato.places.next_places import most_frequent_next, steps_of
-from sfumato.places.place_losses import place_losses
-from sfumato.places.place_measures import measure_names
-from sfumato.places.region_ways import RegionWays
+from sfumato.places.jensen_shannon import jensen_shannon_divergence
+from sfumato.places.next_places import most_frequent_successor, transitions
+from sfumato.places.place_losses import place_metrics
+from sfumato.places.place_measures import compare_place_names
+from sfumato.places.region_ways import CloakedTrajectories
 from sfumato.places.singling_out import unicity
-from sfumato.places.spread_ways import SpreadWays
+from sfumato.places.spread_ways import SpaceTimeBoxes
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -22,8 +22,8 @@ SEED = 1  # of boxes and of known points: the same release is measured alike
 BOXES = 1000
 SHARE = 0.01  # of the area and of the time that a box covers
 CELL = 500.0  # meters
-KNOWN = 4  # points
-MEANINGS = {
+N_KNOWN_POINTS = 4  # points
+DESCRIPTIONS = {
     "ways-kept": "published ways for every original one",
     "persons-kept": "published persons for every original one",
     "points-kept": "published points or steps for every original point",
@@ -33,7 +33,7 @@ MEANINGS = {
     "region-hours": "the mean time that a region covers, in hours",
     "distance-moved": "how far points were moved, in meters, on average",
     "distance-moved-95": "how far 95 of 100 points were moved at most, in meters",
-    "unicity-before": f"the share of persons whom {KNOWN} points to {CELL:g} m and an hour single out in the original",
+    "unicity-before": f"the share of persons whom {N_KNOWN_POINTS} points to {CELL:g} m and an hour single out in the original",
     "unicity-after": "the same in what is published; of regions, who has a sequence of her own",
     "range-count-error": "how wrong the count of points in 1 % of area and time is, in relation to it",
     "density-divergence": f"how differently points spread over cells of {CELL:g} m or places: 0 alike, 1 disjoint",
@@ -43,7 +43,7 @@ MEANINGS = {
 }
 
 
-def measure_ways(original: Trajectories, published: Trajectories | RegionWays) -> dict[str, float]:
+def compute_metrics(original: Trajectories, published: Trajectories | CloakedTrajectories) -> dict[str, float]:
     """Compute what published ways have lost, whatever their form.
 
     0 means that nothing is lost, except for what is kept, where 1 does, and for unicity, which is a risk. Regions count
@@ -56,32 +56,32 @@ def measure_ways(original: Trajectories, published: Trajectories | RegionWays) -
     published : what is published.
     """
     before = original.points
-    found = {"unicity-before": unicity(original, points=KNOWN, meters=CELL, seed=SEED).share}
-    if isinstance(published, RegionWays):
-        alone = published.groups[1][published.groups[0]] == 1
-        kept = _kept(before, published, len(published), len(published.boxes))
+    found = {"unicity-before": unicity(original, points=N_KNOWN_POINTS, meters=CELL, seed=SEED).share}
+    if isinstance(published, CloakedTrajectories):
+        alone = published.identical_groups[1][published.identical_groups[0]] == 1
+        kept = _kept_shares(before, published, len(published), len(published.boxes))
         found = {**kept, **_sizes(original.area, published), **found, "unicity-after": float(alone.mean())}
-        return found | spatial_measures(before, SpreadWays.of_regions(published, original.area), original.area)
+        return found | spatial_measures(before, SpaceTimeBoxes.from_cloaked(published, original.area), original.area)
     after = published.points
-    kept = _kept(before, after, after.ways, len(after))
-    found = {**kept, **place_losses(before, after), **distance_moved(before, after), **found}
-    found["unicity-after"] = unicity(published, points=KNOWN, meters=CELL, seed=SEED).share
+    kept = _kept_shares(before, after, after.n_trajectories, len(after))
+    found = {**kept, **place_metrics(before, after), **displacement(before, after), **found}
+    found["unicity-after"] = unicity(published, points=N_KNOWN_POINTS, meters=CELL, seed=SEED).share
     if before.has_coordinates and after.has_coordinates:
-        return found | spatial_measures(before, SpreadWays.of_points(after, original.area), original.area)
-    return found | measure_names(before, after)
+        return found | spatial_measures(before, SpaceTimeBoxes.from_points(after, original.area), original.area)
+    return found | compare_place_names(before, after)
 
 
-def _kept(before: Points, after: Points | RegionWays, ways: int, points: int) -> dict[str, float]:
+def _kept_shares(before: Points, after: Points | CloakedTrajectories, ways: int, points: int) -> dict[str, float]:
     """Return the shares of what is still there; who walked ways without keys of persons is told by their origin."""
-    kept = {"ways-kept": ways / before.ways}
+    kept = {"ways-kept": ways / before.n_trajectories}
     if not after.trip_keys:
-        kept["persons-kept"] = after.persons / before.persons
+        kept["persons-kept"] = after.n_individuals / before.n_individuals
     elif after.origin is not None:
-        kept["persons-kept"] = len(np.unique(before.owner[after.origin])) / before.persons
+        kept["persons-kept"] = len(np.unique(before.individual_of[after.origin])) / before.n_individuals
     return {**kept, "points-kept": points / len(before)}
 
 
-def _sizes(area: Area, published: RegionWays) -> dict[str, float]:
+def _sizes(area: Area, published: CloakedTrajectories) -> dict[str, float]:
     """Compute how large regions are."""
     west, south = area.to_plane(published.boxes[:, 0], published.boxes[:, 1])
     east, north = area.to_plane(published.boxes[:, 2], published.boxes[:, 3])
@@ -91,7 +91,7 @@ def _sizes(area: Area, published: RegionWays) -> dict[str, float]:
     }
 
 
-def distance_moved(before: Points, after: Points) -> dict[str, float]:
+def displacement(before: Points, after: Points) -> dict[str, float]:
     """Return how far published places are from where their persons were at that moment, in meters."""
     if after.origin is None or not (after.has_coordinates and before.has_coordinates and after.timed and before.timed):
         return {}
@@ -106,19 +106,19 @@ def distance_moved(before: Points, after: Points) -> dict[str, float]:
     return {"distance-moved": float(moved.mean()), "distance-moved-95": float(np.quantile(moved, 0.95))}
 
 
-def spatial_measures(points: Points, after: SpreadWays, area: Area) -> dict[str, float]:
+def spatial_measures(points: Points, after: SpaceTimeBoxes, area: Area) -> dict[str, float]:
     """Compute what places in space have lost."""
-    before = SpreadWays.of_points(points, area)
+    before = SpaceTimeBoxes.from_points(points, area)
     return {
         "range-count-error": range_count_error(before, after),
         "density-divergence": density_divergence(before, after),
         "origin-destination-divergence": trip_divergence(before, after),
         "trip-length-error": trip_length_error(before, after),
-        "next-place-kept": next_place_kept(before, after),
+        "next-place-kept": next_place_accuracy(before, after),
     }
 
 
-def range_count_error(before: SpreadWays, after: SpreadWays, boxes: int = BOXES) -> float:
+def range_count_error(before: SpaceTimeBoxes, after: SpaceTimeBoxes, boxes: int = BOXES) -> float:
     """Return how wrong the share of points in a random box of space and time is, on average and in relation to it.
 
     Boxes cover 1 % of the area and of the time of the original; where one side has no moments, of the area alone.
@@ -126,33 +126,33 @@ def range_count_error(before: SpreadWays, after: SpreadWays, boxes: int = BOXES)
     axes = (0, 1, 2) if before.timed and after.timed else (0, 1)
     low, high = before.low.min(axis=0), before.high.max(axis=0)
     side = (high - low) * np.array([SHARE**0.5, SHARE**0.5, SHARE])
-    start = low + generator(SEED).random((boxes, 3)) * (high - low - side)
+    start = low + seeded_generator(SEED).random((boxes, 3)) * (high - low - side)
     shares = [ways.inside(start, start + side, axes) for ways in (before, after)]
     larger = np.maximum(*shares)
     return float((np.abs(shares[0] - shares[1]) / np.where(larger > 0, larger, 1.0)).mean())
 
 
-def density_divergence(before: SpreadWays, after: SpreadWays) -> float:
+def density_divergence(before: SpaceTimeBoxes, after: SpaceTimeBoxes) -> float:
     """Return the Jensen-Shannon divergence, base 2, of the shares of points by cell."""
     low, high = (
         np.floor(most([getattr(ways, side)[:, :2] for ways in (before, after)]) / CELL).astype(np.int64)
-        for side, most in (("low", _least), ("high", _most))
+        for side, most in (("low", _lower_corner), ("high", _upper_corner))
     )
     shape = int(high[0] - low[0]) + 1, int(high[1] - low[1]) + 1
-    return jensen_shannon(*(ways.density(low, shape, CELL) for ways in (before, after)))
+    return jensen_shannon_divergence(*(ways.density(low, shape, CELL) for ways in (before, after)))
 
 
-def _least(sides: list[Floats]) -> Floats:
+def _lower_corner(sides: list[Floats]) -> Floats:
     return np.asarray(np.minimum(*(side.min(axis=0) for side in sides)), dtype=np.float64)
 
 
-def _most(sides: list[Floats]) -> Floats:
+def _upper_corner(sides: list[Floats]) -> Floats:
     return np.asarray(np.maximum(*(side.max(axis=0) for side in sides)), dtype=np.float64)
 
 
-def trip_divergence(before: SpreadWays, after: SpreadWays) -> float:
+def trip_divergence(before: SpaceTimeBoxes, after: SpaceTimeBoxes) -> float:
     """Return the Jensen-Shannon divergence, base 2, of the cells in which ways begin and end."""
-    cells, ends = _cells(before, after), []
+    cells, ends = _shared_cells(before, after), []
     for cell, ways in zip(cells, (before, after), strict=True):
         ends.append((cell[ways.offsets[:-1]], cell[ways.offsets[1:] - 1]))
     width = int(max(cell.max() for cell in cells)) + 1
@@ -163,41 +163,41 @@ def trip_divergence(before: SpreadWays, after: SpreadWays) -> float:
         np.bincount(each, weights=ways.times, minlength=int(number.max()) + 1)
         for each, ways in zip(split, (before, after), strict=True)
     ]
-    return jensen_shannon(counts[0] / counts[0].sum(), counts[1] / counts[1].sum())
+    return jensen_shannon_divergence(counts[0] / counts[0].sum(), counts[1] / counts[1].sum())
 
 
-def trip_length_error(before: SpreadWays, after: SpreadWays) -> float:
+def trip_length_error(before: SpaceTimeBoxes, after: SpaceTimeBoxes) -> float:
     """Return how wrong the mean length of a way is, in relation to it."""
-    means = [float(np.average(_lengths(ways), weights=ways.times)) for ways in (before, after)]
+    means = [float(np.average(_trip_lengths(ways), weights=ways.times)) for ways in (before, after)]
     return abs(means[0] - means[1]) / means[0] if means[0] else float(means[1] > 0)
 
 
-def next_place_kept(before: SpreadWays, after: SpreadWays) -> float:
+def next_place_accuracy(before: SpaceTimeBoxes, after: SpaceTimeBoxes) -> float:
     """Return how much of the accuracy is left with which the cell that somebody goes to next is foretold.
 
     What follows most often is learned from each side, and tested on the original.
     """
-    cells = _cells(before, after)
+    cells = _shared_cells(before, after)
     places = int(max(cell.max() for cell in cells)) + 1
-    start, end = steps_of(cells[0], before.offsets)
+    start, end = transitions(cells[0], before.offsets)
     right = [
-        float((most_frequent_next(cell, ways.offsets, places, ways.times)[start] == end).sum())
+        float((most_frequent_successor(cell, ways.offsets, places, ways.times)[start] == end).sum())
         for cell, ways in zip(cells, (before, after), strict=True)
     ]
     return right[1] / right[0] if right[0] else 1.0
 
 
-def _cells(*sides: SpreadWays) -> list[Integers]:
+def _shared_cells(*sides: SpaceTimeBoxes) -> list[Integers]:
     """Return the numbers of the cells of all middles, the same ones on all sides."""
-    cells = [np.floor(ways.middles[:, :2] / CELL).astype(np.int64) for ways in sides]
+    cells = [np.floor(ways.centers[:, :2] / CELL).astype(np.int64) for ways in sides]
     joined = np.concatenate(cells)
     joined -= joined.min(axis=0)
     number = np.unique(joined[:, 0] * (int(joined[:, 1].max()) + 1) + joined[:, 1], return_inverse=True)[1].ravel()
     return np.split(number, np.cumsum([len(cell) for cell in cells])[:-1])
 
 
-def _lengths(ways: SpreadWays) -> Floats:
+def _trip_lengths(ways: SpaceTimeBoxes) -> Floats:
     """Return how long every way is in the plane, in meters."""
-    moved = np.hypot(*np.diff(ways.middles[:, :2], axis=0).T)
+    moved = np.hypot(*np.diff(ways.centers[:, :2], axis=0).T)
     moved[ways.offsets[1:-1] - 1] = 0.0
     return np.add.reduceat(np.append(moved, 0.0), ways.offsets[:-1])

@@ -10,19 +10,19 @@ import numpy.typing as npt
 from sfumato.attacks.base import INFERENCE
 from sfumato.attacks.results import AttackResult
 from sfumato.exceptions import InfeasibleError
-from sfumato.places.cells import SECOND, numbered, place_cells
+from sfumato.places.cells import SECOND, label_pairs, spatial_cells
 from sfumato.places.trajectories import Trajectories
-from sfumato.randomness import draw_seed, generator
-from sfumato.validation import is_number, require
+from sfumato.randomness import draw_seed, seeded_generator
+from sfumato.validation import is_finite_number, require
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-MOST_MEETINGS = 50_000_000
-MOST_PLACES = 3  # from which on it does not matter at how many places somebody met
+MAX_CO_LOCATIONS = 50_000_000
+MAX_PLACES = 3  # from which on it does not matter at how many places somebody met
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Meetings:
+class CoLocations:
     """Pairs of persons who were at one place at one time.
 
     Parameters
@@ -49,7 +49,7 @@ class Meetings:
         return np.where(met, self.places[at], 0), np.where(met, self.rarity[at], 0.0)
 
 
-def find_meetings(ways: Trajectories, *, meters: float = 200.0, seconds: float = 3600.0) -> Meetings:
+def find_co_locations(ways: Trajectories, *, meters: float = 200.0, seconds: float = 3600.0) -> CoLocations:
     """Find who was in one cell within one bin of time, and at how many different cells.
 
     Parameters
@@ -58,32 +58,32 @@ def find_meetings(ways: Trajectories, *, meters: float = 200.0, seconds: float =
     meters, seconds : the side of a cell and the length of a bin of time.
     """
     for name, value in (("meters", meters), ("seconds", seconds)):
-        require(is_number(value) and value > 0, "find_meetings", name, "a number above 0", value)
-    cell, person = place_cells(ways, meters), ways.points.person
+        require(is_finite_number(value) and value > 0, "find_meetings", name, "a number above 0", value)
+    cell, person = spatial_cells(ways, meters), ways.points.individual
     bins = ways.points.times // int(seconds * SECOND)
-    event = numbered(cell, bins - bins.min())
+    event = label_pairs(cell, bins - bins.min())
     persons, cells = int(person.max()) + 1, int(cell.max()) + 1
     there = np.unique(event * persons + person)
     events, who = np.divmod(there, persons)
     of_event = np.zeros(int(events.max()) + 1, dtype=np.int64)
     of_event[event] = cell
-    first, second, where = _pairs(events, who, of_event)
+    first, second, where = _event_pairs(events, who, of_event)
     met = np.unique((first * persons + second) * cells + where)
     pair, place = np.divmod(met, cells)
     seen = np.bincount(np.unique(cell * persons + person) // persons, minlength=cells) / len(np.unique(person))
     keys, starts = np.unique(pair, return_index=True)
     rare = -np.log(seen[place])
-    return Meetings(
+    return CoLocations(
         pairs=np.column_stack(np.divmod(keys, persons)),
         places=np.diff(np.append(starts, len(pair))),
         rarity=np.add.reduceat(rare, starts) if len(pair) else np.zeros(0),
     )
 
 
-def _pairs(events: Integers, who: Integers, cell: Integers) -> tuple[Integers, Integers, Integers]:
+def _event_pairs(events: Integers, who: Integers, cell: Integers) -> tuple[Integers, Integers, Integers]:
     """Return all pairs of persons of every event, with its cell."""
     sizes = np.bincount(events)
-    if int((sizes * (sizes - 1) // 2).sum()) > MOST_MEETINGS:
+    if int((sizes * (sizes - 1) // 2).sum()) > MAX_CO_LOCATIONS:
         raise InfeasibleError("Too many persons meet at once to list all pairs; use smaller cells or shorter times.")
     first, second, where = [], [], []
     starts = np.cumsum(sizes) - sizes
@@ -111,7 +111,7 @@ def infer_friends(
     ----------
     ways : the trajectories.
     friends : a row of two persons for every pair who know each other, by their numbers.
-    meters, seconds : as for `find_meetings`.
+    meters, seconds : as for `find_co_locations`.
     seed : repeats the choice of random pairs.
 
     References
@@ -119,16 +119,16 @@ def infer_friends(
     .. [1] Crandall et al., "Inferring social ties from geographic coincidences", PNAS 107(52), 2010.
        https://doi.org/10.1073/pnas.1006155107
     """
-    rng = generator(draw_seed() if seed is None else seed)
+    rng = seeded_generator(draw_seed() if seed is None else seed)
     known = np.unique(np.sort(np.asarray(friends, dtype=np.int64), axis=1), axis=0)
-    strangers = _strangers(known, int(ways.points.owner.max()) + 1, rng)
-    met = find_meetings(ways, meters=meters, seconds=seconds)
+    strangers = _sample_non_friends(known, int(ways.points.individual_of.max()) + 1, rng)
+    met = find_co_locations(ways, meters=meters, seconds=seconds)
     sides = [pairs[rng.permutation(len(pairs))] for pairs in (known, strangers)]
     halves = [np.split(pairs, [len(pairs) // 2]) for pairs in sides]
     fitted = [_places(met, pairs[0]) for pairs in halves]
-    chances = [(np.bincount(places, minlength=MOST_PLACES + 1) + 1) / (len(places) + 4) for places in fitted]
+    chances = [(np.bincount(places, minlength=MAX_PLACES + 1) + 1) / (len(places) + 4) for places in fitted]
     likely = chances[0] > chances[1]
-    someone = rng.permutation(int(ways.points.owner.max()) + 1)
+    someone = rng.permutation(int(ways.points.individual_of.max()) + 1)
     claimed = [likely[_places(met, pairs[1])] for pairs in halves]
     controls = [likely[_places(met, someone[pairs[1]])] for pairs in halves]
     tested = len(claimed[0]) + len(claimed[1])
@@ -148,12 +148,12 @@ def infer_friends(
     )
 
 
-def _places(met: Meetings, pairs: Integers) -> Integers:
+def _places(met: CoLocations, pairs: Integers) -> Integers:
     """Return at how many places pairs met; many are all alike."""
-    return np.minimum(met.score(pairs)[0], MOST_PLACES)
+    return np.minimum(met.score(pairs)[0], MAX_PLACES)
 
 
-def _strangers(friends: Integers, persons: int, rng: np.random.Generator) -> Integers:
+def _sample_non_friends(friends: Integers, persons: int, rng: np.random.Generator) -> Integers:
     """Draw as many pairs who do not know each other."""
     known = set(map(tuple, friends.tolist()))
     found: set[tuple[int, int]] = set()

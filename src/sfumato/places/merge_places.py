@@ -9,13 +9,13 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.sequences import Selections, selections
+from sfumato.coding.sequences import Subsequences, count_subsequences
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.kinds.search import Algorithm, Request
 from sfumato.places.earth import haversine
-from sfumato.places.km_places import KMPlaces
-from sfumato.places.publishing import in_order, only_points, renumbered, whole_ways
-from sfumato.places.required import places_of
+from sfumato.places.km_places import TrajectoryKmAnonymity
+from sfumato.places.publishing import assign_new_keys, place_sequences, select_points, whole_ways
+from sfumato.places.required import require_places
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.validation import require
 
@@ -25,7 +25,7 @@ NOWHERE = -1
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class MergePlaces(KindSearch[Trajectories]):
+class SeqAnon(Algorithm[Trajectories]):
     """Merge the place of the rarest sequence that fewest persons visit with its nearest, until none is too rare [1]_.
 
     Sequences of one place come first, then those of two, and so on. Everywhere, a merged place stands for all places
@@ -45,8 +45,8 @@ class MergePlaces(KindSearch[Trajectories]):
 
     name = "merge-places"
     reference = "Poulis et al. 2013, https://doi.org/10.1109/MDM.2013.66"
-    serves: ClassVar = (KMPlaces,)
-    draws = True
+    supports: ClassVar = (TrajectoryKmAnonymity,)
+    uses_secret = True
 
     rare: Literal["merge", "suppress"] = "merge"
     repeats: Literal["keep", "collapse"] = "keep"
@@ -55,24 +55,24 @@ class MergePlaces(KindSearch[Trajectories]):
         require(self.rare in {"merge", "suppress"}, self, "rare", '"merge" or "suppress"', self.rare)
         require(self.repeats in {"keep", "collapse"}, self, "repeats", '"keep" or "collapse"', self.repeats)
 
-    def find(self, request: KindRequest[Trajectories]) -> Trajectories:
+    def search(self, request: Request[Trajectories]) -> Trajectories:
         """Return ways of merged places."""
         points = whole_ways(request.data.points)
-        places_of(points)
-        models = [model for model in request.models if isinstance(model, KMPlaces)]
+        require_places(points)
+        models = [model for model in request.models if isinstance(model, TrajectoryKmAnonymity)]
         most = max(model.k for model in models)
-        if points.persons < most:
-            raise InfeasibleError(f"There are {points.persons:,} persons, fewer than k = {most:,}; ask for less.")
-        recoded = Recoding.of(points, collapse=self.repeats == "collapse", near=self.rare == "merge")
+        if points.n_individuals < most:
+            raise InfeasibleError(f"There are {points.n_individuals:,} persons, fewer than k = {most:,}; ask for less.")
+        recoded = PlaceRecoding.from_points(points, collapse=self.repeats == "collapse", near=self.rare == "merge")
         for model in models:
             for size in range(1, model.m + 1):
                 while (rare := recoded.rarest(size, model.k)) is not None:
-                    recoded.repair(rare)
-                    request.progress(min(0.9, 1 - recoded.left / len(points.names)), "merging places")
-        return renumbered(recoded.published(), request.stream)
+                    recoded.merge_or_suppress(rare)
+                    request.progress(min(0.9, 1 - recoded.n_places / len(points.names)), "merging places")
+        return assign_new_keys(recoded.to_points(), request.stream)
 
 
-class Recoding:
+class PlaceRecoding:
     """Which place stands for every place; -1 for those that are left out."""
 
     def __init__(self, points: Points, distances: npt.NDArray[np.float64] | None, *, collapse: bool) -> None:
@@ -82,43 +82,43 @@ class Recoding:
         self.distances = distances
 
     @classmethod
-    def of(cls, points: Points, *, collapse: bool, near: bool) -> Recoding:
+    def from_points(cls, points: Points, *, collapse: bool, near: bool) -> PlaceRecoding:
         """Begin with every place for itself; distances between places are needed to merge near ones."""
         if not near:
             return cls(points, None, collapse=collapse)
         if not points.has_coordinates:
             raise SchemaError('The places have no coordinates, so no near ones are known; use rare="suppress".')
-        return cls(points, _distances(points), collapse=collapse)
+        return cls(points, _place_distances(points), collapse=collapse)
 
     @property
-    def left(self) -> int:
+    def n_places(self) -> int:
         """How many different places there still are."""
         return len(np.unique(self.stands[self.stands >= 0]))
 
-    def kept(self) -> tuple[Integers, Points]:
+    def remaining(self) -> tuple[Integers, Points]:
         """Return the recoded place of every point that is left, and the ways of these points."""
         places = self.stands[self.places]
         there = places >= 0
         if self.collapse:
             again = np.zeros(len(places), dtype=np.bool_)
             kept = np.flatnonzero(there)
-            way = self.points.way[kept]
+            way = self.points.trajectory[kept]
             again[kept[1:]] = (np.diff(way) == 0) & (np.diff(places[kept]) == 0)
             there &= ~again
-        return places[there], only_points(self.points, there)
+        return places[there], select_points(self.points, there)
 
     def rarest(self, size: int, k: int) -> Integers | None:
         """Return the rarest sequence of a size that fewer than k persons have."""
-        places, points = self.kept()
-        found = _sized(selections(places, points.offsets, points.owner, size), size)
+        places, points = self.remaining()
+        found = _of_size(count_subsequences(places, points.offsets, points.individual_of, size), size)
         if found is None or found.support.min() >= k:
             return None
         return np.asarray(found.sequences[int(found.support.argmin())], dtype=np.int64)
 
-    def repair(self, rare: Integers) -> None:
+    def merge_or_suppress(self, rare: Integers) -> None:
         """Merge the place of a rare sequence that fewest visit with its nearest; leave it out if asked, or if alone."""
-        places, points = self.kept()
-        visit = np.unique(points.person * len(self.stands) + places)
+        places, points = self.remaining()
+        visit = np.unique(points.individual * len(self.stands) + places)
         visitors = np.bincount(visit % len(self.stands), minlength=len(self.stands))
         one = rare[np.argmin(visitors[rare])]
         others = np.unique(self.stands[self.stands >= 0])
@@ -134,9 +134,9 @@ class Recoding:
         sums = np.bincount(self.stands[inside], to[inside], minlength=len(self.stands))
         return int(others[np.argmin(sums[others] / np.bincount(self.stands[inside])[others])])
 
-    def published(self) -> Points:
+    def to_points(self) -> Points:
         """Return the ways of recoded places, in order and without times or coordinates."""
-        places, points = self.kept()
+        places, points = self.remaining()
         if not len(places):
             raise InfeasibleError('Nothing is left that enough persons visit; ask for less, or use repeats="collapse".')
         used, numbers = np.unique(places, return_inverse=True)
@@ -145,16 +145,16 @@ class Recoding:
         ]
         rank = np.argsort(np.argsort(np.array(names, dtype=object)))
         recoded = rank[numbers.ravel()].astype(np.int64)
-        return replace(in_order(points), places=recoded, names=tuple(sorted(names)))
+        return replace(place_sequences(points), places=recoded, names=tuple(sorted(names)))
 
 
-def _sized(found: Iterator[Selections], size: int) -> Selections | None:
+def _of_size(found: Iterator[Subsequences], size: int) -> Subsequences | None:
     """Return the selections of one size, the last of those that are yielded."""
     sized = list(found)
     return sized[size - 1] if len(sized) >= size else None
 
 
-def _distances(points: Points) -> npt.NDArray[np.float64]:
+def _place_distances(points: Points) -> npt.NDArray[np.float64]:
     """Return the distances of all pairs of places, each at the mean of its points."""
     assert points.places is not None  # noqa: S101 - the caller looked
     count = np.maximum(np.bincount(points.places, minlength=len(points.names)), 1)

@@ -9,24 +9,43 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError
-from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.kinds.search import Algorithm, Request
 from sfumato.places.cells import SECOND
 from sfumato.places.earth import Area
-from sfumato.places.interpolating import Places, places_at, spans
-from sfumato.places.k_delta import KDelta
-from sfumato.places.pivots import MeanDistances, cluster_most
-from sfumato.places.publishing import COORDINATE_STEP, published_ways
-from sfumato.places.required import refuse_lone_or_unknown
+from sfumato.places.interpolating import Places, positions_at, time_spans
+from sfumato.places.k_delta import KDeltaAnonymity
+from sfumato.places.pivots import MeanEuclideanDistances, cluster_with_trash_limit
+from sfumato.places.publishing import COORDINATE_STEP, publish_clusters
+from sfumato.places.required import check_timed_individuals
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 Integers = npt.NDArray[np.int64]
-ROUND = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400)  # seconds
-KEPT = 0.9  # of the time of ways that the best span keeps, at least
+ROUND_SECONDS = (
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    10_800,
+    21_600,
+    43_200,
+    86_400,
+)  # seconds
+MIN_COVERED = 0.9  # of the time of ways that the best span keeps, at least
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class NeverWalkAlone(KindSearch[Trajectories]):
+class NeverWalkAlone(Algorithm[Trajectories]):
     """Cluster ways around pivots, and move the points of a cluster onto a circle where they are too far apart [1]_.
 
     Ways are cut to spans that begin and end at full steps of `span`, and only ways of the same span are put together.
@@ -52,8 +71,8 @@ class NeverWalkAlone(KindSearch[Trajectories]):
 
     name = "never-walk-alone"
     reference = "Abul, Bonchi, Nanni 2008, https://doi.org/10.1109/ICDE.2008.4497446"
-    serves: ClassVar = (KDelta,)
-    draws = True
+    supports: ClassVar = (KDeltaAnonymity,)
+    uses_secret = True
 
     span: float | None = None
     every: float | None = None
@@ -63,52 +82,60 @@ class NeverWalkAlone(KindSearch[Trajectories]):
     def __post_init__(self) -> None:
         for name in ("span", "every"):
             given = getattr(self, name)
-            good = given is None or (is_number(given) and given >= 1)
+            good = given is None or (is_finite_number(given) and given >= 1)
             require(good, self, name, "a number of seconds, at least 1", given)
-        good = self.radius is None or (is_number(self.radius) and self.radius > 0)
+        good = self.radius is None or (is_finite_number(self.radius) and self.radius > 0)
         require(good, self, "radius", "a number of meters above 0", self.radius)
         require(
-            is_number(self.trash) and 0 <= self.trash < 1, self, "trash", "a share from 0 to less than 1", self.trash
+            is_finite_number(self.trash) and 0 <= self.trash < 1,
+            self,
+            "trash",
+            "a share from 0 to less than 1",
+            self.trash,
         )
 
-    def find(self, request: KindRequest[Trajectories]) -> Trajectories:
+    def search(self, request: Request[Trajectories]) -> Trajectories:
         """Return clusters of ways that keep together."""
         ways, k, delta = request.data, self._k(request), self._delta(request)
-        refuse_lone_or_unknown(ways.points, k)
-        parts, step = [], int((self.every or usual_step(ways.points)) * SECOND)
-        for begin, end, members in classes_of(ways.points, int((self.span or usual_span(ways.points, k)) * SECOND)):
+        check_timed_individuals(ways.points, k)
+        parts, step = [], int((self.every or choose_step(ways.points)) * SECOND)
+        for begin, end, members in time_span_classes(
+            ways.points, int((self.span or choose_span(ways.points, k)) * SECOND)
+        ):
             moments = np.unique(np.append(np.arange(begin, end, step), end))
-            places = places_at(ways.points, members, moments, ways.area)
-            owner, radius = ways.points.owner[members], self._first_radius(ways.area)
-            label, pivots = cluster_most(MeanDistances(places), owner, k, radius=radius, trash=self.trash)
+            places = positions_at(ways.points, members, moments, ways.area)
+            owner, radius = ways.points.individual_of[members], self._first_radius(ways.area)
+            label, pivots = cluster_with_trash_limit(
+                MeanEuclideanDistances(places), owner, k, radius=radius, trash=self.trash
+            )
             for cluster in range(len(pivots)):
                 inside = label == cluster
                 middle = places[inside].mean(axis=0)
-                parts.append((members[inside], moments, kept_together(places[inside], middle, delta)))
+                parts.append((members[inside], moments, translate_into_cylinder(places[inside], middle, delta)))
             request.progress(min(0.9, sum(len(each) for each, _, _ in parts) / len(ways)), "clustering")
         if not parts:
             raise InfeasibleError(
                 f"No {k:,} persons have ways over the same span; cut ways to other spans by span=, or ask for less."
             )
-        return published_ways(ways, parts, request.stream)
+        return publish_clusters(ways, parts, request.stream)
 
-    def _k(self, request: KindRequest[Trajectories]) -> int:
-        return max(model.k for model in request.models if isinstance(model, KDelta))
+    def _k(self, request: Request[Trajectories]) -> int:
+        return max(model.k for model in request.models if isinstance(model, KDeltaAnonymity))
 
-    def _delta(self, request: KindRequest[Trajectories]) -> float:
+    def _delta(self, request: Request[Trajectories]) -> float:
         """Return the distance to keep: a little less than promised, because published places are rounded."""
-        delta = min(model.delta for model in request.models if isinstance(model, KDelta))
+        delta = min(model.delta for model in request.models if isinstance(model, KDeltaAnonymity))
         return max(0.0, float(delta) - 2 * COORDINATE_STEP)
 
     def _first_radius(self, area: Area) -> float:
         return self.radius or max(area.width, area.height) / 10
 
 
-def kept_together(places: Places, middle: Places, delta: float) -> Places:
+def translate_into_cylinder(places: Places, middle: Places, delta: float) -> Places:
     """Move points that are farther than half of delta from the middle of their cluster onto the circle around it.
 
     >>> places = np.array([[[0.0, 0.0]], [[6.0, 0.0]], [[0.0, 9.0]]])
-    >>> kept_together(places, places.mean(axis=0), 4.0)[:, 0].round(6).tolist()
+    >>> translate_into_cylinder(places, places.mean(axis=0), 4.0)[:, 0].round(6).tolist()
     [[0.8906, 1.335899], [3.6, 1.8], [1.367544, 4.897367]]
     """
     away = places - middle
@@ -117,9 +144,9 @@ def kept_together(places: Places, middle: Places, delta: float) -> Places:
     return np.asarray(middle + away * share[..., None], dtype=np.float64)
 
 
-def classes_of(points: Points, step: int) -> list[tuple[int, int, Integers]]:
+def time_span_classes(points: Points, step: int) -> list[tuple[int, int, Integers]]:
     """Cut ways to multiples of a step, and return those of every span; ways shorter than a step have none."""
-    begins, ends = spans(points)
+    begins, ends = time_spans(points)
     begins, ends = -(-begins // step) * step, ends // step * step
     usable = np.flatnonzero(ends > begins)
     pairs = np.column_stack([begins, ends])[usable]
@@ -129,20 +156,26 @@ def classes_of(points: Points, step: int) -> list[tuple[int, int, Integers]]:
     return [(int(begin), int(end), each) for (begin, end), each in zip(different, members, strict=False)]
 
 
-def usual_span(points: Points, k: int) -> float:
+def choose_span(points: Points, k: int) -> float:
     """Return the longest round number of seconds that costs little of the time of ways with k persons of one span."""
     kept = [
         sum(
             (end - begin) / SECOND * len(members)
-            for begin, end, members in classes_of(points, seconds * SECOND)
-            if len(np.unique(points.owner[members])) >= k
+            for begin, end, members in time_span_classes(points, seconds * SECOND)
+            if len(np.unique(points.individual_of[members])) >= k
         )
-        for seconds in ROUND
+        for seconds in ROUND_SECONDS
     ]
-    return float(max(seconds for seconds, each in zip(ROUND, kept, strict=True) if each >= KEPT * max(kept)))
+    return float(
+        max(seconds for seconds, each in zip(ROUND_SECONDS, kept, strict=True) if each >= MIN_COVERED * max(kept))
+    )
 
 
-def usual_step(points: Points) -> float:
+def choose_step(points: Points) -> float:
     """Return the round number of seconds that is next above the median time between two points of a way."""
     steps = np.delete(np.diff(points.times), points.offsets[1:-1] - 1)
-    return float(ROUND[min(np.searchsorted(ROUND, np.median(steps) / SECOND), len(ROUND) - 1)]) if len(steps) else 1.0
+    return (
+        float(ROUND_SECONDS[min(np.searchsorted(ROUND_SECONDS, np.median(steps) / SECOND), len(ROUND_SECONDS) - 1)])
+        if len(steps)
+        else 1.0
+    )

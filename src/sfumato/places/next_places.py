@@ -9,7 +9,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-def steps_of(place: Integers, offsets: Integers) -> tuple[Integers, Integers]:
+def transitions(place: Integers, offsets: Integers) -> tuple[Integers, Integers]:
     """Return the places from which and to which ways go, wherever two that follow each other differ."""
     inner = np.ones(max(len(place) - 1, 0), dtype=np.bool_)
     inner[offsets[1:-1] - 1] = False
@@ -17,7 +17,7 @@ def steps_of(place: Integers, offsets: Integers) -> tuple[Integers, Integers]:
     return place[moved], place[moved + 1]
 
 
-def most_frequent_next(place: Integers, offsets: Integers, places: int, weight: Integers) -> Integers:
+def most_frequent_successor(place: Integers, offsets: Integers, places: int, weight: Integers) -> Integers:
     """Return for every place the one that ways most often go to next; where none goes on, the most visited one.
 
     Parameters
@@ -27,7 +27,7 @@ def most_frequent_next(place: Integers, offsets: Integers, places: int, weight: 
     weight : how many times every way is there.
     """
     many = np.repeat(weight, np.diff(offsets))
-    start, end = steps_of(np.arange(len(place)), offsets)
+    start, end = transitions(np.arange(len(place)), offsets)
     differ = place[start] != place[end]
     start, end = start[differ], end[differ]
     visits = np.bincount(place, weights=many, minlength=places)

@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.places.earth import haversine
-from sfumato.places.positions import degrees_of
-from sfumato.randomness import Stream
-from sfumato.validation import is_number, require
+from sfumato.places.positions import parse_degrees
+from sfumato.randomness import KeyedRandom
+from sfumato.validation import is_finite_number, require
 
 Floats = npt.NDArray[np.float64]
 Pairs = npt.NDArray[np.int64]
-MOST_PLACES = 100
-MOST_EXACT = 25  # places up to which all pairs are constrained
+MAX_PLACES = 100
+MAX_EXACT = 25  # places up to which all pairs are constrained
 STRETCH = 1.1  # by how much the ways over a spanner are longer than the distances
 FAR = 18.0  # epsilon times distance, from which on a ratio may be so large that the uniform choice alone keeps it
 FARTHEST = 40.0  # epsilon times distance, above which no larger ratio is allowed; it would not be found in parts
@@ -27,7 +27,7 @@ TIGHT = 1 - 1e-12  # bounds are taken a little smaller, for their powers are rou
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class OptimalNoise:
+class OptimalMechanism:
     r"""Report one of a few public places instead of the true one, and move as little as epsilon allows [1]_.
 
     Of places at distance d, each reports any place at most $e^{\varepsilon d}$ times as often as the other. Among all
@@ -53,14 +53,14 @@ class OptimalNoise:
     prior: npt.ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        require(is_number(self.epsilon) and self.epsilon > 0, self, "epsilon", "a number above 0", self.epsilon)
+        require(is_finite_number(self.epsilon) and self.epsilon > 0, self, "epsilon", "a number above 0", self.epsilon)
         places = self._places
-        good = places.ndim == 2 and places.shape[1] == 2 and 2 <= len(places) <= MOST_PLACES  # noqa: PLR2004 - degrees
-        require(good, self, "places", f"2 to {MOST_PLACES} rows of longitude and latitude", type(self.places).__name__)
-        degrees_of(places)
+        good = places.ndim == 2 and places.shape[1] == 2 and 2 <= len(places) <= MAX_PLACES  # noqa: PLR2004 - degrees
+        require(good, self, "places", f"2 to {MAX_PLACES} rows of longitude and latitude", type(self.places).__name__)
+        parse_degrees(places)
         if len(np.unique(places, axis=0)) < len(places):
             raise SchemaError("Some places are given more than once; give each once, with its whole share.")
-        checked_prior(self.prior, len(places))
+        check_prior(self.prior, len(places))
 
     @cached_property
     def _places(self) -> Floats:
@@ -79,27 +79,27 @@ class OptimalNoise:
 
     @cached_property
     def _parts(self) -> Pairs:
-        return optimal_parts(self.distances, checked_prior(self.prior, len(self._places)), self.epsilon)
+        return solve_mechanism(self.distances, check_prior(self.prior, len(self._places)), self.epsilon)
 
     @property
     def mean_error(self) -> float:
         """The expected distance between true and reported place, in meters."""
-        prior = checked_prior(self.prior, len(self._places))
+        prior = check_prior(self.prior, len(self._places))
         return float((prior[:, None] * self.matrix * self.distances).sum())
 
-    def report(self, true: npt.NDArray[np.int64] | list[int]) -> Pairs:
+    def perturb(self, true: npt.NDArray[np.int64] | list[int]) -> Pairs:
         """Draw the reported place of every true place, both by their numbers."""
         numbers, count = np.asarray(true, dtype=np.int64), len(self._places)
         if len(numbers) and (numbers.min() < 0 or numbers.max() >= count):
             raise SchemaError(f"Places are numbered from 0 to {count - 1}; some number is not among them.")
-        drawn, found = Stream().below(PARTS, len(numbers)), np.empty(len(numbers), dtype=np.int64)
+        drawn, found = KeyedRandom().integers(PARTS, len(numbers)), np.empty(len(numbers), dtype=np.int64)
         for place, ends in enumerate(np.cumsum(self._parts, axis=1)):
             there = numbers == place
             found[there] = np.searchsorted(ends, drawn[there], side="right")
         return found
 
 
-def checked_prior(prior: npt.ArrayLike | None, count: int) -> Floats:
+def check_prior(prior: npt.ArrayLike | None, count: int) -> Floats:
     """Return a prior as shares that sum to 1; by default all alike."""
     if prior is None:
         return np.full(count, 1 / count)
@@ -109,15 +109,15 @@ def checked_prior(prior: npt.ArrayLike | None, count: int) -> Floats:
     return np.asarray(shares / shares.sum(), dtype=np.float64)
 
 
-def optimal_parts(distances: Floats, prior: Floats, epsilon: float) -> Pairs:
+def solve_mechanism(distances: Floats, prior: Floats, epsilon: float) -> Pairs:
     """Find the mechanism with the smallest expected distance, in whole parts; distances and epsilon have one unit."""
-    if len(distances) <= MOST_EXACT:
+    if len(distances) <= MAX_EXACT:
         pairs, used = _all_pairs(len(distances)), epsilon
     else:
-        pairs, used = spanner(distances, STRETCH), epsilon / STRETCH
+        pairs, used = greedy_spanner(distances, STRETCH), epsilon / STRETCH
     near = pairs[used * distances[tuple(pairs.T)] <= FAR]
-    solved = _solved(distances, prior, near, used) if len(near) else np.eye(len(distances))
-    return mixed_parts(solved, distances, epsilon)
+    solved = _solve_linear_program(distances, prior, near, used) if len(near) else np.eye(len(distances))
+    return mix_with_uniform(solved, distances, epsilon)
 
 
 def _all_pairs(count: int) -> Pairs:
@@ -125,7 +125,7 @@ def _all_pairs(count: int) -> Pairs:
     return np.column_stack([first, second])
 
 
-def spanner(distances: Floats, stretch: float) -> Pairs:
+def greedy_spanner(distances: Floats, stretch: float) -> Pairs:
     """Choose pairs, shortest first, such that the way over chosen ones is at most `stretch` times any distance."""
     count = len(distances)
     reach = np.where(np.eye(count, dtype=np.bool_), 0.0, np.inf)
@@ -142,7 +142,7 @@ def spanner(distances: Floats, stretch: float) -> Pairs:
     return np.array(chosen, dtype=np.int64)
 
 
-def _solved(distances: Floats, prior: Floats, pairs: Pairs, epsilon: float) -> Floats:
+def _solve_linear_program(distances: Floats, prior: Floats, pairs: Pairs, epsilon: float) -> Floats:
     """Solve the linear program of the smallest expected distance."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_array
@@ -175,7 +175,7 @@ def _solved(distances: Floats, prior: Floats, pairs: Pairs, epsilon: float) -> F
     return np.asarray(shares / shares.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def mixed_parts(matrix: Floats, distances: Floats, epsilon: float) -> Pairs:
+def mix_with_uniform(matrix: Floats, distances: Floats, epsilon: float) -> Pairs:
     """Mix a mechanism with a uniform choice, as little as is needed to keep every ratio in whole parts.
 
     Parts are what is drawn by, so no ratio is lost to rounding.

@@ -11,15 +11,15 @@ from sfumato.attacks.base import INFERENCE
 from sfumato.attacks.results import AttackResult
 from sfumato.places.cells import SECOND
 from sfumato.places.trajectories import Trajectories
-from sfumato.randomness import generator
-from sfumato.validation import is_number, require
+from sfumato.randomness import seeded_generator
+from sfumato.validation import is_finite_number, require
 
 Floats = npt.NDArray[np.float64]
 DAY = 86_400.0
 STARTS, ROUNDS = 10, 60
 TRIMMED = 0.05  # of the points in every round, which are errands
-LEAST_SPREAD = 25.0  # meters
-LEAST_HOURS = 1.0
+MIN_SPREAD = 25.0  # meters
+MIN_HOURS = 1.0
 FEWEST = 8  # points that a model is fitted to
 
 
@@ -41,7 +41,7 @@ class PeriodicMobility:
     hours: Floats
     weight: Floats
 
-    def chances(self, clock: Floats) -> Floats:
+    def probabilities(self, clock: Floats) -> Floats:
         """Return how likely each place is at hours of day, a row for every hour."""
         apart = np.abs(clock[:, None] - self.hour[None, :])
         apart = np.minimum(apart, 24 - apart)
@@ -61,7 +61,7 @@ class PeriodicMobility:
     def predict(self, clock: Floats) -> Floats:
         """Return where the person most likely is at hours of day: the middle of the place with the larger density."""
         peak = np.array([1 / np.sqrt(np.linalg.det(spread)) for spread in self.spread])
-        return np.asarray(self.middle[(self.chances(clock) * peak).argmax(axis=1)], dtype=np.float64)
+        return np.asarray(self.middle[(self.probabilities(clock) * peak).argmax(axis=1)], dtype=np.float64)
 
 
 def fit_periodic_mobility(places: Floats, clock: Floats, *, seed: int = 0) -> PeriodicMobility:
@@ -81,36 +81,36 @@ def fit_periodic_mobility(places: Floats, clock: Floats, *, seed: int = 0) -> Pe
        https://doi.org/10.1145/2020408.2020579
     """
     require(len(places) >= FEWEST, "fit_periodic_mobility", "places", f"at least {FEWEST} points", len(places))
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     best, most = None, -np.inf
     for _ in range(STARTS):
         share = np.zeros((len(places), 2))
         first, second = places[rng.permutation(len(places))[:2]]
         nearer = np.hypot(*(places - first).T) <= np.hypot(*(places - second).T)
         share[np.arange(len(places)), np.where(nearer, 0, 1)] = 1.0
-        model, likelihood = _fitted(places, clock, share)
+        model, likelihood = _fit_once(places, clock, share)
         if likelihood > most:
             best, most = model, likelihood
     assert best is not None  # noqa: S101 - there was a start
     return best
 
 
-def _fitted(places: Floats, clock: Floats, share: Floats) -> tuple[PeriodicMobility, float]:
+def _fit_once(places: Floats, clock: Floats, share: Floats) -> tuple[PeriodicMobility, float]:
     kept = np.ones(len(places), dtype=np.bool_)
-    model, likelihood = _maximized(places, clock, share), -np.inf
+    model, likelihood = _maximization_step(places, clock, share), -np.inf
     for _ in range(ROUNDS):
-        joint = model.densities(places) * model.chances(clock) + np.finfo(np.float64).tiny
+        joint = model.densities(places) * model.probabilities(clock) + np.finfo(np.float64).tiny
         fit = np.log(joint.sum(axis=1))
         kept = fit >= np.quantile(fit, TRIMMED)
         before, likelihood = likelihood, float(fit[kept].sum())
         if likelihood - before < 1e-6 * abs(likelihood):
             break
         share = joint / joint.sum(axis=1, keepdims=True)
-        model = _maximized(places[kept], clock[kept], share[kept])
+        model = _maximization_step(places[kept], clock[kept], share[kept])
     return model, likelihood
 
 
-def _maximized(places: Floats, clock: Floats, share: Floats) -> PeriodicMobility:
+def _maximization_step(places: Floats, clock: Floats, share: Floats) -> PeriodicMobility:
     """Return the model that fits points best, given how much each belongs to which place."""
     total = np.maximum(share.sum(axis=0), 1e-9)
     middle = (share.T @ places) / total[:, None]
@@ -120,12 +120,12 @@ def _maximized(places: Floats, clock: Floats, share: Floats) -> PeriodicMobility
     length = np.clip(np.hypot(sine, cosine), 1e-6, 1 - 1e-9)
     for number in range(2):
         away = places - middle[number]
-        spread[number] = (away * share[:, [number]]).T @ away / total[number] + np.eye(2) * LEAST_SPREAD**2
+        spread[number] = (away * share[:, [number]]).T @ away / total[number] + np.eye(2) * MIN_SPREAD**2
     return PeriodicMobility(
         middle=middle,
         spread=spread,
         hour=np.arctan2(sine, cosine) / (2 * np.pi) * 24 % 24,
-        hours=np.maximum(np.sqrt(-2 * np.log(length)) * 24 / (2 * np.pi), LEAST_HOURS),
+        hours=np.maximum(np.sqrt(-2 * np.log(length)) * 24 / (2 * np.pi), MIN_HOURS),
         weight=total / total.sum(),
     )
 
@@ -141,13 +141,13 @@ def predict_periodic(ways: Trajectories, *, meters: float = 500.0) -> AttackResu
     ways : the trajectories.
     meters : how near a prediction must be.
     """
-    require(is_number(meters) and meters > 0, "predict_periodic", "meters", "a number above 0", meters)
+    require(is_finite_number(meters) and meters > 0, "predict_periodic", "meters", "a number above 0", meters)
     points = ways.points
     x, y = ways.area.to_plane(points.longitudes, points.latitudes)
     clock = points.times / SECOND % DAY / 3600
     right = guessed = tried = 0
-    for person in np.unique(points.owner):
-        own = np.flatnonzero(points.person == person)
+    for person in np.unique(points.individual_of):
+        own = np.flatnonzero(points.individual == person)
         half = len(own) // 2
         if half < FEWEST:
             continue

@@ -13,58 +13,60 @@ from sfumato.places.interpolating import Places, mean_distances
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 GROWTH = 1.5
-MOST_ROUNDS = 60
-OUT = -1
+MAX_ROUNDS = 60
+TRASH = -1
 
 
-class Distances(Protocol):
+class TrajectoryDistances(Protocol):
     """How far ways are from each other."""
 
     @property
-    def widest(self) -> float:
+    def max_radius(self) -> float:
         """A radius beyond which no other way comes in."""
 
     @property
-    def outermost(self) -> int:
+    def first_pivot(self) -> int:
         """The way that is tried as a pivot first."""
 
-    def far_from(self, pivot: int) -> Floats:
+    def distances_to(self, pivot: int) -> Floats:
         """Return how far every way is from one."""
 
 
 @dataclass(frozen=True, eq=False)
-class MeanDistances:
+class MeanEuclideanDistances:
     """How far ways are from each other on average, at the same moments."""
 
     places: Places
-    widest: float = np.inf
+    max_radius: float = np.inf
 
     @property
-    def outermost(self) -> int:
+    def first_pivot(self) -> int:
         """The way that is farthest from the mean of all."""
         return int(np.argmax(mean_distances(self.places, self.places.mean(axis=0))))
 
-    def far_from(self, pivot: int) -> Floats:
+    def distances_to(self, pivot: int) -> Floats:
         """Return the mean distance of every way from one."""
         return mean_distances(self.places, self.places[pivot])
 
 
-def cluster_most(
-    distances: Distances, owner: Integers, k: int, *, radius: float, trash: float
+def cluster_with_trash_limit(
+    distances: TrajectoryDistances, owner: Integers, k: int, *, radius: float, trash: float
 ) -> tuple[Integers, Integers]:
     """Put ways into clusters as `clustered` does, with a larger radius while more than a share `trash` is left out."""
-    label, pivots = np.full(len(owner), OUT, dtype=np.int64), np.empty(0, dtype=np.int64)
+    label, pivots = np.full(len(owner), TRASH, dtype=np.int64), np.empty(0, dtype=np.int64)
     if len(np.unique(owner)) < k:
         return label, pivots
-    for _ in range(MOST_ROUNDS):
-        label, pivots = clustered(distances, owner, k, radius)
-        if (label == OUT).sum() <= trash * len(owner) or radius >= distances.widest:
+    for _ in range(MAX_ROUNDS):
+        label, pivots = cluster_around_pivots(distances, owner, k, radius)
+        if (label == TRASH).sum() <= trash * len(owner) or radius >= distances.max_radius:
             break
         radius *= GROWTH
     return label, pivots
 
 
-def clustered(distances: Distances, owner: Integers, k: int, radius: float) -> tuple[Integers, Integers]:
+def cluster_around_pivots(
+    distances: TrajectoryDistances, owner: Integers, k: int, radius: float
+) -> tuple[Integers, Integers]:
     """Choose pivots far from each other, give each its k - 1 nearest persons, and the rest to the nearest pivot.
 
     No cluster holds two ways of one person: the number of its ways is that of its persons. A way whose nearest cluster
@@ -81,36 +83,36 @@ def clustered(distances: Distances, owner: Integers, k: int, radius: float) -> t
     -------
     The cluster of every way, -1 for ways that are left out, and the pivot of every cluster.
     """
-    label = np.full(len(owner), OUT, dtype=np.int64)
-    nearest, nearest_pivot = np.full(len(owner), np.inf), np.full(len(owner), OUT, dtype=np.int64)
+    label = np.full(len(owner), TRASH, dtype=np.int64)
+    nearest, nearest_pivot = np.full(len(owner), np.inf), np.full(len(owner), TRASH, dtype=np.int64)
     open_ones = np.ones(len(owner), dtype=np.bool_)
-    pivot, pivots = distances.outermost, list[int]()
+    pivot, pivots = distances.first_pivot, list[int]()
     while True:
-        far = distances.far_from(pivot)
-        members = _nearest_persons(np.where(label == OUT, far, np.inf), owner, pivot, k, radius)
+        far = distances.distances_to(pivot)
+        members = _nearest_individuals(np.where(label == TRASH, far, np.inf), owner, pivot, k, radius)
         if members is not None:
             label[members] = len(pivots)
             closer = far < nearest
             nearest[closer], nearest_pivot[closer] = far[closer], len(pivots)
             pivots.append(pivot)
         open_ones[pivot] = False
-        candidates = np.flatnonzero(open_ones & (label == OUT))
-        if not len(candidates) or len(np.unique(owner[label == OUT])) < k:
+        candidates = np.flatnonzero(open_ones & (label == TRASH))
+        if not len(candidates) or len(np.unique(owner[label == TRASH])) < k:
             break
         pivot = int(candidates[np.argmax(nearest[candidates])])
     _join(label, owner, np.where(nearest <= radius, nearest, np.inf), nearest_pivot)
     if len(np.unique(owner)) < len(owner):
-        while (label == OUT).any() and _join(label, owner, *_nearest_open(distances, label, owner, pivots, radius)):
+        while (label == TRASH).any() and _join(label, owner, *_nearest_open(distances, label, owner, pivots, radius)):
             pass
     return label, np.array(pivots, dtype=np.int64)
 
 
 def _join(label: Integers, owner: Integers, near: Floats, cluster: Integers) -> int:
     """Let ways that are out join their clusters, of a person only the nearest one; return how many do."""
-    joining = np.flatnonzero((label == OUT) & np.isfinite(near))
+    joining = np.flatnonzero((label == TRASH) & np.isfinite(near))
     joining = joining[np.argsort(near[joining], kind="stable")]
     persons = int(owner.max()) + 1
-    held = label[label != OUT] * persons + owner[label != OUT]
+    held = label[label != TRASH] * persons + owner[label != TRASH]
     wanted = cluster[joining] * persons + owner[joining]
     first = np.zeros(len(joining), dtype=np.bool_)
     first[np.unique(wanted, return_index=True)[1]] = True
@@ -120,18 +122,18 @@ def _join(label: Integers, owner: Integers, near: Floats, cluster: Integers) -> 
 
 
 def _nearest_open(
-    distances: Distances, label: Integers, owner: Integers, pivots: list[int], radius: float
+    distances: TrajectoryDistances, label: Integers, owner: Integers, pivots: list[int], radius: float
 ) -> tuple[Floats, Integers]:
     """Return the nearest cluster within a radius without a way of the same person, and how far its pivot is."""
-    nearest, cluster = np.full(len(owner), np.inf), np.full(len(owner), OUT, dtype=np.int64)
+    nearest, cluster = np.full(len(owner), np.inf), np.full(len(owner), TRASH, dtype=np.int64)
     for number, pivot in enumerate(pivots):
-        far = distances.far_from(pivot)
-        closer = (label == OUT) & (far <= radius) & (far < nearest) & ~np.isin(owner, owner[label == number])
+        far = distances.distances_to(pivot)
+        closer = (label == TRASH) & (far <= radius) & (far < nearest) & ~np.isin(owner, owner[label == number])
         nearest[closer], cluster[closer] = far[closer], number
     return nearest, cluster
 
 
-def _nearest_persons(far: Floats, owner: Integers, pivot: int, k: int, radius: float) -> Integers | None:
+def _nearest_individuals(far: Floats, owner: Integers, pivot: int, k: int, radius: float) -> Integers | None:
     """Return a pivot and the nearest ways of k - 1 other persons within a radius, if there are so many."""
     order = np.argsort(far, kind="stable")
     order = order[far[order] <= radius]

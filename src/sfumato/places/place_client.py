@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.collecting.client_state import locked
-from sfumato.collecting.local_mechanism import exact_decimal
+from sfumato.collecting.client_state import lock_state_file
+from sfumato.collecting.local_mechanism import exact_fraction
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
-from sfumato.neighbors import PLACES, loss
-from sfumato.places.columns import MOST_LATITUDE, MOST_LONGITUDE
+from sfumato.neighbors import PLACES, describe_epsilon
+from sfumato.places.columns import MAX_LATITUDE, MAX_LONGITUDE
 from sfumato.places.earth import Floats
 from sfumato.places.planar_laplace import PlanarLaplace
 from sfumato.table.atomic import atomic_path
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 FORMAT = "sfumato places of one person, format 1"
 UNIT = "meter"
 
 
-class PlaceClient:
+class LocationClient:
     """Report the places of one person with noise, until the budget is spent.
 
     Every call sends a report and spends, whatever is given: silence would disclose that a place is unusual. Places
@@ -45,7 +45,7 @@ class PlaceClient:
     --------
     >>> from sfumato.places.earth import Area
     >>> area = Area(west=13, south=52.3, east=13.8, north=52.7)
-    >>> client = PlaceClient(PlanarLaplace(epsilon=0.007, area=area), budget=0.01)
+    >>> client = LocationClient(PlanarLaplace(epsilon=0.007, area=area), budget=0.01)
     >>> report = client.report(13.4, 52.5)
     >>> round(client.left, 4)
     0.003
@@ -55,9 +55,9 @@ class PlaceClient:
         require(isinstance(mechanism, PlanarLaplace), self, "mechanism", "a PlanarLaplace", type(mechanism).__name__)
         if mechanism.area is None:
             raise InvalidParameterError(
-                "PlaceClient needs a mechanism with a public area; give area= to PlanarLaplace."
+                "LocationClient needs a mechanism with a public area; give area= to PlanarLaplace."
             )
-        require(is_number(budget) and budget > 0, self, "budget", "a number above 0", budget)
+        require(is_finite_number(budget) and budget > 0, self, "budget", "a number above 0", budget)
         self.mechanism, self.budget = mechanism, budget
         self._file = None if state is None else Path(state)
         self._spent = Fraction(0)
@@ -69,27 +69,27 @@ class PlaceClient:
         return float(self._refresh())
 
     @property
-    def left(self) -> float:
+    def remaining(self) -> float:
         """The epsilon per meter that is left."""
-        return float(exact_decimal(self.budget) - self._refresh())
+        return float(exact_fraction(self.budget) - self._refresh())
 
     def report(self, longitude: float, latitude: float) -> tuple[float, float]:
         """Return a noisy place instead of the true one."""
         at = self._place(longitude, latitude)
-        with nullcontext() if self._file is None else locked(self._file):
-            cost = self._refresh() + exact_decimal(self.mechanism.epsilon)
-            if cost > exact_decimal(self.budget):
+        with nullcontext() if self._file is None else lock_state_file(self._file):
+            cost = self._refresh() + exact_fraction(self.mechanism.epsilon)
+            if cost > exact_fraction(self.budget):
                 raise InfeasibleError(
                     f"Another report would cost {float(cost):.4g} per meter, above the budget of {self.budget:g}; "
                     "nothing was sent."
                 )
             self._write(cost)
             self._spent = cost
-        moved = self.mechanism.moved(*at)[0]
+        moved = self.mechanism.perturb_degrees(*at)[0]
         return float(moved[0]), float(moved[1])
 
     def __repr__(self) -> str:
-        return f"PlaceClient({loss(f'{self.spent:.4g} of {self.budget:g} per meter spent', PLACES)})"
+        return f"LocationClient({describe_epsilon(f'{self.spent:.4g} of {self.budget:g} per meter spent', PLACES)})"
 
     def _place(self, longitude: object, latitude: object) -> tuple[Floats, Floats]:
         """Return degrees; what is no place stands for the middle of the area."""
@@ -100,15 +100,15 @@ class PlaceClient:
             east, north = map(float, given)
         except (TypeError, ValueError, OverflowError):
             east, north = nan, nan
-        known = isfinite(east) and isfinite(north) and abs(east) <= MOST_LONGITUDE and abs(north) <= MOST_LATITUDE
+        known = isfinite(east) and isfinite(north) and abs(east) <= MAX_LONGITUDE and abs(north) <= MAX_LATITUDE
         if not known:
-            east, north = (area.west + area.east) / 2, area.middle
+            east, north = (area.west + area.east) / 2, area.reference_latitude
         return np.array([east]), np.array([north])
 
     def _write(self, spent: Fraction) -> None:
         if self._file is None:
             return
-        content = {"format": FORMAT, "unit": UNIT, "budget": str(exact_decimal(self.budget)), "spent": str(spent)}
+        content = {"format": FORMAT, "unit": UNIT, "budget": str(exact_fraction(self.budget)), "spent": str(spent)}
         with atomic_path(self._file) as temporary:
             temporary.touch(mode=0o600)
             temporary.write_text(json.dumps(content), encoding="ascii")
@@ -125,6 +125,6 @@ class PlaceClient:
             good = False
         if not good:
             raise ReadError(f"{self._file} is no state of a client of places; without it nobody knows what was spent.")
-        if budget != exact_decimal(self.budget):
+        if budget != exact_fraction(self.budget):
             raise InvalidParameterError(f"{self._file} was begun with another budget; give the same.")
         return self._spent

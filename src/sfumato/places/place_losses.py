@@ -8,7 +8,7 @@ from sfumato.places.merge_places import JOINED
 from sfumato.places.trajectories import Points
 
 
-def place_losses(before: Points, after: Points) -> dict[str, float]:
+def place_metrics(before: Points, after: Points) -> dict[str, float]:
     """Return how many points and different places are left, and for how many places a published one stands.
 
     Nothing is returned for ways whose places have no names.

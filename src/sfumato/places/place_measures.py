@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.places.jensen_shannon import jensen_shannon
+from sfumato.places.jensen_shannon import jensen_shannon_divergence
 from sfumato.places.merge_places import JOINED
-from sfumato.places.next_places import most_frequent_next, steps_of
+from sfumato.places.next_places import most_frequent_successor, transitions
 from sfumato.places.trajectories import Points
 
 if TYPE_CHECKING:
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
-def measure_names(before: Points, after: Points) -> dict[str, float]:
+def compare_place_names(before: Points, after: Points) -> dict[str, float]:
     """Compare places by their names; of a merged place every one that it was made of counts alike."""
     from scipy.sparse import csr_array
 
     if before.places is None or after.places is None:
         return {}
-    spread = _members(before.names, after.names)
+    spread = _member_shares(before.names, after.names)
     places = spread.shape[1]
     shares = np.bincount(before.places, minlength=places) / len(before)
     counted = np.bincount(after.places, minlength=len(after.names)) / len(after)
-    trips = _trips(before, places), _trips(after, len(after.names))
+    trips = _trip_shares(before, places), _trip_shares(after, len(after.names))
     after_trips = csr_array(spread.T @ trips[1] @ spread)
     return {
-        "density-divergence": jensen_shannon(shares, counted @ spread),
-        "origin-destination-divergence": _divergence(trips[0], after_trips),
-        "next-place-kept": _next_place_kept(before, after, spread),
+        "density-divergence": jensen_shannon_divergence(shares, counted @ spread),
+        "origin-destination-divergence": _sparse_divergence(trips[0], after_trips),
+        "next-place-kept": _next_place_name_accuracy(before, after, spread),
     }
 
 
-def _members(names: tuple[str, ...], merged: tuple[str, ...]) -> csr_array:
+def _member_shares(names: tuple[str, ...], merged: tuple[str, ...]) -> csr_array:
     """Return for every published place the shares of the places in it: the original ones, and others behind."""
     from scipy.sparse import csr_array
 
@@ -51,16 +51,16 @@ def _members(names: tuple[str, ...], merged: tuple[str, ...]) -> csr_array:
     return csr_array((shares, (rows, columns)), shape=(len(merged), len(number)))
 
 
-def _trips(points: Points, names: int) -> csr_array:
+def _trip_shares(points: Points, names: int) -> csr_array:
     """Return the share of ways from every first to every last place."""
     from scipy.sparse import csr_array
 
     assert points.places is not None  # noqa: S101 - the caller looked
     ends = points.places[points.offsets[:-1]], points.places[points.offsets[1:] - 1]
-    return csr_array((np.full(points.ways, 1 / points.ways), ends), shape=(names, names))
+    return csr_array((np.full(points.n_trajectories, 1 / points.n_trajectories), ends), shape=(names, names))
 
 
-def _divergence(before: csr_array, after: csr_array) -> float:
+def _sparse_divergence(before: csr_array, after: csr_array) -> float:
     """Return the Jensen-Shannon divergence of two sparse distributions of the same shape."""
     keys, shares = [], []
     for each in (before.tocoo(), after.tocoo()):
@@ -74,10 +74,10 @@ def _divergence(before: csr_array, after: csr_array) -> float:
         np.bincount(side, weights=share, minlength=size).astype(np.float64)
         for side, share in zip(sides, shares, strict=True)
     )
-    return jensen_shannon(before_shares, after_shares)
+    return jensen_shannon_divergence(before_shares, after_shares)
 
 
-def _next_place_kept(before: Points, after: Points, spread: csr_array) -> float:
+def _next_place_name_accuracy(before: Points, after: Points, spread: csr_array) -> float:
     """Return how much of the accuracy is left with which the next place is foretold, tested on the original.
 
     Somebody at a place is taken to be at the published one that it is most in; of what follows there, every place that
@@ -85,11 +85,13 @@ def _next_place_kept(before: Points, after: Points, spread: csr_array) -> float:
     """
     assert before.places is not None  # noqa: S101 - the caller looked
     assert after.places is not None  # noqa: S101 - the caller looked
-    start, end = steps_of(before.places, before.offsets)
+    start, end = transitions(before.places, before.offsets)
     if not len(start):
         return 1.0
     learned = [
-        most_frequent_next(np.asarray(each.places), each.offsets, len(each.names), np.ones(each.ways, dtype=np.int64))
+        most_frequent_successor(
+            np.asarray(each.places), each.offsets, len(each.names), np.ones(each.n_trajectories, dtype=np.int64)
+        )
         for each in (before, after)
     ]
     right = float((learned[0][start] == end).sum())

@@ -9,20 +9,20 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.sequence_labels import sequence_labels
+from sfumato.coding.sequence_labels import label_sequences
 from sfumato.exceptions import SchemaError
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.places.required import places_of, points_of
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.places.required import require_places, require_points
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PlaceOwners(KindPromise[Trajectories]):
+class PartialKnowledge(Model[Trajectories]):
     """Require that the visits at an owner's places tell no other place for more than a share of persons [1]_.
 
     Each owner knows all visits to her places, in order and completely. Among the persons with the same visits there, no
@@ -50,8 +50,8 @@ class PlaceOwners(KindPromise[Trajectories]):
     reference = "Terrovitis, Mamoulis 2008, https://doi.org/10.1109/MDM.2008.29"
     bound = "max"
     stricter: ClassVar = {"share": "smaller"}
-    counted = "places told by the visits at an owner's places"
-    words = ModelWords(
+    unit = "places told by the visits at an owner's places"
+    words = ModelDescription(
         title="protection from owners of places",
         level="largest share of the persons with the same visits at an owner's places who went to one other place",
         promise="Of the persons with the same visits at the places of an owner, at most a share of {share} went to any "
@@ -69,30 +69,32 @@ class PlaceOwners(KindPromise[Trajectories]):
         told = 'a list of places for every owner, such as [["mall", "park"], ["school"]]'
         require(good and bool(self.owners), self, "owners", told, self.owners)
         object.__setattr__(self, "owners", tuple(tuple(each) for each in self.owners))
-        require(is_number(self.share) and 0 <= self.share <= 1, self, "share", "a number from 0 to 1", self.share)
+        require(
+            is_finite_number(self.share) and 0 <= self.share <= 1, self, "share", "a number from 0 to 1", self.share
+        )
 
     @property
     def limit(self) -> float:
         """The largest share that is allowed."""
         return self.share
 
-    def judge(self, published: Trajectories) -> KindVerdict:
+    def evaluate(self, published: Trajectories) -> Verdict:
         """Count, for every owner, who of those with the same visits went to each other place."""
-        points = points_of(published, self.name)
+        points = require_points(published, self.name)
         if points.timed:
             raise SchemaError(
                 "The ways tell moments, which owners know as well; publish ways with order= in their place."
             )
         level, broken = 0.0, 0
-        for owned in self.owned(points):
-            seen = SameVisits.of(points, owned)
+        for owned in self.known_places(points):
+            seen = ProjectionClasses.from_points(points, owned)
             shares = seen.visitors / seen.persons[:, None]
             level, broken = max(level, float(shares.max())), broken + int((shares > self.share).sum())
-        return KindVerdict(self, level, broken)
+        return Verdict(self, level, broken)
 
-    def owned(self, points: Points) -> list[Flags]:
+    def known_places(self, points: Points) -> list[Flags]:
         """Return which places every owner has; one without any that is visited is refused, for a name may be wrong."""
-        places_of(points)
+        require_places(points)
         found = [np.isin(np.array(points.names, dtype=object), np.array(each, dtype=object)) for each in self.owners]
         for number, flags in enumerate(found, start=1):
             if not flags.any():
@@ -105,7 +107,7 @@ def _are_names(given: object) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class SameVisits:
+class ProjectionClasses:
     """Persons with the same visits at the places of an owner.
 
     Parameters
@@ -115,23 +117,23 @@ class SameVisits:
     visitors : by crowd and place, how many of them went there; none for the places of the owner herself.
     """
 
-    crowd: Integers
+    label: Integers
     persons: Integers
     visitors: Integers
 
     @classmethod
-    def of(cls, points: Points, owned: Flags) -> SameVisits:
+    def from_points(cls, points: Points, owned: Flags) -> ProjectionClasses:
         """Find the crowds of all persons, who are numbered in the order of their numbers in the ways."""
         places, owner = _places_and_persons(points)
-        crowd = visits_at(points, owned[places])
+        crowd = project_visits(points, owned[places])
         visitors = np.zeros((int(crowd.max()) + 1, len(owned)), dtype=np.int64)
-        visit = np.unique(owner[points.way] * len(owned) + places)
+        visit = np.unique(owner[points.trajectory] * len(owned) + places)
         np.add.at(visitors, (crowd[visit // len(owned)], visit % len(owned)), 1)
         visitors[:, owned] = 0
         return cls(crowd, np.bincount(crowd), visitors)
 
 
-def visits_at(points: Points, seen: Flags, others: Flags | None = None) -> Integers:
+def project_visits(points: Points, seen: Flags, others: Flags | None = None) -> Integers:
     """Give the same number to persons with the same seen points, in order within each of their ways.
 
     With `others`, which says of the same points which are seen in another case, persons of that case are numbered
@@ -140,15 +142,15 @@ def visits_at(points: Points, seen: Flags, others: Flags | None = None) -> Integ
     places, owner = _places_and_persons(points)
     cases = [seen] if others is None else [seen, others]
     shown = np.concatenate([places[each] for each in cases])
-    lengths = np.concatenate([np.bincount(points.way[each], minlength=points.ways) for each in cases])
-    label = sequence_labels(shown, np.append(0, np.cumsum(lengths)))
-    person = np.concatenate([owner + number * points.persons for number in range(len(cases))])
+    lengths = np.concatenate([np.bincount(points.trajectory[each], minlength=points.n_trajectories) for each in cases])
+    label = label_sequences(shown, np.append(0, np.cumsum(lengths)))
+    person = np.concatenate([owner + number * points.n_individuals for number in range(len(cases))])
     there = np.flatnonzero(lengths)
     there = there[np.lexsort((label[there], person[there]))]
-    many = np.bincount(person[there], minlength=len(cases) * points.persons)
-    return sequence_labels(label[there], np.append(0, np.cumsum(many)))
+    many = np.bincount(person[there], minlength=len(cases) * points.n_individuals)
+    return label_sequences(label[there], np.append(0, np.cumsum(many)))
 
 
 def _places_and_persons(points: Points) -> tuple[Integers, Integers]:
     assert points.places is not None  # noqa: S101 - the caller looked
-    return points.places, np.unique(points.owner, return_inverse=True)[1].ravel().astype(np.int64)
+    return points.places, np.unique(points.individual_of, return_inverse=True)[1].ravel().astype(np.int64)

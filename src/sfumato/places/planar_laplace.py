@@ -12,20 +12,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.keystream import Keystream
+from sfumato.coding.keystream import ChaCha20Random
 from sfumato.exceptions import InvalidParameterError
 from sfumato.places.discrete_laplace import DiscreteLaplace
-from sfumato.places.earth import RADIUS, Area, Floats, haversine
-from sfumato.places.optimal_noise import checked_prior
-from sfumato.places.positions import any_positions_of, degrees_of, position_columns
-from sfumato.places.rounding import decimals_of
-from sfumato.places.spherical_laplace import LEAST as LEAST_PLANAR
+from sfumato.places.earth import EARTH_RADIUS, Area, Floats, haversine
+from sfumato.places.optimal_noise import check_prior
+from sfumato.places.positions import any_positions_of, parse_degrees, position_columns
+from sfumato.places.rounding import decimals_for_step
+from sfumato.places.spherical_laplace import MIN_EPSILON as LEAST_PLANAR
 from sfumato.places.spherical_laplace import SphericalLaplace
-from sfumato.places.tangent_plane import TangentPlane, half_turns
-from sfumato.randomness import Stream, repeatable_secret
-from sfumato.table.frames import Frame, SameKind, to_arrow
-from sfumato.threads import in_threads
-from sfumato.validation import is_number, require
+from sfumato.places.tangent_plane import TangentPlane, wrap_longitudes
+from sfumato.randomness import KeyedRandom, secret_from_seed
+from sfumato.table.frames import Frame, SameBackend, to_arrow
+from sfumato.threads import map_in_threads
+from sfumato.validation import is_finite_number, require
 
 Mechanism: TypeAlias = Literal["exact", "planar"]
 Places: TypeAlias = "Frame | Sequence[tuple[float, float]] | Floats"
@@ -80,19 +80,19 @@ class PlanarLaplace:
     area: Area | None = None
 
     def __post_init__(self) -> None:
-        require(is_number(self.epsilon) and self.epsilon > 0, self, "epsilon", "a number above 0", self.epsilon)
+        require(is_finite_number(self.epsilon) and self.epsilon > 0, self, "epsilon", "a number above 0", self.epsilon)
         require(self.area is None or isinstance(self.area, Area), self, "area", "an sf.places.Area", self.area)
         if self.mechanism is None:
             object.__setattr__(self, "mechanism", "planar" if self.area is None else "exact")
         require(self.mechanism in {"exact", "planar"}, self, "mechanism", '"exact" or "planar"', self.mechanism)
-        good = is_number(self.step) and self.step >= FINEST
+        good = is_finite_number(self.step) and self.step >= FINEST
         require(good, self, "step", f"a number of meters of at least {FINEST}", self.step)
         planar = self.mechanism == "planar"
         least, most = max(LEAST / self.step, LEAST_PLANAR if planar else 0.0), MOST / self.step
         asked = f"from {least:.2g} to {most:.2g} for steps of {self.step:g} m (more hides nobody)"
         require(least <= self.epsilon <= most, self, "epsilon", asked, self.epsilon)
         if planar:
-            _ = self._sphere.used  # refuses steps that are too small
+            _ = self._sphere.epsilon_used  # refuses steps that are too small
         elif self.area is None:
             raise InvalidParameterError(
                 "Exact noise needs a public area, which fixes its plane; declare one, or use planar noise."
@@ -105,7 +105,7 @@ class PlanarLaplace:
 
     def quantile(self, share: float) -> float:
         """Return the distance, in meters, that this share of places is moved at most; in an area after clamping."""
-        require(is_number(share) and 0 <= share < 1, self, "share", "a share from 0 to less than 1", share)
+        require(is_finite_number(share) and 0 <= share < 1, self, "share", "a share from 0 to less than 1", share)
         return self._sphere.quantile(share) if self.area is None else float(np.quantile(self._distances, share))
 
     @property
@@ -120,7 +120,7 @@ class PlanarLaplace:
             found.append("Planar noise is computed with floating-point numbers; only exact noise is proven bit by bit.")
         return tuple(found)
 
-    def perturb(self, places: Places) -> SameKind:
+    def perturb(self, places: Places) -> SameBackend:
         """Move places, wherever they are; rows without a place, or with degrees that no place has, are refused.
 
         Parameters
@@ -129,22 +129,22 @@ class PlanarLaplace:
             replaced, or an array with a row of longitude and latitude for every place.
         """
         if isinstance(places, np.ndarray | list | tuple):
-            return self.moved(*degrees_of(places))
+            return self.perturb_degrees(*parse_degrees(places))
         table, kind = to_arrow(cast("Frame", places))
-        for name, side in zip(position_columns(table), self.moved(*any_positions_of(table)).T, strict=True):
+        for name, side in zip(position_columns(table), self.perturb_degrees(*any_positions_of(table)).T, strict=True):
             table = table.set_column(table.column_names.index(name), name, pa.array(side))
         return kind.restore(table)
 
-    def moved(self, longitudes: Floats, latitudes: Floats) -> Floats:
+    def perturb_degrees(self, longitudes: Floats, latitudes: Floats) -> Floats:
         """Return a row of degrees for every place, with noise; those that leave the area are moved to its rim."""
         found = np.empty((len(longitudes), 2))
-        stream = Keystream(NUMBERS * len(longitudes))
+        stream = ChaCha20Random(NUMBERS * len(longitudes))
 
         def move(start: int) -> None:
             part = slice(start, start + AT_ONCE)
             found[part] = self._noisy(longitudes[part], latitudes[part], stream)
 
-        for _ in in_threads(move, range(0, len(longitudes), AT_ONCE), len(longitudes)):
+        for _ in map_in_threads(move, range(0, len(longitudes), AT_ONCE), len(longitudes)):
             pass
         return found
 
@@ -159,10 +159,10 @@ class PlanarLaplace:
         places : public places, a row of longitude and latitude for each.
         prior : how likely somebody is at each of them; by default all alike.
         """
-        x, y = degrees_of(moved)
-        at_x, at_y = degrees_of(places)
+        x, y = parse_degrees(moved)
+        at_x, at_y = parse_degrees(places)
         require(len(at_x) > 0, self, "places", "at least one place", len(at_x))
-        share = checked_prior(prior, len(at_x))
+        share = check_prior(prior, len(at_x))
         apart = haversine(at_x[:, None], at_y[:, None], at_x[None, :], at_y[None, :])
         chosen = np.empty(len(x), dtype=np.int64)
         for start in range(0, len(x), REMAPPED):
@@ -172,7 +172,7 @@ class PlanarLaplace:
             chosen[part] = (likely @ apart).argmin(axis=1)
         return np.column_stack([at_x[chosen], at_y[chosen]])
 
-    def noisy_steps(self, x: Floats, y: Floats, stream: Stream) -> tuple[Floats, Floats]:
+    def noisy_steps(self, x: Floats, y: Floats, stream: KeyedRandom) -> tuple[Floats, Floats]:
         """Return places of the plane with exact noise, in whole steps of the grid."""
         noise = DiscreteLaplace(self._axis_epsilon)
         drawn = noise.draw(2 * len(x), stream).astype(np.float64)  # far fewer steps than a float can count
@@ -181,12 +181,12 @@ class PlanarLaplace:
     @property
     def decimals(self) -> int:
         """The decimals of degrees that results are rounded to: enough to tell the points of the grid apart."""
-        return decimals_of(self.step / (radians(1.0) * RADIUS))
+        return decimals_for_step(self.step / (radians(1.0) * EARTH_RADIUS))
 
-    def _noisy(self, longitudes: Floats, latitudes: Floats, stream: Stream) -> Floats:
+    def _noisy(self, longitudes: Floats, latitudes: Floats, stream: KeyedRandom) -> Floats:
         """Return a row of degrees for every place, with noise, clamped to the area and rounded."""
         if self.mechanism == "planar" or self.area is None:
-            east, north = self._sphere.moved(longitudes, latitudes, stream)
+            east, north = self._sphere.perturb(longitudes, latitudes, stream)
         else:
             plane = TangentPlane.of(self.area)
             steps = self.noisy_steps(*plane.to_plane(longitudes, latitudes), stream)
@@ -196,9 +196,9 @@ class PlanarLaplace:
     def _clamped(self, longitudes: Floats, latitudes: Floats) -> tuple[Floats, Floats]:
         """Return degrees as they are published: rounded, and moved into the area if there is one."""
         if self.area is None:
-            return np.round(half_turns(longitudes), self.decimals), np.round(latitudes, self.decimals)
+            return np.round(wrap_longitudes(longitudes), self.decimals), np.round(latitudes, self.decimals)
         area, middle = self.area, (self.area.west + self.area.east) / 2
-        near = np.round(middle + half_turns(longitudes - middle), self.decimals)
+        near = np.round(middle + wrap_longitudes(longitudes - middle), self.decimals)
         return near.clip(area.west, area.east), np.round(latitudes, self.decimals).clip(area.south, area.north)
 
     @property
@@ -217,5 +217,5 @@ class PlanarLaplace:
         area, at = self.area, np.arange(1, SAMPLED + 1)
         longitudes = area.west + (area.east - area.west) * (at / PLASTIC % 1.0)
         latitudes = area.south + (area.north - area.south) * (at / PLASTIC**2 % 1.0)
-        moved = self._noisy(longitudes, latitudes, Stream(repeatable_secret(0), "distances of noise"))
+        moved = self._noisy(longitudes, latitudes, KeyedRandom(secret_from_seed(0), "distances of noise"))
         return haversine(longitudes, latitudes, moved[:, 0], moved[:, 1])

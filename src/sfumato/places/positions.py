@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.places.columns import NAMES, refuse_strange_degrees
+from sfumato.places.columns import NAMES, check_degrees
 from sfumato.places.earth import Floats
 
 
@@ -21,9 +21,9 @@ def position_columns(table: pa.Table) -> tuple[str, str]:
     return longitude, latitude
 
 
-def positions_of(table: pa.Table) -> tuple[Floats, Floats]:
+def parse_positions(table: pa.Table) -> tuple[Floats, Floats]:
     """Return longitudes and latitudes of persons; refuse what is missing, no number or an unknown place."""
-    return known_positions(np.column_stack(any_positions_of(table)))
+    return check_positions(np.column_stack(any_positions_of(table)))
 
 
 def any_positions_of(table: pa.Table) -> tuple[Floats, Floats]:
@@ -32,21 +32,21 @@ def any_positions_of(table: pa.Table) -> tuple[Floats, Floats]:
     if not table.num_rows:
         raise SchemaError("The table of places has no rows; there is nothing to publish.")
     longitude, latitude = (_column(table, name) for name in names)
-    return degrees_of(np.column_stack([longitude, latitude]))
+    return parse_degrees(np.column_stack([longitude, latitude]))
 
 
-def paired_positions(longitudes: Any, latitudes: Any) -> tuple[Floats, Floats]:
+def pair_positions(longitudes: Any, latitudes: Any) -> tuple[Floats, Floats]:
     """Return longitudes and latitudes of persons that are given apart."""
     if len(longitudes) != len(latitudes):
         raise SchemaError(
             f"There are {len(longitudes):,} longitudes and {len(latitudes):,} latitudes; give a pair each."
         )
-    return known_positions(np.column_stack([longitudes, latitudes]))
+    return check_positions(np.column_stack([longitudes, latitudes]))
 
 
-def known_positions(places: Any) -> tuple[Floats, Floats]:
+def check_positions(places: Any) -> tuple[Floats, Floats]:
     """Return longitudes and latitudes of persons; refuse those at (0, 0), which stands for an unknown place."""
-    longitudes, latitudes = degrees_of(places)
+    longitudes, latitudes = parse_degrees(places)
     unknown = int(((longitudes == 0) & (latitudes == 0)).sum())
     if unknown:
         raise SchemaError(
@@ -55,7 +55,7 @@ def known_positions(places: Any) -> tuple[Floats, Floats]:
     return longitudes, latitudes
 
 
-def degrees_of(places: Any) -> tuple[Floats, Floats]:
+def parse_degrees(places: Any) -> tuple[Floats, Floats]:
     """Return longitudes and latitudes of an array with a row for every place; refuse what cannot be degrees."""
     try:
         given = np.asarray(places, dtype=np.float64) if len(places) else np.zeros((0, 2))
@@ -67,7 +67,7 @@ def degrees_of(places: Any) -> tuple[Floats, Floats]:
     missing = int((~np.isfinite(longitudes) | ~np.isfinite(latitudes)).sum())
     if missing:
         raise SchemaError(f"{missing:,} places have no longitude or latitude; leave them out.")
-    refuse_strange_degrees(longitudes, latitudes)
+    check_degrees(longitudes, latitudes)
     return longitudes, latitudes
 
 

@@ -12,21 +12,21 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InfeasibleError
-from sfumato.neighbors import TRIPS, loss
+from sfumato.neighbors import TRIPS, describe_epsilon
 from sfumato.places.earth import Floats
-from sfumato.places.private_counts import pay, some_ways
-from sfumato.places.public_places import PublicPlaces, middles_of, place_numbers
-from sfumato.places.publishing import only_points, rounded
+from sfumato.places.private_counts import sample_trajectories, spend_budget
+from sfumato.places.public_places import PublicPlaces, cell_centers, encode_places
+from sfumato.places.publishing import round_degrees, select_points
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.queries.private.accountant import Accountant, recording_refusals
-from sfumato.queries.private.noise import noisy
-from sfumato.randomness import Stream
-from sfumato.validation import is_whole, require
+from sfumato.queries.private.noise import add_discrete_laplace
+from sfumato.randomness import KeyedRandom
+from sfumato.validation import is_integer, require
 
 Integers = npt.NDArray[np.int64]
-MOST_CHILDREN = 4_000_000
+MAX_CHILDREN = 4_000_000
 MOST_LENGTH = 100  # of sequences
-MOST_POINTS = 10_000_000  # of made-up ways
+MAX_POINTS = 10_000_000  # of made-up ways
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -72,14 +72,14 @@ class SequenceCounts:
 
     def __repr__(self) -> str:
         kept = ", ".join(f"{len(counts):,}" for _, counts in self.levels)
-        return f"Sequences of {len(self.names):,} places: {kept} of growing length; {loss(self.epsilon, TRIPS)}"
+        return f"Sequences of {len(self.names):,} places: {kept} of growing length; {describe_epsilon(self.epsilon, TRIPS)}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PrefixTree(SequenceCounts):
     """How many ways begin with which places."""
 
-    def ways(self) -> Trajectories:
+    def synthesize(self) -> Trajectories:
         """Return as many made-up ways as the counts say; nobody walked any of them.
 
         Their points are the middles of squares, if places are squares; what is elsewhere is left out of them.
@@ -88,7 +88,9 @@ class PrefixTree(SequenceCounts):
         whole: list[tuple[Integers, int]] = []
         for depth, (prefixes, counts) in enumerate(self.levels):
             later = (
-                _continued(prefixes, self.levels[depth + 1]) if depth + 1 < len(self.levels) else np.zeros_like(counts)
+                _continuations(prefixes, self.levels[depth + 1])
+                if depth + 1 < len(self.levels)
+                else np.zeros_like(counts)
             )
             whole += [
                 (row[row != elsewhere], int(many))
@@ -99,9 +101,9 @@ class PrefixTree(SequenceCounts):
             raise InfeasibleError(
                 "Noise hides all ways: no place reaches its threshold; pay more, or name fewer places."
             )
-        if sum(len(row) * many for row, many in whole) > MOST_POINTS:
+        if sum(len(row) * many for row, many in whole) > MAX_POINTS:
             raise InfeasibleError(
-                f"Noise makes up ways of more than {MOST_POINTS:,} points; pay more, or name fewer places."
+                f"Noise makes up ways of more than {MAX_POINTS:,} points; pay more, or name fewer places."
             )
         lengths = np.concatenate([np.full(many, len(row)) for row, many in whole])
         places = np.concatenate([np.tile(row, many) for row, many in whole])
@@ -109,22 +111,22 @@ class PrefixTree(SequenceCounts):
         nowhere = np.full(len(self.names), np.nan)
         middles = self.middles or (nowhere, nowhere)
         points = Points(
-            owner=np.arange(len(lengths)),
+            individual_of=np.arange(len(lengths)),
             offsets=offsets,
             times=np.arange(len(places)) - np.repeat(offsets[:-1], lengths) + 1,
-            longitudes=rounded(middles[0])[places],
-            latitudes=rounded(middles[1])[places],
+            longitudes=round_degrees(middles[0])[places],
+            latitudes=round_degrees(middles[1])[places],
             places=places,
             names=self.names[:-1],
             timed=False,
         )
-        return Trajectories.of(points)
+        return Trajectories.from_points(points)
 
 
-def passing_chance(scale: float, threshold: int) -> float:
+def false_positive_probability(scale: float, threshold: int) -> float:
     """Return the chance that a prefix which nobody has is kept all the same.
 
-    >>> round(passing_chance(5.0, ceil(2 * sqrt(2) * 5.0)), 6), round(passing_chance(10.0, ceil(2 * sqrt(2) * 10.0)), 6)
+    >>> round(false_positive_probability(5.0, ceil(2 * sqrt(2) * 5.0)), 6), round(false_positive_probability(10.0, ceil(2 * sqrt(2) * 10.0)), 6)
     (0.027375, 0.028886)
     """
     return exp(-threshold / scale) / (1 + exp(-1 / scale))
@@ -160,14 +162,14 @@ def private_prefix_tree(
        transportation system", KDD 2012. https://doi.org/10.1145/2339530.2339564
     """
     _check_length("private_prefix_tree", "height", height)
-    require(is_whole(trips) and trips >= 1, "private_prefix_tree", "trips", "a whole number of at least 1", trips)
-    numbers, names = place_numbers(ways, places)
+    require(is_integer(trips) and trips >= 1, "private_prefix_tree", "trips", "a whole number of at least 1", trips)
+    numbers, names = encode_places(ways, places)
     question = f"prefix tree of {len(names)} places, height {height}"
-    paid = pay(ways, (epsilon, accountant, analyst), question, sensitivity=trips * height)
-    some = _some(ways.points, numbers, trips)
-    begins = np.arange(len(some)) - some.offsets[some.way]
-    grown = _grown(_windows(some, height)[begins == 0], names, height, trips, paid)
-    return PrefixTree(**grown, middles=middles_of(places))
+    paid = spend_budget(ways, (epsilon, accountant, analyst), question, sensitivity=trips * height)
+    some = _sample_with_places(ways.points, numbers, trips)
+    begins = np.arange(len(some)) - some.offsets[some.trajectory]
+    grown = _grow_tree(_n_gram_rows(some, height)[begins == 0], names, height, trips, paid)
+    return PrefixTree(**grown, middles=cell_centers(places))
 
 
 @recording_refusals
@@ -198,37 +200,37 @@ def private_n_grams(
     """
     _check_length("private_n_grams", "size", size)
     for name, value in (("longest", longest), ("trips", trips)):
-        require(is_whole(value) and value >= 1, "private_n_grams", name, "a whole number of at least 1", value)
-    numbers, names = place_numbers(ways, places)
+        require(is_integer(value) and value >= 1, "private_n_grams", name, "a whole number of at least 1", value)
+    numbers, names = encode_places(ways, places)
     question = f"sequences of {len(names)} places, up to {size}"
-    paid = pay(ways, (epsilon, accountant, analyst), question, sensitivity=trips * longest * size)
-    some = _some(ways.points, numbers, trips)
-    early = np.arange(len(some)) - some.offsets[some.way] < longest
-    grown = _grown(_windows(only_points(some, early), size), names, size, trips * longest, paid)
-    return SequenceCounts(**grown, middles=middles_of(places))
+    paid = spend_budget(ways, (epsilon, accountant, analyst), question, sensitivity=trips * longest * size)
+    some = _sample_with_places(ways.points, numbers, trips)
+    early = np.arange(len(some)) - some.offsets[some.trajectory] < longest
+    grown = _grow_tree(_n_gram_rows(select_points(some, early), size), names, size, trips * longest, paid)
+    return SequenceCounts(**grown, middles=cell_centers(places))
 
 
 def _check_length(owner: str, name: str, length: int) -> None:
     """Refuse sequences so long that a memory may not hold them, however many points there are."""
-    good = is_whole(length) and 1 <= length <= MOST_LENGTH
+    good = is_integer(length) and 1 <= length <= MOST_LENGTH
     require(good, owner, name, f"a whole number from 1 to {MOST_LENGTH}", length)
 
 
-def _grown(rows: Integers, names: tuple[str, ...], height: int, sensitivity: int, paid: Fraction) -> dict[str, Any]:
+def _grow_tree(rows: Integers, names: tuple[str, ...], height: int, sensitivity: int, paid: Fraction) -> dict[str, Any]:
     """Grow a noisy tree of sequences, level by level: every place may follow every sequence that was kept."""
     levels: list[tuple[Integers, Integers]] = []
     prefixes, parents = np.zeros((1, 0), dtype=np.int64), None
     scale, threshold = 0.0, 0
     for depth in range(height):
-        if not 0 < len(prefixes) * len(names) <= MOST_CHILDREN:
+        if not 0 < len(prefixes) * len(names) <= MAX_CHILDREN:
             break
-        found = noisy(
-            _children(rows, prefixes, depth, len(names)).ravel(), sensitivity=sensitivity, epsilon=paid / height
+        found = add_discrete_laplace(
+            _count_children(rows, prefixes, depth, len(names)).ravel(), sensitivity=sensitivity, epsilon=paid / height
         )
         scale, threshold = found.scale, ceil(2 * sqrt(2) * found.scale)
         kept = np.flatnonzero(found.numbers >= threshold)
         prefix, place = np.divmod(kept, len(names))
-        chosen = found.numbers[kept] if parents is None else _consistent(found.numbers[kept], prefix, parents)
+        chosen = found.numbers[kept] if parents is None else _enforce_consistency(found.numbers[kept], prefix, parents)
         prefixes, parents = np.column_stack([prefixes[prefix], place]), chosen
         levels.append((prefixes, chosen))
     return {
@@ -240,20 +242,20 @@ def _grown(rows: Integers, names: tuple[str, ...], height: int, sensitivity: int
     }
 
 
-def _some(points: Points, numbers: Integers, trips: int) -> Points:
+def _sample_with_places(points: Points, numbers: Integers, trips: int) -> Points:
     """Return at most so many ways of everybody, with the numbers of public places."""
-    return some_ways(replace(points, places=numbers), trips, Stream())
+    return sample_trajectories(replace(points, places=numbers), trips, KeyedRandom())
 
 
-def _windows(points: Points, size: int) -> Integers:
+def _n_gram_rows(points: Points, size: int) -> Integers:
     """Return for every point its place and those that follow in its way, -1 where the way has ended."""
     assert points.places is not None  # noqa: S101 - they were just given
     at = np.arange(len(points))[:, None] + np.arange(size)
-    inside = at < points.offsets[1:][points.way][:, None]
+    inside = at < points.offsets[1:][points.trajectory][:, None]
     return np.where(inside, points.places[np.minimum(at, len(points) - 1)], -1)
 
 
-def _children(rows: Integers, prefixes: Integers, depth: int, places: int) -> Integers:
+def _count_children(rows: Integers, prefixes: Integers, depth: int, places: int) -> Integers:
     """Count for every prefix and every place the ways that go on so; a row for every prefix."""
     known = {tuple(row): at for at, row in enumerate(prefixes.tolist())}
     going = rows[rows[:, depth] >= 0]
@@ -263,14 +265,14 @@ def _children(rows: Integers, prefixes: Integers, depth: int, places: int) -> In
     return np.bincount(cells, minlength=len(prefixes) * places).reshape(len(prefixes), places)
 
 
-def _consistent(counts: Integers, parent: Integers, of_parent: Integers) -> Integers:
+def _enforce_consistency(counts: Integers, parent: Integers, of_parent: Integers) -> Integers:
     """Scale the counts of the continuations of a prefix down, so that they are no more than it has."""
     sums = np.bincount(parent, weights=counts, minlength=len(of_parent))
     share = np.minimum(1.0, of_parent / np.maximum(sums, 1.0))
     return np.floor(counts * share[parent]).astype(np.int64)
 
 
-def _continued(prefixes: Integers, level: tuple[Integers, Integers]) -> Integers:
+def _continuations(prefixes: Integers, level: tuple[Integers, Integers]) -> Integers:
     """Return how many ways go on after every prefix."""
     known = {tuple(row): at for at, row in enumerate(prefixes.tolist())}
     longer, counts = level

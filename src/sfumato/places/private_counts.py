@@ -11,26 +11,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.neighbors import TRIPS, loss
+from sfumato.neighbors import TRIPS, describe_epsilon
 from sfumato.places.earth import Floats
-from sfumato.places.public_places import PublicPlaces, middles_of, place_numbers
-from sfumato.places.publishing import rounded
+from sfumato.places.public_places import PublicPlaces, cell_centers, encode_places
+from sfumato.places.publishing import round_degrees
 from sfumato.places.trajectories import Points, Trajectories
 from sfumato.queries.private.accountant import Accountant, recording_refusals
-from sfumato.queries.private.budget import UNIT, shown, units_of_cost
-from sfumato.queries.private.noise import margin, noisy, refuse_too_small
-from sfumato.randomness import Stream
-from sfumato.validation import is_whole, require
+from sfumato.queries.private.budget import UNIT, epsilon_cost_units, format_epsilon
+from sfumato.queries.private.noise import add_discrete_laplace, error_margin, refuse_too_small
+from sfumato.randomness import KeyedRandom
+from sfumato.validation import is_integer, require
 
 Integers = npt.NDArray[np.int64]
-MOST_CELLS = 4_000_000
-MOST_NAMED = isqrt(MOST_CELLS) - 1  # of trips: pairs of places, and of elsewhere
+MAX_CELLS = 4_000_000
+MOST_NAMED = isqrt(MAX_CELLS) - 1  # of trips: pairs of places, and of elsewhere
 CONFIDENCE = 0.95
 Paying: TypeAlias = tuple[float | str, Accountant, str]  # epsilon, accountant and analyst
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PlaceCounts:
+class PrivatePlaceCounts:
     """Noisy counts of all places, or of all pairs of a first and a last place.
 
     Parameters
@@ -51,7 +51,7 @@ class PlaceCounts:
     @property
     def margin(self) -> int:
         """How far a count is off at most, in 95 of 100 cases."""
-        return margin(self.scale, CONFIDENCE)
+        return error_margin(self.scale, CONFIDENCE)
 
     def to_arrow(self) -> pa.Table:
         """Return a row for every count; of squares with the middle of each."""
@@ -61,7 +61,7 @@ class PlaceCounts:
             head: pa.array(self.names).take(pa.array(row)) for head, row in zip(heads, at, strict=True)
         }
         if self.middles is not None and self.counts.ndim == 1:
-            middles = (pa.array(rounded(side), from_pandas=True) for side in self.middles)
+            middles = (pa.array(round_degrees(side), from_pandas=True) for side in self.middles)
             columns |= dict(zip(("longitude", "latitude"), middles, strict=True))
         return pa.table({**columns, "count": self.counts.ravel()})
 
@@ -72,7 +72,7 @@ class PlaceCounts:
 
     def __repr__(self) -> str:
         what = "places" if self.counts.ndim == 1 else "pairs of places"
-        told = f"each within {self.margin:,} in 95 of 100 cases; {loss(self.epsilon, TRIPS)}"
+        told = f"each within {self.margin:,} in 95 of 100 cases; {describe_epsilon(self.epsilon, TRIPS)}"
         return f"Counts of {self.counts.size:,} {what}, {told}"
 
 
@@ -85,7 +85,7 @@ def private_density(
     accountant: Accountant,
     analyst: str,
     points: int = 1,
-) -> PlaceCounts:
+) -> PrivatePlaceCounts:
     """Count points by place, with noise that hides one person with all her ways.
 
     Parameters
@@ -97,11 +97,13 @@ def private_density(
     analyst : who asks.
     points : at most so many points of a person are counted, drawn at random.
     """
-    cap = _checked_cap(points, "points")
-    numbers, names = place_numbers(ways, places)
-    kept = drawn_per_person(ways.points.person, cap, Stream())
+    cap = _check_cap(points, "points")
+    numbers, names = encode_places(ways, places)
+    kept = sample_per_individual(ways.points.individual, cap, KeyedRandom())
     counts = np.bincount(numbers[kept], minlength=len(names))
-    return replace(_counted(ways, counts, names, cap, (epsilon, accountant, analyst)), middles=middles_of(places))
+    return replace(
+        _noisy_counts(ways, counts, names, cap, (epsilon, accountant, analyst)), middles=cell_centers(places)
+    )
 
 
 @recording_refusals
@@ -113,7 +115,7 @@ def private_trips(
     accountant: Accountant,
     analyst: str,
     trips: int = 1,
-) -> PlaceCounts:
+) -> PrivatePlaceCounts:
     """Count ways by their first and last place, with noise that hides one person with all her ways.
 
     Parameters
@@ -121,29 +123,29 @@ def private_trips(
     ways, places, epsilon, accountant, analyst : as for `private_density`.
     trips : at most so many ways of a person are counted, drawn at random.
     """
-    cap = _checked_cap(trips, "trips")
-    numbers, names = place_numbers(ways, places)
-    require(len(names) ** 2 <= MOST_CELLS, "private_trips", "places", f"at most {MOST_NAMED:,} places", len(names) - 1)
-    kept = drawn_per_person(ways.points.owner, cap, Stream())
+    cap = _check_cap(trips, "trips")
+    numbers, names = encode_places(ways, places)
+    require(len(names) ** 2 <= MAX_CELLS, "private_trips", "places", f"at most {MOST_NAMED:,} places", len(names) - 1)
+    kept = sample_per_individual(ways.points.individual_of, cap, KeyedRandom())
     first, last = numbers[ways.points.offsets[:-1]][kept], numbers[ways.points.offsets[1:] - 1][kept]
     counts = np.bincount(first * len(names) + last, minlength=len(names) ** 2).reshape(len(names), -1)
-    return _counted(ways, counts, names, cap, (epsilon, accountant, analyst))
+    return _noisy_counts(ways, counts, names, cap, (epsilon, accountant, analyst))
 
 
-def pay(ways: Trajectories, paying: Paying, question: str, *, sensitivity: int) -> Fraction:
+def spend_budget(ways: Trajectories, paying: Paying, question: str, *, sensitivity: int) -> Fraction:
     """Pay for a question about ways before it is answered, and return the exact epsilon.
 
     A person changes the answer by at most `sensitivity` in total.
     """
     epsilon, accountant, analyst = paying
-    units = units_of_cost(epsilon, question)
+    units = epsilon_cost_units(epsilon, question)
     refuse_too_small(sensitivity, Fraction(units, UNIT))
-    accountant.belong_to(ways.digest(), TRIPS)
-    accountant.spend(analyst, shown(units), question)
+    accountant.bind_table(ways.digest(), TRIPS)
+    accountant.spend(analyst, format_epsilon(units), question)
     return Fraction(units, UNIT)
 
 
-def drawn_per_person(owner: Integers, most: int, stream: Stream) -> Integers:
+def sample_per_individual(owner: Integers, most: int, stream: KeyedRandom) -> Integers:
     """Choose at most so many things of every person, at random."""
     shuffled = stream.permutation(len(owner))
     order = shuffled[np.argsort(owner[shuffled], kind="stable")]
@@ -152,24 +154,26 @@ def drawn_per_person(owner: Integers, most: int, stream: Stream) -> Integers:
     return np.sort(order[rank < most])
 
 
-def some_ways(points: Points, most: int, stream: Stream) -> Points:
+def sample_trajectories(points: Points, most: int, stream: KeyedRandom) -> Points:
     """Keep at most so many ways of every person, drawn at random."""
-    return points.take(drawn_per_person(points.owner, most, stream))
+    return points.take(sample_per_individual(points.individual_of, most, stream))
 
 
-def _checked_cap(cap: int, name: str) -> int:
-    require(is_whole(cap) and cap >= 1, "places", name, "a whole number of at least 1", cap)
+def _check_cap(cap: int, name: str) -> int:
+    require(is_integer(cap) and cap >= 1, "places", name, "a whole number of at least 1", cap)
     return cap
 
 
-def _counted(
+def _noisy_counts(
     ways: Trajectories,
     counts: npt.NDArray[np.int64],
     names: tuple[str, ...],
     cap: int,
     paying: Paying,
-) -> PlaceCounts:
-    epsilon = pay(ways, paying, f"counts of {counts.size} cells", sensitivity=cap)
-    found = noisy(counts.ravel().astype(np.int64), sensitivity=cap, epsilon=epsilon)
-    units = units_of_cost(paying[0], "places")
-    return PlaceCounts(names=names, counts=found.numbers.reshape(counts.shape), scale=found.scale, epsilon=shown(units))
+) -> PrivatePlaceCounts:
+    epsilon = spend_budget(ways, paying, f"counts of {counts.size} cells", sensitivity=cap)
+    found = add_discrete_laplace(counts.ravel().astype(np.int64), sensitivity=cap, epsilon=epsilon)
+    units = epsilon_cost_units(paying[0], "places")
+    return PrivatePlaceCounts(
+        names=names, counts=found.numbers.reshape(counts.shape), scale=found.scale, epsilon=format_epsilon(units)
+    )

@@ -12,18 +12,18 @@ import numpy.typing as npt
 
 from sfumato.exceptions import SchemaError
 from sfumato.places.earth import Area, Floats
-from sfumato.places.hexagons import Hexagons
-from sfumato.places.squares import Snapshot, refuse_too_fine
+from sfumato.places.hexagons import HexagonGrid
+from sfumato.places.squares import GridSnapshot, refuse_too_fine
 from sfumato.places.trajectories import Trajectories
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 Integers = npt.NDArray[np.int64]
-MOST_ORDER = 8
+MAX_GRID_ORDER = 8
 ELSEWHERE = "elsewhere"  # the place of all points that are at none of the public places
 
 
 @dataclass(frozen=True, kw_only=True)
-class Squares:
+class SquareGrid:
     """The squares of a public area, quartered so many times, as places.
 
     Parameters
@@ -37,8 +37,8 @@ class Squares:
 
     def __post_init__(self) -> None:
         require(isinstance(self.area, Area), self, "area", "an sf.places.Area", type(self.area).__name__)
-        good = is_whole(self.order) and 1 <= self.order <= MOST_ORDER
-        require(good, self, "order", f"a whole number from 1 to {MOST_ORDER}", self.order)
+        good = is_integer(self.order) and 1 <= self.order <= MAX_GRID_ORDER
+        require(good, self, "order", f"a whole number from 1 to {MAX_GRID_ORDER}", self.order)
         refuse_too_fine(self.area, self.order)
 
     def __len__(self) -> int:
@@ -51,7 +51,7 @@ class Squares:
         return tuple(f"{column}-{row}" for row in range(side) for column in range(side))
 
     @property
-    def middles(self) -> tuple[Floats, Floats]:
+    def centers(self) -> tuple[Floats, Floats]:
         """The longitudes and latitudes of the middles of all squares, in the order of their names."""
         side, area = 1 << self.order, self.area
         row, column = np.divmod(np.arange(len(self)), side)
@@ -63,25 +63,25 @@ class Squares:
         """The side of a square; where they are higher than wide, of one that is as large."""
         return sqrt(self.area.width * self.area.height / len(self))
 
-    def numbers(self, longitudes: Floats, latitudes: Floats) -> Integers:
+    def encode(self, longitudes: Floats, latitudes: Floats) -> Integers:
         """Return the square of every point; points outside are refused."""
-        found = Snapshot.of(longitudes, latitudes, order=self.order, area=self.area)
+        found = GridSnapshot.from_positions(longitudes, latitudes, order=self.order, area=self.area)
         return found.rows * (1 << self.order) + found.columns
 
 
-PublicCells: TypeAlias = Squares | Hexagons
+PublicCells: TypeAlias = SquareGrid | HexagonGrid
 PublicPlaces: TypeAlias = PublicCells | Sequence[str]
 
 
-def middles_of(places: PublicPlaces) -> tuple[Floats, Floats] | None:
+def cell_centers(places: PublicPlaces) -> tuple[Floats, Floats] | None:
     """Return where public places are, if that is known; elsewhere is nowhere."""
     if not isinstance(places, PublicCells):
         return None
-    longitudes, latitudes = places.middles
+    longitudes, latitudes = places.centers
     return np.append(longitudes, np.nan), np.append(latitudes, np.nan)
 
 
-def place_numbers(ways: Trajectories, places: PublicPlaces) -> tuple[Integers, tuple[str, ...]]:
+def encode_places(ways: Trajectories, places: PublicPlaces) -> tuple[Integers, tuple[str, ...]]:
     """Return the number of every point's place among public places, and their names; the last is elsewhere.
 
     Elsewhere is a place like the others: how many points are there is for noise to tell, and no reason to refuse.
@@ -93,13 +93,13 @@ def place_numbers(ways: Trajectories, places: PublicPlaces) -> tuple[Integers, t
         inside = places.area.contains(points.longitudes, points.latitudes)
         numbers = np.full(len(points), len(places), dtype=np.int64)
         if inside.any():
-            numbers[inside] = places.numbers(points.longitudes[inside], points.latitudes[inside])
+            numbers[inside] = places.encode(points.longitudes[inside], points.latitudes[inside])
         return numbers, (*places.names, ELSEWHERE)
     names = () if isinstance(places, str) else tuple(places)
     different = bool(names) and len({*names, ELSEWHERE}) == 1 + len(names)
     require(different, "places", "places", f"different names, none of them {ELSEWHERE!r}", type(places).__name__)
     if points.places is None:
-        raise SchemaError("The ways have no names of places; give sf.places.Squares or Hexagons of a public area.")
+        raise SchemaError("The ways have no names of places; give sf.places.SquareGrid or Hexagons of a public area.")
     number = {name: at for at, name in enumerate(names)}
     found = np.array([number.get(name, len(names)) for name in points.names], dtype=np.int64)[points.places]
     return found, (*names, ELSEWHERE)

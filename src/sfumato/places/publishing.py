@@ -12,20 +12,20 @@ from sfumato.places.earth import Floats
 from sfumato.places.interpolating import Places
 from sfumato.places.required import refuse_several_values
 from sfumato.places.trajectories import Points, Trajectories
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 Integers = npt.NDArray[np.int64]
 DIGITS = 6  # of published degrees
 COORDINATE_STEP = 0.16  # meters: how far two coordinates apart in the last digit are at most, along both axes together
 
 
-def rounded(degrees: Floats) -> Floats:
+def round_degrees(degrees: Floats) -> Floats:
     """Round degrees as they are published."""
     return np.round(degrees, DIGITS) + 0.0
 
 
-def published_ways(
-    ways: Trajectories, parts: Sequence[tuple[Integers, Integers, Places]], stream: Stream
+def publish_clusters(
+    ways: Trajectories, parts: Sequence[tuple[Integers, Integers, Places]], stream: KeyedRandom
 ) -> Trajectories:
     """Publish clusters of ways, in an order and with numbers that say nothing.
 
@@ -44,10 +44,12 @@ def published_ways(
     lengths = np.repeat([len(moments) for _, moments, _ in parts], [len(way) for way, _, _ in parts])
     times = np.concatenate([np.tile(moments, len(way)) for way, moments, _ in parts])
     places = np.concatenate([place.reshape(-1, 2) for _, _, place in parts])
-    longitudes, latitudes = (rounded(side) for side in ways.area.to_degrees(places[:, 0], places[:, 1], widest=True))
-    apart = ways.points.ways > ways.points.persons
+    longitudes, latitudes = (
+        round_degrees(side) for side in ways.area.to_degrees(places[:, 0], places[:, 1], widest=True)
+    )
+    apart = ways.points.n_trajectories > ways.points.n_individuals
     points = Points(
-        owner=np.arange(len(members)) if apart else ways.points.owner[members],
+        individual_of=np.arange(len(members)) if apart else ways.points.individual_of[members],
         offsets=np.append(0, np.cumsum(lengths)).astype(np.int64),
         times=times,
         longitudes=longitudes,
@@ -56,23 +58,23 @@ def published_ways(
         origin=members,
         trip_keys=apart,
     )
-    return renumbered(points, stream)
+    return assign_new_keys(points, stream)
 
 
-def renumbered(points: Points, stream: Stream) -> Trajectories:
+def assign_new_keys(points: Points, stream: KeyedRandom) -> Trajectories:
     """Give persons, ways and clusters new numbers, drawn at random, and put ways into their order."""
-    persons, owner = np.unique(points.owner, return_inverse=True)
+    persons, owner = np.unique(points.individual_of, return_inverse=True)
     owner = stream.permutation(len(persons))[owner]
-    shuffled = stream.permutation(points.ways)
+    shuffled = stream.permutation(points.n_trajectories)
     order = shuffled[np.argsort(owner[shuffled], kind="stable")]
-    taken = replace(points, owner=owner).take(order)
+    taken = replace(points, individual_of=owner).take(order)
     if taken.clusters is not None:
         numbers = np.unique(taken.clusters, return_inverse=True)[1]
         taken = replace(taken, clusters=stream.permutation(int(numbers.max()) + 1)[numbers])
-    return Trajectories.of(_only_used(taken))
+    return Trajectories.from_points(_drop_unused_names(taken))
 
 
-def _only_used(points: Points) -> Points:
+def _drop_unused_names(points: Points) -> Points:
     """Forget names of places and of sensitive values that do not occur any more."""
     changed: dict[str, object] = {}
     for numbers, names in (("places", "names"), ("values", "value_names")):
@@ -86,10 +88,10 @@ def _only_used(points: Points) -> Points:
     return replace(points, **changed)  # type: ignore[arg-type]  # numbers and names, as they were
 
 
-def in_order(points: Points) -> Points:
+def place_sequences(points: Points) -> Points:
     """Return the places of ways in order, without what needs a promise of its own: moments, coordinates, values."""
     nowhere = np.full(len(points), np.nan)
-    position = np.arange(len(points)) - points.offsets[points.way] + 1
+    position = np.arange(len(points)) - points.offsets[points.trajectory] + 1
     return replace(
         points,
         times=position.astype(np.int64),
@@ -106,17 +108,17 @@ def whole_ways(points: Points) -> Points:
 
     Trips that begin with the same number come as they are told apart. The origin of a way is its first trip.
     """
-    if points.ways == points.persons:
+    if points.n_trajectories == points.n_individuals:
         return points
-    trips = np.lexsort((points.times[points.offsets[:-1]], points.owner))
+    trips = np.lexsort((points.times[points.offsets[:-1]], points.individual_of))
     taken = points.take(trips)
-    owner, first = np.unique(taken.owner, return_index=True)
+    owner, first = np.unique(taken.individual_of, return_index=True)
     offsets = np.append(taken.offsets[first], len(taken))
     if taken.values is not None:
-        refuse_several_values(taken.owner, taken.values)
+        refuse_several_values(taken.individual_of, taken.values)
     joined = replace(
         taken,
-        owner=owner,
+        individual_of=owner,
         offsets=offsets,
         clusters=None,
         origin=trips[first] if points.origin is None else points.origin[trips[first]],
@@ -124,18 +126,18 @@ def whole_ways(points: Points) -> Points:
     )
     if not points.timed:
         return joined
-    order = np.lexsort((joined.times, joined.way))
+    order = np.lexsort((joined.times, joined.trajectory))
     moved = ("times", "longitudes", "latitudes", *(["places"] if joined.places is not None else []))
     return replace(joined, **{name: getattr(joined, name)[order] for name in moved})
 
 
-def only_points(points: Points, there: npt.NDArray[np.bool_]) -> Points:
+def select_points(points: Points, there: npt.NDArray[np.bool_]) -> Points:
     """Return some points of ways; ways without any are gone."""
-    lengths = np.bincount(points.way[there], minlength=points.ways)
+    lengths = np.bincount(points.trajectory[there], minlength=points.n_trajectories)
     some = lengths > 0
     return replace(
         points,
-        owner=points.owner[some],
+        individual_of=points.individual_of[some],
         offsets=np.append(0, np.cumsum(lengths[some])).astype(np.int64),
         times=points.times[there],
         longitudes=points.longitudes[there],

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.kinds.crowd_promise import CrowdPromise
-from sfumato.kinds.promise import KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.places.squares import Regions
+from sfumato.kinds.crowd_promise import AnonymitySetModel
+from sfumato.kinds.promise import Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.places.squares import CloakingRegions
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Reciprocal(CrowdPromise[Regions]):
+class Reciprocity(AnonymitySetModel[CloakingRegions]):
     """Require every published region to be the region of at least k persons [1]_.
 
     It says nothing about how many persons stand inside: others may, with another region. Nor about later moments:
@@ -29,8 +29,8 @@ class Reciprocal(CrowdPromise[Regions]):
 
     name = "reciprocal"
     reference = "Kalnis et al. 2007, https://doi.org/10.1109/TKDE.2007.190662"
-    counted = "regions"
-    words = ModelWords(
+    unit = "regions"
+    words = ModelDescription(
         title="Reciprocity",
         level="persons with the region that fewest have",
         promise="Every region is that of at least {k} persons.",
@@ -40,7 +40,7 @@ class Reciprocal(CrowdPromise[Regions]):
 
     k: int
 
-    def judge(self, published: Regions) -> KindVerdict:
+    def evaluate(self, published: CloakingRegions) -> Verdict:
         """Count the persons of every region."""
-        counts = published.owners[1]
-        return KindVerdict(self, float(counts.min(initial=len(published) or self.k)), int((counts < self.k).sum()))
+        counts = published.identical_groups[1]
+        return Verdict(self, float(counts.min(initial=len(published) or self.k)), int((counts < self.k).sum()))

@@ -11,21 +11,21 @@ from sfumato.attacks.base import INFERENCE, SINGLING_OUT
 from sfumato.attacks.results import AttackResult
 from sfumato.exceptions import SchemaError
 from sfumato.places.linking_sources import Method, link_sources
-from sfumato.places.markov_chains import CELL, MarkovChain, find_chain
+from sfumato.places.markov_chains import CELL, MobilityMarkovChain, fit_chain
 from sfumato.places.meetings import infer_friends
-from sfumato.places.publishing import only_points
-from sfumato.places.stays import Stays, find_anchor_places, find_stays
+from sfumato.places.publishing import select_points
+from sfumato.places.stays import StayPoints, find_stay_points, home_and_work_positions
 from sfumato.places.trajectories import Trajectories
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
-FEWEST_PAIRS = 4  # half of which is learned from
+MIN_PAIRS = 4  # half of which is learned from
 FEWEST = 2  # visits that a transition has
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Recognition:
+class Reidentification:
     """Published ways, the original, and who is who; adversaries know the original of some persons.
 
     Parameters
@@ -50,15 +50,15 @@ class Recognition:
         Of a target who works nowhere, home alone is known. The control takes the target's own ways away.
         """
         zone = self.original.zone
-        known = find_anchor_places(self._stays(self.original), len(self.shown_as), zone)
-        persons = int(self.published.points.owner.max()) + 1
-        shown = find_anchor_places(self._stays(self.published), persons, zone)
-        near = [self._near(side[self.chosen], other) for side, other in zip(known, shown, strict=True)]
+        known = home_and_work_positions(self._stays(self.original), len(self.shown_as), zone)
+        persons = int(self.published.points.individual_of.max()) + 1
+        shown = home_and_work_positions(self._stays(self.published), persons, zone)
+        near = [self._within_radius(side[self.chosen], other) for side, other in zip(known, shown, strict=True)]
         working = ~np.isnan(known[1][self.chosen, :1])
         both = near[0] & (near[1] | ~working)
         truth = self.shown_as[self.chosen]
-        result = _singled_out(both, truth)
-        home = _singled_out(near[0], truth)
+        result = _unique_matches(both, truth)
+        home = _unique_matches(near[0], truth)
         return AttackResult(
             attack="home-work",
             question=SINGLING_OUT,
@@ -77,21 +77,24 @@ class Recognition:
     def linking(self, method: Method, source: Trajectories | None) -> AttackResult:
         """Link targets in a second source with those published; without any, the source has half of their points."""
         if source is None:
-            points = only_points(self.original.points, self.rng.random(len(self.original.points)) < 1 / 2)
+            points = select_points(self.original.points, self.rng.random(len(self.original.points)) < 1 / 2)
             known = np.arange(len(self.shown_as))
         else:
             number = {key: at for at, key in enumerate(self.original.keys)}
             points = source.points
             known = np.array([number.get(key, -1) for key in source.keys], dtype=np.int64)
         truth = np.where(known >= 0, self.shown_as[known], -1)
-        there = np.isin(known, self.chosen) & (truth >= 0) & np.isin(np.arange(len(known)), points.owner)
+        there = np.isin(known, self.chosen) & (truth >= 0) & np.isin(np.arange(len(known)), points.individual_of)
         if not there.any():
             raise SchemaError("nobody of the second source is among the targets; give one with the same keys.")
         persons = np.flatnonzero(there)
-        points = points.take(np.flatnonzero(there[points.owner]))
-        first = replace(points, owner=np.searchsorted(persons, points.owner))
+        points = points.take(np.flatnonzero(there[points.individual_of]))
+        first = replace(points, individual_of=np.searchsorted(persons, points.individual_of))
         return link_sources(
-            Trajectories.of(first, zone=self.original.zone), self.published, truth=truth[persons], method=method
+            Trajectories.from_points(first, zone=self.original.zone),
+            self.published,
+            truth=truth[persons],
+            method=method,
         )
 
     def next_place(self) -> AttackResult:
@@ -102,22 +105,22 @@ class Recognition:
         person hang together, so that the interval counts persons.
         """
         stays, shown = self._stays(self.original), self._stays(self.published)
-        middle = _most_visited(shown)
-        persons, counts = int(self.published.points.owner.max()) + 1, []
+        middle = _most_visited_center(shown)
+        persons, counts = int(self.published.points.individual_of.max()) + 1, []
         for person in self.chosen:
-            own = find_chain(stays.of(int(person)))
+            own = fit_chain(stays.of_individual(int(person)))
             half = len(own.visits) // 2
             if half < FEWEST:
                 continue
             number = int(self.shown_as[person])
             other = int(self.rng.integers(0, max(persons - 1, 1)))
             chains = [
-                find_chain(_until(shown.of(each), int(own.begins[half])))
+                fit_chain(_stays_before(shown.of_individual(each), int(own.begins[half])))
                 for each in (number, other + (other >= number))
             ]
             coming = np.column_stack([own.x, own.y])[own.visits[half:]]
             guessed = int((np.hypot(*(coming - middle).T) <= self.meters).sum())
-            (right, favorite), (control, _) = (self._foretold(own, half, chain) for chain in chains)
+            (right, favorite), (control, _) = (self._predicted(own, half, chain) for chain in chains)
             counts.append((len(coming), len(chains[0]) > 0, right, guessed, control, favorite))
         if not counts:
             raise SchemaError("nobody stays at enough places to learn where she goes next.")
@@ -135,7 +138,7 @@ class Recognition:
             runs=len(counts),
         )
 
-    def _foretold(self, own: MarkovChain, half: int, learned: MarkovChain) -> tuple[int, int]:
+    def _predicted(self, own: MobilityMarkovChain, half: int, learned: MobilityMarkovChain) -> tuple[int, int]:
         """Return how many steps of the second half are foretold rightly, and how many by her most visited place."""
         if not len(learned):
             return 0, 0
@@ -155,21 +158,21 @@ class Recognition:
         """Infer who knows whom from meetings of published persons; `pairs` are numbers of persons of the original."""
         known = self.shown_as[pairs]
         known = known[(known >= 0).all(axis=1)]
-        if len(known) < FEWEST_PAIRS:
-            raise SchemaError(f"fewer than {FEWEST_PAIRS} pairs who know each other are published.")
+        if len(known) < MIN_PAIRS:
+            raise SchemaError(f"fewer than {MIN_PAIRS} pairs who know each other are published.")
         seed = int(self.rng.integers(2**31))
         return infer_friends(self.published, known, meters=self.meters, seconds=seconds, seed=seed)
 
-    def _stays(self, ways: Trajectories) -> Stays:
-        return find_stays(Trajectories.of(ways.points, zone=self.original.zone, area=self.original.area))
+    def _stays(self, ways: Trajectories) -> StayPoints:
+        return find_stay_points(Trajectories.from_points(ways.points, zone=self.original.zone, area=self.original.area))
 
-    def _near(self, known: Floats, shown: Floats) -> Flags:
+    def _within_radius(self, known: Floats, shown: Floats) -> Flags:
         """Return which published persons are near which targets; who is nowhere is near nobody."""
         apart = np.hypot(known[:, None, 0] - shown[None, :, 0], known[:, None, 1] - shown[None, :, 1])
         return np.asarray(apart <= self.meters)
 
 
-def _most_visited(stays: Stays) -> Floats:
+def _most_visited_center(stays: StayPoints) -> Floats:
     """Return the middle of the square with the most stays of all persons; without any, what is near nothing."""
     if not len(stays):
         return np.full(2, np.nan)
@@ -178,14 +181,14 @@ def _most_visited(stays: Stays) -> Floats:
     return np.asarray((different[many.argmax()] + 0.5) * CELL, dtype=np.float64)
 
 
-def _until(stays: Stays, moment: int) -> Stays:
+def _stays_before(stays: StayPoints, moment: int) -> StayPoints:
     """Return the stays that ended before a moment."""
     early = stays.end < moment
     named = ("person", "begin", "end", "x", "y")
-    return Stays(**{name: getattr(stays, name)[early] for name in named})
+    return StayPoints(**{name: getattr(stays, name)[early] for name in named})
 
 
-def _singled_out(near: Flags, truth: Integers) -> tuple[int, int, int]:
+def _unique_matches(near: Flags, truth: Integers) -> tuple[int, int, int]:
     """Return how many targets one published person alone fits, for how many it is she, and how many without herself."""
     rows = np.arange(len(truth))
     herself = (truth >= 0) & near[rows, truth]

@@ -6,20 +6,20 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.places.region_ways import RegionWays
+from sfumato.places.region_ways import CloakedTrajectories
 from sfumato.places.trajectories import Points, Trajectories
 
 Integers = npt.NDArray[np.int64]
 
 
-def points_of(published: Trajectories | RegionWays, promise: str) -> Points:
+def require_points(published: Trajectories | CloakedTrajectories, promise: str) -> Points:
     """Return the points of published ways; ways of regions are refused, for the promise says nothing about them."""
-    if isinstance(published, RegionWays):
+    if isinstance(published, CloakedTrajectories):
         raise SchemaError(f"The promise {promise} is about points or places, and these are ways of regions.")
     return published.points
 
 
-def places_of(points: Points) -> Integers:
+def require_places(points: Points) -> Integers:
     """Return the place of every point; points without names of places are refused."""
     if points.places is None:
         raise SchemaError("The ways have no names of places; name their column by place=, or use squares=.")
@@ -32,13 +32,13 @@ def refuse_several_values(owner: Integers, values: Integers) -> None:
         raise SchemaError("A person has several sensitive values; give every person one.")
 
 
-def refuse_lone_or_unknown(points: Points, k: int) -> None:
+def check_timed_individuals(points: Points, k: int) -> None:
     """Refuse ways without moments or coordinates, with two places at one moment, or of too few persons."""
     if not (points.timed and points.has_coordinates):
         raise SchemaError("The ways have no moments or no coordinates; name their columns, or promise km-places.")
-    if points.persons < k:
-        raise InfeasibleError(f"There are {points.persons:,} persons, fewer than k = {k:,}; ask for less.")
-    split = int(((np.diff(points.times) == 0) & (np.diff(points.way) == 0)).sum())
+    if points.n_individuals < k:
+        raise InfeasibleError(f"There are {points.n_individuals:,} persons, fewer than k = {k:,}; ask for less.")
+    split = int(((np.diff(points.times) == 0) & (np.diff(points.trajectory) == 0)).sum())
     if split:
         raise SchemaError(
             f"{split:,} times a person is at two places at one moment; say which place counts by same_moment='mean' or "

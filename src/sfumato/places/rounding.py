@@ -9,23 +9,23 @@ import numpy as np
 from sfumato.places.earth import Floats
 
 FINENESS = 4  # by which the last decimal is finer than the grid at least
-NOISE = 1e-3  # of the last decimal: more than floating-point numbers are wrong by
+TOLERANCE = 1e-3  # of the last decimal: more than floating-point numbers are wrong by
 
 
-def decimals_of(step: float) -> int:
+def decimals_for_step(step: float) -> int:
     """Return the fewest decimals that make four points out of every step of a grid, which is given in degrees.
 
-    >>> decimals_of(0.01), decimals_of(0.00009)
+    >>> decimals_for_step(0.01), decimals_for_step(0.00009)
     (3, 5)
     """
     return max(0, ceil(-log10(step / FINENESS)))
 
 
-def rounded_down(degrees: Floats, decimals: int) -> Floats:
+def round_down(degrees: Floats, decimals: int) -> Floats:
     """Round degrees down; what is a hair above a decimal goes to the one below it, so that nothing is left outside."""
-    return np.asarray(np.floor(degrees * 10.0**decimals - NOISE) / 10.0**decimals, dtype=np.float64)
+    return np.asarray(np.floor(degrees * 10.0**decimals - TOLERANCE) / 10.0**decimals, dtype=np.float64)
 
 
-def rounded_up(degrees: Floats, decimals: int) -> Floats:
+def round_up(degrees: Floats, decimals: int) -> Floats:
     """Round degrees up; what is a hair below a decimal goes to the one above it, so that nothing is left outside."""
-    return -rounded_down(-degrees, decimals)
+    return -round_down(-degrees, decimals)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.attacks.results import clopper_pearson
-from sfumato.coding.known_points import PersonPoints
-from sfumato.places.cells import coarse_points
+from sfumato.coding.known_points import IndividualPoints
+from sfumato.places.cells import discretize_points
 from sfumato.places.public_places import PublicCells
 from sfumato.places.trajectories import Trajectories
-from sfumato.randomness import draw_seed, generator
-from sfumato.validation import is_whole, require
+from sfumato.randomness import draw_seed, seeded_generator
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,10 +91,10 @@ def unicity(
     0.25
     """
     for name, value in (("points", points), ("draws", draws)):
-        require(is_whole(value) and value >= 1, "unicity", name, "a whole number of at least 1", value)
-    known = coarse_points(ways, meters=meters, seconds=seconds, cells=cells)
-    different = PersonPoints.of(ways.points.person, known, int(ways.points.owner.max()) + 1)
-    shares = different.share_alone(points, draws, generator(draw_seed() if seed is None else seed))
+        require(is_integer(value) and value >= 1, "unicity", name, "a whole number of at least 1", value)
+    known = discretize_points(ways, meters=meters, seconds=seconds, cells=cells)
+    different = IndividualPoints.from_pairs(ways.points.individual, known, int(ways.points.individual_of.max()) + 1)
+    shares = different.unique_shares(points, draws, seeded_generator(draw_seed() if seed is None else seed))
     return Unicity(
         share=float(shares.mean()),
         points=points,

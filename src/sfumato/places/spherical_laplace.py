@@ -9,14 +9,14 @@ from math import exp, inf, log, nextafter, pi
 import numpy as np
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.places.earth import DEGREE, RADIUS, Floats
-from sfumato.places.tangent_plane import half_turns
-from sfumato.randomness import Stream
+from sfumato.places.earth import DEGREE, EARTH_RADIUS, Floats
+from sfumato.places.tangent_plane import wrap_longitudes
+from sfumato.randomness import KeyedRandom
 
-FARTHEST = pi * RADIUS  # meters, half of the way around the earth
+MAX_DISTANCE = pi * EARTH_RADIUS  # meters, half of the way around the earth
 ANGLE = 2 * pi * 2.0**-52  # the finest difference of two drawn angles
-LEAST = 1e-7  # epsilon per meter: with less, noise is larger than the earth
-TAIL = 60.0  # epsilon times distance, beyond which chances are smaller than 1e-24
+MIN_EPSILON = 1e-7  # epsilon per meter: with less, noise is larger than the earth
+MAX_EXPONENT = 60.0  # epsilon times distance, beyond which chances are smaller than 1e-24
 GRID = 1 << 16  # distances at which the law is computed
 TURN = 360.0
 
@@ -46,9 +46,9 @@ class SphericalLaplace:
     step: float
 
     @cached_property
-    def used(self) -> float:
+    def epsilon_used(self) -> float:
         """The largest epsilon of continuous noise that keeps ours once its floating-point numbers are rounded."""
-        fine = self.step / (FARTHEST * ANGLE)
+        fine = self.step / (MAX_DISTANCE * ANGLE)
 
         def kept(tried: float) -> float:
             grown = 2 * exp(min(tried * self.step, 700.0))
@@ -63,7 +63,7 @@ class SphericalLaplace:
                 break
         raise InvalidParameterError("PlanarLaplace.step is too small for planar noise; give larger steps.")
 
-    def moved(self, longitudes: Floats, latitudes: Floats, stream: Stream) -> tuple[Floats, Floats]:
+    def perturb(self, longitudes: Floats, latitudes: Floats, stream: KeyedRandom) -> tuple[Floats, Floats]:
         """Return longitudes and latitudes with noise, on the grid."""
         east, north = np.radians(longitudes), np.radians(latitudes)
         direction, far = 2 * pi * stream.uniform(len(east)), self._angles(len(east), stream)
@@ -81,32 +81,32 @@ class SphericalLaplace:
         high = self.step / DEGREE
         rows = np.clip(np.rint(latitudes / high) * high, -TURN / 4, TURN / 4)
         columns = np.maximum(np.floor(TURN * np.cos(np.radians(rows)) / high), 1.0)
-        return half_turns(np.rint(longitudes * columns / TURN) * (TURN / columns)), rows
+        return wrap_longitudes(np.rint(longitudes * columns / TURN) * (TURN / columns)), rows
 
-    def _angles(self, count: int, stream: Stream) -> Floats:
+    def _angles(self, count: int, stream: KeyedRandom) -> Floats:
         """Draw distances as angles: planar ones, kept with the share of the circle's length that the sphere has."""
         found = np.empty(0)
         while len(found) < count:
             first, second, kept = stream.uniform(3 * (count - len(found))).reshape(3, -1)
-            angles = np.log(first * second) / -(self.used * RADIUS)
+            angles = np.log(first * second) / -(self.epsilon_used * EARTH_RADIUS)
             found = np.concatenate([found, angles[(angles < pi) & (kept < np.sinc(angles / pi))]])
         return found
 
     @cached_property
-    def law(self) -> tuple[Floats, Floats]:
+    def distribution(self) -> tuple[Floats, Floats]:
         """Distances in meters, in order, and the chance of being moved at most so far."""
-        rate = self.used * RADIUS
-        angles = np.linspace(0.0, min(pi, TAIL / rate), GRID)
+        rate = self.epsilon_used * EARTH_RADIUS
+        angles = np.linspace(0.0, min(pi, MAX_EXPONENT / rate), GRID)
         below = 1 - np.exp(-rate * angles) * (np.cos(angles) + rate * np.sin(angles))
-        return angles * RADIUS, below / (1 + exp(-rate * pi))
+        return angles * EARTH_RADIUS, below / (1 + exp(-rate * pi))
 
     @property
     def mean(self) -> float:
         """The mean distance, in meters."""
-        distances, below = self.law
+        distances, below = self.distribution
         return float(np.trapezoid(1 - below, distances))
 
     def quantile(self, share: float) -> float:
         """Return the distance that this share of places is moved at most."""
-        distances, below = self.law
+        distances, below = self.distribution
         return float(np.interp(share, below, distances))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.places.earth import Area
-from sfumato.places.region_ways import RegionWays
+from sfumato.places.region_ways import CloakedTrajectories
 from sfumato.places.trajectories import Points
 
 Floats = npt.NDArray[np.float64]
@@ -18,7 +18,7 @@ PART = 10_000  # regions that are spread at once
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SpreadWays:
+class SpaceTimeBoxes:
     """Steps of ways as boxes of space and time, in meters and microseconds; a point is a box without any size.
 
     Parameters
@@ -37,17 +37,17 @@ class SpreadWays:
     timed: bool = True
 
     @classmethod
-    def of_points(cls, points: Points, area: Area) -> SpreadWays:
+    def from_points(cls, points: Points, area: Area) -> SpaceTimeBoxes:
         """Take points as they are."""
         x, y = area.to_plane(points.longitudes, points.latitudes)
         at = np.column_stack([x, y, points.times.astype(np.float64)])
-        ones = np.ones(points.ways, dtype=np.int64)
+        ones = np.ones(points.n_trajectories, dtype=np.int64)
         return cls(low=at, high=at, offsets=points.offsets, times=ones, timed=points.timed)
 
     @classmethod
-    def of_regions(cls, ways: RegionWays, area: Area) -> SpreadWays:
+    def from_cloaked(cls, ways: CloakedTrajectories, area: Area) -> SpaceTimeBoxes:
         """Take every sequence of regions once, with the number of its ways."""
-        label = ways.groups[0]
+        label = ways.identical_groups[0]
         _, first, times = np.unique(label, return_index=True, return_counts=True)
         lengths = np.diff(ways.offsets)[first]
         offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
@@ -72,7 +72,7 @@ class SpreadWays:
         return self.low is self.high
 
     @property
-    def middles(self) -> Floats:
+    def centers(self) -> Floats:
         """The middles of all boxes."""
         return (self.low + self.high) / 2
 
@@ -93,11 +93,13 @@ class SpreadWays:
         for box, (start, end) in enumerate(zip(first, behind, strict=True)):
             share = weight[start:end].copy()
             for axis in axes:
-                share *= _overlap(begins[start:end, axis], ends[start:end, axis], low[box, axis], high[box, axis])
+                share *= _interval_overlap(
+                    begins[start:end, axis], ends[start:end, axis], low[box, axis], high[box, axis]
+                )
             found[box] = share.sum() / total
         return found
 
-    def within(self, shape: tuple[int, int], cell: float) -> Floats:
+    def grid_density(self, shape: tuple[int, int], cell: float) -> Floats:
         """Return the density of a grid from the southwest corner on; what is outside counts at the rim."""
         rim = np.nextafter(np.array([*shape, np.inf]) * cell, 0.0)
         least = np.array([0.0, 0.0, -np.inf])
@@ -117,7 +119,7 @@ class SpreadWays:
         for start in range(0, len(weight), PART):
             part = slice(start, start + PART)
             shares = [
-                _overlap(
+                _interval_overlap(
                     self.low[part, axis][:, None],
                     self.high[part, axis][:, None],
                     edges[axis],
@@ -129,7 +131,7 @@ class SpreadWays:
         return np.asarray(found / weight.sum(), dtype=np.float64)
 
 
-def _overlap(low: Floats, high: Floats, start: Floats | float, end: Floats | float) -> Floats:
+def _interval_overlap(low: Floats, high: Floats, start: Floats | float, end: Floats | float) -> Floats:
     """Return the share of intervals that is between two ends; of one without any length, whether it is there."""
     length = high - low
     shared = np.maximum(np.minimum(high, end) - np.maximum(low, start), 0.0)

@@ -6,24 +6,24 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.places.earth import DEGREE, Floats
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 Integers = npt.NDArray[np.int64]
-LEAST, MOST = 10.0, 1_000_000.0  # meters
+MIN_SIDE, MAX_SIDE = 10.0, 1_000_000.0  # meters
 DIGITS = 5
 
 
-def squares_at(longitudes: Floats, latitudes: Floats, meters: float) -> tuple[Integers, tuple[str, ...]]:
+def named_squares(longitudes: Floats, latitudes: Floats, meters: float) -> tuple[Integers, tuple[str, ...]]:
     """Return the number of the square of every point, and their names: latitude and longitude of their middles.
 
     Squares lie in rows from the equator on, and in every row from longitude 0 on, so that nothing about them depends on
     the data.
 
-    >>> squares_at(np.array([13.4, 13.4001]), np.array([52.5, 52.5]), 2000)
+    >>> named_squares(np.array([13.4, 13.4001]), np.array([52.5, 52.5]), 2000)
     (array([0, 0]), ('52.49333 13.39704',))
     """
-    good = is_number(meters) and LEAST <= meters <= MOST
-    require(good, "Trajectories", "squares", f"a number of meters from {LEAST:g} to {MOST:,.0f}", meters)
+    good = is_finite_number(meters) and MIN_SIDE <= meters <= MAX_SIDE
+    require(good, "Trajectories", "squares", f"a number of meters from {MIN_SIDE:g} to {MAX_SIDE:,.0f}", meters)
     row = np.floor(latitudes * DEGREE / meters).astype(np.int64)
     middle = (row + 0.5) * meters / DEGREE
     across = DEGREE * np.cos(np.radians(middle))

@@ -11,16 +11,16 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.places.earth import Area, Floats
-from sfumato.places.rounding import decimals_of, rounded_down, rounded_up
-from sfumato.validation import is_whole, require
+from sfumato.places.rounding import decimals_for_step, round_down, round_up
+from sfumato.validation import is_integer, require
 
 Integers = npt.NDArray[np.int64]
-MOST_ORDER = 20
-FINEST = 1e-8  # degrees, about a millimeter: the smallest side of a square
+MAX_SNAPSHOT_ORDER = 20
+MIN_SQUARE = 1e-8  # degrees, about a millimeter: the smallest side of a square
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Snapshot:
+class GridSnapshot:
     """Where everybody is at one moment, as squares of a grid of 2**order by 2**order over a public area.
 
     Parameters
@@ -39,31 +39,31 @@ class Snapshot:
         return len(self.columns)
 
     @classmethod
-    def of(cls, longitudes: Floats, latitudes: Floats, *, order: int, area: Area | None = None) -> Self:
+    def from_positions(cls, longitudes: Floats, latitudes: Floats, *, order: int, area: Area | None = None) -> Self:
         """Find the square of every place."""
         require(
-            is_whole(order) and 1 <= order <= MOST_ORDER,
+            is_integer(order) and 1 <= order <= MAX_SNAPSHOT_ORDER,
             "cloak",
             "order",
-            f"a whole number from 1 to {MOST_ORDER}",
+            f"a whole number from 1 to {MAX_SNAPSHOT_ORDER}",
             order,
         )
         if not len(longitudes):
             raise SchemaError("There are no places; there is nothing to publish.")
-        area = area or Area.around(longitudes, latitudes)
-        area.refuse_outside(longitudes, latitudes)
+        area = area or Area.from_points(longitudes, latitudes)
+        area.check_inside(longitudes, latitudes)
         side = 1 << order
         refuse_too_fine(area, order)
         columns = np.floor((longitudes - area.west) / (area.east - area.west) * side).astype(np.int64)
         rows = np.floor((latitudes - area.south) / (area.north - area.south) * side).astype(np.int64)
         return cls(columns=np.minimum(columns, side - 1), rows=np.minimum(rows, side - 1), order=order, area=area)
 
-    def hilbert(self) -> Integers:
+    def hilbert_index(self) -> Integers:
         """Return the place of every square along the Hilbert curve.
 
         >>> area = Area(west=0, south=0, east=1, north=1)
         >>> squares = np.arange(4, dtype=np.int64)
-        >>> Snapshot(columns=squares, rows=np.zeros(4, dtype=np.int64), order=2, area=area).hilbert()
+        >>> GridSnapshot(columns=squares, rows=np.zeros(4, dtype=np.int64), order=2, area=area).hilbert_index()
         array([ 0,  1, 14, 15])
         """
         x, y, found = self.columns.copy(), self.rows.copy(), np.zeros(len(self), dtype=np.int64)
@@ -81,7 +81,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Regions:
+class CloakingRegions:
     """A rectangle of squares for every person: columns from `west` to before `east`, rows likewise.
 
     Regions are told in degrees, rounded outward to a quarter of a square at most, so that everybody is still inside.
@@ -103,7 +103,7 @@ class Regions:
         return self.west, self.south, self.east, self.north
 
     @property
-    def owners(self) -> tuple[Integers, Integers]:
+    def identical_groups(self) -> tuple[Integers, Integers]:
         """The number of every person's region among those that are published, and how many persons have each."""
         told = np.column_stack(list(self.to_degrees().values()))
         _, label, counts = np.unique(told, axis=0, return_inverse=True, return_counts=True)
@@ -125,8 +125,10 @@ class Regions:
             (area.east, area.north) * 2,
             strict=True,
         ):
-            outward = rounded_down if name in {"west", "south"} else rounded_up
-            told[name] = outward(low + (high - low) * (side / many), decimals_of((high - low) / many)).clip(low, high)
+            outward = round_down if name in {"west", "south"} else round_up
+            told[name] = outward(low + (high - low) * (side / many), decimals_for_step((high - low) / many)).clip(
+                low, high
+            )
         return told
 
     def to_arrow(self) -> pa.Table:
@@ -139,11 +141,11 @@ class Regions:
 
 def refuse_too_fine(area: Area, order: int) -> None:
     """Refuse squares that no degrees can tell apart."""
-    if min(area.east - area.west, area.north - area.south) < FINEST * (1 << order):
+    if min(area.east - area.west, area.north - area.south) < MIN_SQUARE * (1 << order):
         raise InvalidParameterError("The squares would be finer than a millimeter; ask for a lower order.")
 
 
-def boxes(snapshot: Snapshot, label: Integers) -> Regions:
+def bounding_regions(snapshot: GridSnapshot, label: Integers) -> CloakingRegions:
     """Return for every person the box around the squares of her group."""
     groups = int(label.max()) + 1
     low = np.full((2, groups), np.iinfo(np.int64).max)
@@ -151,7 +153,7 @@ def boxes(snapshot: Snapshot, label: Integers) -> Regions:
     for axis, squares in enumerate((snapshot.columns, snapshot.rows)):
         np.minimum.at(low[axis], label, squares)
         np.maximum.at(high[axis], label, squares)
-    return Regions(
+    return CloakingRegions(
         west=low[0][label],
         south=low[1][label],
         east=high[0][label] + 1,

@@ -8,19 +8,19 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.sequences import selections
+from sfumato.coding.sequences import count_subsequences
 from sfumato.exceptions import InfeasibleError
-from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.kinds.search import Algorithm, Request
 from sfumato.places.cells import SECOND
-from sfumato.places.lkc_ways import LKC, visits
-from sfumato.places.publishing import only_points, renumbered, whole_ways
+from sfumato.places.lkc_ways import TrajectoryLKCPrivacy, encode_visits
+from sfumato.places.publishing import assign_new_keys, select_points, whole_ways
 from sfumato.places.trajectories import Points, Trajectories
 
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SuppressVisits(KindSearch[Trajectories]):
+class LKCSuppression(Algorithm[Trajectories]):
     """Leave out the visit that is in most broken sequences for the fewest points, until none is broken [1]_.
 
     A visit is a place within a bin of time; it is left out of all ways. Only sequences whose shorter ones all keep the
@@ -35,49 +35,49 @@ class SuppressVisits(KindSearch[Trajectories]):
 
     name = "suppress-visits"
     reference = "Mohammed, Fung, Debbabi 2009, https://doi.org/10.1145/1645953.1646140"
-    serves: ClassVar = (LKC,)
-    draws = True
+    supports: ClassVar = (TrajectoryLKCPrivacy,)
+    uses_secret = True
 
-    def find(self, request: KindRequest[Trajectories]) -> Trajectories:
+    def search(self, request: Request[Trajectories]) -> Trajectories:
         """Return ways without the visits that break a promise."""
         points = whole_ways(request.data.points)
-        models = [model for model in request.models if isinstance(model, LKC)]
-        if points.persons < max(model.k for model in models):
-            raise InfeasibleError(f"There are {points.persons:,} persons, fewer than k; ask for less.")
-        kept = points = _in_bins(points, min(model.seconds for model in models))
+        models = [model for model in request.models if isinstance(model, TrajectoryLKCPrivacy)]
+        if points.n_individuals < max(model.k for model in models):
+            raise InfeasibleError(f"There are {points.n_individuals:,} persons, fewer than k; ask for less.")
+        kept = points = _discretize(points, min(model.seconds for model in models))
         for model in models:
             for size in range(1, model.l + 1):
-                kept = only_points(kept, ~left_out(kept, model, size))
+                kept = select_points(kept, ~points_to_suppress(kept, model, size))
                 if not len(kept):
                     raise InfeasibleError("No visit is left that enough persons share; ask for less.")
                 request.progress(min(0.9, 1 - len(kept) / len(points)), "leaving out visits")
-        return renumbered(kept, request.stream)
+        return assign_new_keys(kept, request.stream)
 
 
-def _in_bins(points: Points, seconds: float) -> Points:
+def _discretize(points: Points, seconds: float) -> Points:
     """Return points at the beginnings of their bins of time; visits that repeat within a bin are one."""
-    visits(points, seconds)
+    encode_visits(points, seconds)
     step = int(seconds * SECOND)
     times = points.times // step * step
     assert points.places is not None  # noqa: S101 - visits looked
-    order = np.lexsort((points.places, times, points.way))
+    order = np.lexsort((points.places, times, points.trajectory))
     moved = replace(points, times=times[order], places=points.places[order])
-    again = (np.diff(moved.way) == 0) & (np.diff(moved.times) == 0) & (np.diff(points.places[order]) == 0)
+    again = (np.diff(moved.trajectory) == 0) & (np.diff(moved.times) == 0) & (np.diff(points.places[order]) == 0)
     nowhere = np.full(len(points), np.nan)
-    return only_points(replace(moved, longitudes=nowhere, latitudes=nowhere), np.append(True, ~again))
+    return select_points(replace(moved, longitudes=nowhere, latitudes=nowhere), np.append(True, ~again))
 
 
-def left_out(points: Points, model: LKC, size: int) -> Flags:
+def points_to_suppress(points: Points, model: TrajectoryLKCPrivacy, size: int) -> Flags:
     """Return the points of visits to leave out, so that no sequence of a size is broken.
 
     Sequences without a visit stay as they are once it is left out, so all are counted only once.
     """
-    visit = visits(points, model.seconds)
+    visit = encode_visits(points, model.seconds)
     gone = np.zeros(int(visit.max()) + 1, dtype=np.bool_)
-    sized = list(selections(visit, points.offsets, points.owner, size))
+    sized = list(count_subsequences(visit, points.offsets, points.individual_of, size))
     if len(sized) < size:
         return gone[visit]
-    broken = np.sort(sized[-1].sequences[model.broken(sized[-1], points)], axis=1)
+    broken = np.sort(sized[-1].sequences[model.violations(sized[-1], points)], axis=1)
     cost = np.bincount(visit)
     while len(broken):
         inside = np.bincount(broken[:, 0], minlength=len(gone))

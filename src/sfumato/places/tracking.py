@@ -11,14 +11,14 @@ from sfumato.attacks.base import LINKABILITY
 from sfumato.attacks.results import AttackResult
 from sfumato.exceptions import SchemaError
 from sfumato.places.cells import SECOND
-from sfumato.places.interpolating import places_at, spans
+from sfumato.places.interpolating import positions_at, time_spans
 from sfumato.places.trajectories import Trajectories
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 FAR = 1e12  # meters: what cannot be
-EVERY, STEPS, FASTEST = 600.0, 13, 50.0  # seconds between steps, steps of a window, meters in a second
+STEP_SECONDS, STEPS, MAX_SPEED = 600.0, 13, 50.0  # seconds between steps, steps of a window, meters in a second
 RUNS, TRIES = 10, 200
 
 
@@ -29,7 +29,7 @@ class Tracks:
     right: npt.NDArray[np.bool_]
     every: float
 
-    def first_wrong(self) -> Floats:
+    def time_to_confusion(self) -> Floats:
         """Return how many seconds every person is followed until the first wrong link; the whole time if none is."""
         wrong = np.vstack([~self.right, np.ones((1, self.right.shape[1]), dtype=np.bool_)])
         return np.asarray(wrong.argmax(axis=0) * self.every, dtype=np.float64)
@@ -53,19 +53,19 @@ def track(ways: Trajectories, *, every: float = 60.0, fastest: float = 50.0) -> 
     .. [1] Gruteser, Hoh, "On the anonymity of periodic location samples", SPC 2005.
        https://doi.org/10.1007/978-3-540-32004-3_19
     """
-    require(is_number(every) and every > 0, "track", "every", "a number of seconds above 0", every)
-    require(is_number(fastest) and fastest > 0, "track", "fastest", "a speed above 0", fastest)
-    begins, ends = spans(ways.points)
+    require(is_finite_number(every) and every > 0, "track", "every", "a number of seconds above 0", every)
+    require(is_finite_number(fastest) and fastest > 0, "track", "fastest", "a speed above 0", fastest)
+    begins, ends = time_spans(ways.points)
     moments = np.arange(begins.max(), ends.min() + 1, int(every * SECOND))
     if len(moments) < 2 or len(ways) < 2:  # noqa: PLR2004 - a link has two ends
         raise SchemaError(
             "The ways share too little time to be followed; give ways of the same time, or smaller steps."
         )
-    places = places_at(ways.points, np.arange(len(ways)), moments, ways.area)
-    return Tracks(right=_followed(places, fastest * every), every=every)
+    places = positions_at(ways.points, np.arange(len(ways)), moments, ways.area)
+    return Tracks(right=_correct_links(places, fastest * every), every=every)
 
 
-def _followed(places: Floats, farthest: float) -> npt.NDArray[np.bool_]:
+def _correct_links(places: Floats, farthest: float) -> npt.NDArray[np.bool_]:
     """Return for every step and way whether it is followed rightly; nobody goes farther than that in a step."""
     from scipy.optimize import linear_sum_assignment
 
@@ -102,12 +102,12 @@ def tracking_attack(ways: Trajectories, *, every: float = 60.0, fastest: float =
         control_successes=0,
         details={
             "right links": float(found.right.mean()),
-            "median seconds": float(np.median(found.first_wrong())),
+            "median seconds": float(np.median(found.time_to_confusion())),
         },
     )
 
 
-def tracking_in_windows(ways: Trajectories, rng: np.random.Generator, *, most: int = 50) -> AttackResult:
+def windowed_tracking_attack(ways: Trajectories, rng: np.random.Generator, *, most: int = 50) -> AttackResult:
     """Attack points without keys by tracking in windows of two hours, drawn at random, where at least two ways are.
 
     The ways of a window are followed together or not at all, so that the interval counts windows.
@@ -118,8 +118,8 @@ def tracking_in_windows(ways: Trajectories, rng: np.random.Generator, *, most: i
     rng : draws windows and ways.
     most : how many ways are followed in a window.
     """
-    begins, ends = spans(ways.points)
-    length = (STEPS - 1) * int(EVERY * SECOND)
+    begins, ends = time_spans(ways.points)
+    length = (STEPS - 1) * int(STEP_SECONDS * SECOND)
     long = np.flatnonzero(ends - begins >= length)
     followed: list[npt.NDArray[np.bool_]] = []
     links: list[float] = []
@@ -131,9 +131,9 @@ def tracking_in_windows(ways: Trajectories, rng: np.random.Generator, *, most: i
         there = np.flatnonzero((begins <= start) & (ends >= start + length))
         if len(there) < 2:  # noqa: PLR2004 - nobody else can be taken for her
             continue
-        moments = start + np.arange(STEPS) * int(EVERY * SECOND)
-        places = places_at(ways.points, np.sort(rng.permutation(there)[:most]), moments, ways.area)
-        right = _followed(places, FASTEST * EVERY)
+        moments = start + np.arange(STEPS) * int(STEP_SECONDS * SECOND)
+        places = positions_at(ways.points, np.sort(rng.permutation(there)[:most]), moments, ways.area)
+        right = _correct_links(places, MAX_SPEED * STEP_SECONDS)
         followed.append(np.asarray(right.all(axis=0)))
         links.append(float(right.mean()))
     if not followed:

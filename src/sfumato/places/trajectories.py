@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.places.checking import Findings, find_odd
-from sfumato.places.columns import Columns, ReadColumns, read_columns
+from sfumato.places.checking import InputFindings, find_anomalies
+from sfumato.places.columns import ParsedColumns, PointColumns, parse_columns
 from sfumato.places.earth import Area, Floats
-from sfumato.table.frames import Frame, FrameKind, SameKind
+from sfumato.table.frames import DataFrameBackend, Frame, SameBackend
 from sfumato.validation import require
 
 Integers = npt.NDArray[np.int64]
@@ -42,7 +42,7 @@ class Points:
         numbers of persons then are those of ways.
     """
 
-    owner: Integers
+    individual_of: Integers
     offsets: Integers
     times: Integers
     longitudes: Floats
@@ -61,14 +61,14 @@ class Points:
         return len(self.times)
 
     @property
-    def ways(self) -> int:
+    def n_trajectories(self) -> int:
         """The number of ways."""
-        return len(self.owner)
+        return len(self.individual_of)
 
     @cached_property
-    def persons(self) -> int:
+    def n_individuals(self) -> int:
         """The number of different persons."""
-        return len(np.unique(self.owner))
+        return len(np.unique(self.individual_of))
 
     @property
     def lengths(self) -> Integers:
@@ -76,14 +76,14 @@ class Points:
         return np.diff(self.offsets)
 
     @cached_property
-    def way(self) -> Integers:
+    def trajectory(self) -> Integers:
         """The way of every point."""
-        return np.repeat(np.arange(self.ways), self.lengths)
+        return np.repeat(np.arange(self.n_trajectories), self.lengths)
 
     @cached_property
-    def person(self) -> Integers:
+    def individual(self) -> Integers:
         """The person of every point."""
-        return self.owner[self.way]
+        return self.individual_of[self.trajectory]
 
     @cached_property
     def has_coordinates(self) -> bool:
@@ -98,7 +98,7 @@ class Points:
         points = starts + np.arange(offsets[-1])
         return replace(
             self,
-            owner=self.owner[ways],
+            individual_of=self.individual_of[ways],
             offsets=offsets,
             clusters=None if self.clusters is None else self.clusters[ways],
             origin=None if self.origin is None else self.origin[ways],
@@ -156,7 +156,7 @@ class Trajectories:
     """
 
     points: Points
-    findings: Findings
+    findings: InputFindings
     zone: str
     keys: tuple[str, ...]  # of persons, by number: known inside only, and never written or shown
 
@@ -181,7 +181,7 @@ class Trajectories:
     ) -> None:
         ways = ("first", "mean", None)
         require(same_moment in ways, "Trajectories", "same_moment", '"first" or "mean"', same_moment)
-        columns = Columns(
+        columns = PointColumns(
             person=person or "",
             time=time or "",
             longitude=longitude,
@@ -193,18 +193,18 @@ class Trajectories:
             order=order,
             zone=zone,
         )
-        read = read_columns(table, columns, coordinates, squares=squares)
+        read = parse_columns(table, columns, coordinates, squares=squares)
         sides = (read.person, read.trip, read.times, read.longitudes, read.latitudes, read.places)
         inside = np.arange(len(read.person)) if area is None else _inside(read, area)
         rows = inside[np.lexsort([side[inside] for side in sides[::-1]])]
-        kept = different = rows[~_same(*(side[rows] for side in sides))]
+        kept = different = rows[~_repeats_previous(*(side[rows] for side in sides))]
         if same_moment is not None:
             read, kept = _one_place(read, kept, same_moment)
         persons, person_number = np.unique(read.person[kept], return_inverse=True)
-        self.kind, self.zone, self.keys = read.kind, read.zone, tuple(read.keys[each] for each in persons)
+        self.backend, self.zone, self.keys = read.kind, read.zone, tuple(read.keys[each] for each in persons)
         number = person_number.ravel().astype(np.int64)
-        self.points = replace(_points(number, read.trip[kept], read, kept), timed=order is None)
-        found = find_odd(self.points, read, dropped=len(rows) - len(different))
+        self.points = replace(_split_trips(number, read.trip[kept], read, kept), timed=order is None)
+        found = find_anomalies(self.points, read, dropped=len(rows) - len(different))
         self.findings = replace(
             found, outside=len(read.person) - len(inside), shared=len(different) - len(kept), taken=read.taken
         )
@@ -212,11 +212,11 @@ class Trajectories:
             self.__dict__["area"] = area
 
     @classmethod
-    def of(cls, points: Points, *, zone: str = "UTC", area: Area | None = None) -> Self:
+    def from_points(cls, points: Points, *, zone: str = "UTC", area: Area | None = None) -> Self:
         """Return trajectories of points that are known as arrays, by default in the area around them."""
         made = cls.__new__(cls)
-        made.points, made.zone, made.findings, made.keys = points, zone, Findings(), ()
-        made.kind = FrameKind(name="pyarrow")
+        made.points, made.zone, made.findings, made.keys = points, zone, InputFindings(), ()
+        made.backend = DataFrameBackend(name="pyarrow")
         if area is not None:
             made.__dict__["area"] = area
         return made
@@ -230,7 +230,7 @@ class Trajectories:
     def area(self) -> Area:
         """The area around all points, rounded outward to hundredths of a degree."""
         try:
-            return Area.around(self.points.longitudes, self.points.latitudes)
+            return Area.from_points(self.points.longitudes, self.points.latitudes)
         except SchemaError as error:
             zero = f"{self.findings.zero:,} points at longitude 0 and latitude 0"
             more = f"; perhaps {zero} should be left out" if self.findings.zero else ""
@@ -240,7 +240,7 @@ class Trajectories:
     def digest(self) -> str:
         """Return a fingerprint by which the same ways are known again."""
         found = hashlib.sha256("\0".join(self.points.names).encode())
-        for array in (self.points.owner, self.points.offsets, self.points.times):
+        for array in (self.points.individual_of, self.points.offsets, self.points.times):
             found.update(array.astype("<i8").tobytes())
         for degrees in (self.points.longitudes, self.points.latitudes):
             found.update((degrees + 0.0).astype("<f8").tobytes())
@@ -257,11 +257,11 @@ class Trajectories:
     def to_arrow(self) -> pa.Table:
         """Return the points as rows, with numbers for persons and ways."""
         points = self.points
-        columns: dict[str, Any] = {"trip" if points.trip_keys else "person": points.person + 1}
-        if points.ways > points.persons:
-            columns["trip"] = points.way + 1
+        columns: dict[str, Any] = {"trip" if points.trip_keys else "person": points.individual + 1}
+        if points.n_trajectories > points.n_individuals:
+            columns["trip"] = points.trajectory + 1
         if points.clusters is not None:
-            columns["cluster"] = points.clusters[points.way] + 1
+            columns["cluster"] = points.clusters[points.trajectory] + 1
         if points.timed:
             columns["time"] = pa.array(points.times, pa.timestamp("us", "UTC"))
         else:
@@ -271,25 +271,25 @@ class Trajectories:
         if points.places is not None:
             columns["place"] = pa.array(points.names).take(pa.array(points.places))
         if points.values is not None:
-            columns["sensitive"] = pa.array(points.value_names).take(pa.array(points.values[points.way]))
+            columns["sensitive"] = pa.array(points.value_names).take(pa.array(points.values[points.trajectory]))
         return pa.table(columns)
 
-    def to_frame(self) -> SameKind:
+    def to_frame(self) -> SameBackend:
         """Return the points as rows of a table of the kind that was given, with numbers for persons and ways."""
-        return self.kind.restore(self.to_arrow())
+        return self.backend.restore(self.to_arrow())
 
     def __len__(self) -> int:
-        return self.points.ways
+        return self.points.n_trajectories
 
     def __repr__(self) -> str:
-        counted = {"person": self.points.persons, "way": self.points.ways, "point": len(self.points)}
+        counted = {"person": self.points.n_individuals, "way": self.points.n_trajectories, "point": len(self.points)}
         if self.points.trip_keys:
             del counted["person"]
         told = ", ".join(f"{many:,} {what}{'' if many == 1 else 's'}" for what, many in counted.items())
         return "\n".join([f"Trajectories: {told}", *self.remarks])
 
 
-def _inside(read: ReadColumns, area: Area) -> Integers:
+def _inside(read: ParsedColumns, area: Area) -> Integers:
     """Return the rows of the points in an area."""
     if np.isnan(read.longitudes).any():
         raise SchemaError("The ways have no coordinates, so no area cuts them; leave out area=.")
@@ -299,9 +299,9 @@ def _inside(read: ReadColumns, area: Area) -> Integers:
     return there
 
 
-def _one_place(read: ReadColumns, rows: Integers, how: Literal["first", "mean"]) -> tuple[ReadColumns, Integers]:
+def _one_place(read: ParsedColumns, rows: Integers, how: Literal["first", "mean"]) -> tuple[ParsedColumns, Integers]:
     """Keep one row for every moment of a way; rows are sorted by person, way and time."""
-    begins = np.flatnonzero(~_same(*(side[rows] for side in (read.person, read.trip, read.times))))
+    begins = np.flatnonzero(~_repeats_previous(*(side[rows] for side in (read.person, read.trip, read.times))))
     first = np.minimum.reduceat(rows, begins)
     if how == "first":
         return read, first
@@ -314,7 +314,7 @@ def _one_place(read: ReadColumns, rows: Integers, how: Literal["first", "mean"])
     return replace(read, longitudes=longitudes, latitudes=latitudes), first
 
 
-def _same(*columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def _repeats_previous(*columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which rows equal the row before them."""
     equal = np.ones(len(columns[0]), dtype=np.bool_)
     for column in columns:
@@ -324,27 +324,27 @@ def _same(*columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     return equal
 
 
-def _points(person: Integers, trip: Integers, read: ReadColumns, kept: Integers) -> Points:
+def _split_trips(person: Integers, trip: Integers, read: ParsedColumns, kept: Integers) -> Points:
     """Cut sorted rows into ways."""
     begins = np.ones(len(kept), dtype=np.bool_)
     begins[1:] = (np.diff(person) != 0) | (np.diff(trip) != 0)
     starts = np.flatnonzero(begins)
     return Points(
-        owner=person[starts],
+        individual_of=person[starts],
         offsets=np.append(starts, len(kept)).astype(np.int64),
         times=read.times[kept],
         longitudes=read.longitudes[kept],
         latitudes=read.latitudes[kept],
         places=read.places[kept] if read.names else None,
         names=read.names,
-        clusters=None if read.clusters is None else _of_ways(read.clusters[kept], starts, "cluster"),
+        clusters=None if read.clusters is None else _value_per_trajectory(read.clusters[kept], starts, "cluster"),
         located=not bool(np.isnan(read.longitudes).any()),
-        values=None if read.values is None else _of_ways(read.values[kept], starts, "sensitive value"),
+        values=None if read.values is None else _value_per_trajectory(read.values[kept], starts, "sensitive value"),
         value_names=read.value_names,
     )
 
 
-def _of_ways(numbers: Integers, starts: Integers, what: str) -> Integers:
+def _value_per_trajectory(numbers: Integers, starts: Integers, what: str) -> Integers:
     """Return the one number of every way that all its points have."""
     lengths = np.diff(np.append(starts, len(numbers)))
     found = numbers[starts]

@@ -10,25 +10,25 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError
-from sfumato.kinds.search import KindRequest, KindSearch
+from sfumato.kinds.search import Algorithm, Request
 from sfumato.places.cells import SECOND
-from sfumato.places.interpolating import Places, places_at
-from sfumato.places.k_delta import KDelta
-from sfumato.places.never_walk_alone import kept_together
-from sfumato.places.pivots import cluster_most
-from sfumato.places.publishing import COORDINATE_STEP, published_ways
-from sfumato.places.required import refuse_lone_or_unknown
+from sfumato.places.interpolating import Places, positions_at
+from sfumato.places.k_delta import KDeltaAnonymity
+from sfumato.places.never_walk_alone import translate_into_cylinder
+from sfumato.places.pivots import cluster_with_trash_limit
+from sfumato.places.publishing import COORDINATE_STEP, publish_clusters
+from sfumato.places.required import check_timed_individuals
 from sfumato.places.trajectories import Trajectories
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 FIRST_RADIUS = 0.4  # of the points of a way and its pivot, the share that may be created or deleted at first
-REMEMBERED = 32_000_000  # distances that are kept while the radius grows
+MAX_CACHED = 32_000_000  # distances that are kept while the radius grows
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class WaitForMe(KindSearch[Trajectories]):
+class WaitForMe(Algorithm[Trajectories]):
     """Cluster ways by an edit distance, and let the ways of a cluster follow its pivot in space and time [1]_.
 
     Ways need not span the same time. Each way is turned into its pivot by matching points in order, at most `meters`
@@ -58,28 +58,36 @@ class WaitForMe(KindSearch[Trajectories]):
 
     name = "wait-for-me"
     reference = "Abul, Bonchi, Nanni 2010, https://doi.org/10.1016/j.is.2010.05.003"
-    serves: ClassVar = (KDelta,)
-    draws = True
+    supports: ClassVar = (KDeltaAnonymity,)
+    uses_secret = True
 
     meters: float | None = None
     seconds: float = 7200.0
     trash: float = 0.1
 
     def __post_init__(self) -> None:
-        good = self.meters is None or (is_number(self.meters) and self.meters > 0)
+        good = self.meters is None or (is_finite_number(self.meters) and self.meters > 0)
         require(good, self, "meters", "a number of meters above 0", self.meters)
-        require(is_number(self.seconds) and self.seconds >= 0, self, "seconds", "a number of at least 0", self.seconds)
-        share = is_number(self.trash) and 0 <= self.trash < 1
+        require(
+            is_finite_number(self.seconds) and self.seconds >= 0,
+            self,
+            "seconds",
+            "a number of at least 0",
+            self.seconds,
+        )
+        share = is_finite_number(self.trash) and 0 <= self.trash < 1
         require(share, self, "trash", "a share from 0 to less than 1", self.trash)
 
-    def find(self, request: KindRequest[Trajectories]) -> Trajectories:
+    def search(self, request: Request[Trajectories]) -> Trajectories:
         """Return clusters of ways that follow their pivots."""
         ways, points = request.data, request.data.points
-        models = [model for model in request.models if isinstance(model, KDelta)]
+        models = [model for model in request.models if isinstance(model, KDeltaAnonymity)]
         k, delta = max(model.k for model in models), float(min(model.delta for model in models))
-        refuse_lone_or_unknown(points, k)
-        edits = Edits(ways, self.meters or max(ways.area.width, ways.area.height) / 5, int(self.seconds * SECOND))
-        label, pivots = cluster_most(edits, points.owner, k, radius=FIRST_RADIUS, trash=self.trash)
+        check_timed_individuals(points, k)
+        edits = EditDistances(
+            ways, self.meters or max(ways.area.width, ways.area.height) / 5, int(self.seconds * SECOND)
+        )
+        label, pivots = cluster_with_trash_limit(edits, points.individual_of, k, radius=FIRST_RADIUS, trash=self.trash)
         if not len(pivots):
             raise InfeasibleError(
                 f"No {k:,} persons have ways that match anywhere; allow for more by meters= or seconds=, or ask for "
@@ -88,20 +96,20 @@ class WaitForMe(KindSearch[Trajectories]):
         parts = []
         for cluster, pivot in enumerate(pivots.tolist()):
             members = np.flatnonzero(label == cluster)
-            places = edits.followed(members, pivot, max(0.0, delta - 2 * COORDINATE_STEP))
+            places = edits.translate_to_pivot(members, pivot, max(0.0, delta - 2 * COORDINATE_STEP))
             parts.append((members, edits.moments(pivot), places))
             request.progress(0.5 + 0.4 * len(parts) / len(pivots), "following pivots")
-        return published_ways(ways, parts, request.stream)
+        return publish_clusters(ways, parts, request.stream)
 
 
-class Edits:
+class EditDistances:
     """What it takes to turn ways into each other: their edit distances, and the points that match."""
 
-    widest = 1.0
+    max_radius = 1.0
 
     def __init__(self, ways: Trajectories, meters: float, window: int) -> None:
         self.points, self.area, self.meters, self.window = ways.points, ways.area, meters, window
-        self.far_from = lru_cache(maxsize=max(1, REMEMBERED // len(ways)))(self._far_from)
+        self.distances_to = lru_cache(maxsize=max(1, MAX_CACHED // len(ways)))(self._distances_to)
 
     @cached_property
     def places(self) -> Floats:
@@ -110,31 +118,33 @@ class Edits:
         return np.ascontiguousarray(np.column_stack([x, y]))
 
     @property
-    def outermost(self) -> int:
+    def first_pivot(self) -> int:
         """The way that is farthest from the first one; of those that match it nowhere, the first."""
-        return int(np.argmax(self.far_from(0)))
+        return int(np.argmax(self.distances_to(0)))
 
-    def _far_from(self, pivot: int) -> Floats:
+    def _distances_to(self, pivot: int) -> Floats:
         """Return the distance of every way from one; that of ways that match it nowhere is infinite."""
         from sfumato.coding.kernels.sequence_editing import edit_distances
 
         found = edit_distances(self.places, self.points.times, self.points.offsets, pivot, self.meters, self.window)
-        return np.where(found < self.widest, found, np.inf)
+        return np.where(found < self.max_radius, found, np.inf)
 
     def moments(self, way: int) -> Integers:
         """Return the moments of a way."""
         return self.points.times[self.points.offsets[way] : self.points.offsets[way + 1]]
 
-    def followed(self, members: Integers, pivot: int, delta: float) -> Places:
+    def translate_to_pivot(self, members: Integers, pivot: int, delta: float) -> Places:
         """Return where the ways of a cluster are at the moments of their pivot, any two at most delta apart."""
-        from sfumato.coding.kernels.sequence_editing import matches
+        from sfumato.coding.kernels.sequence_editing import match_points
 
         times, offsets = self.points.times, self.points.offsets
         own = offsets[pivot : pivot + 2]
         found = np.stack(
-            [matches(self.places, times, offsets[way : way + 2], own, self.meters, self.window) for way in members]
+            [match_points(self.places, times, offsets[way : way + 2], own, self.meters, self.window) for way in members]
         )
         matched = (found >= 0)[..., None]
-        there = np.where(matched, self.places[found], places_at(self.points, members, self.moments(pivot), self.area))
+        there = np.where(
+            matched, self.places[found], positions_at(self.points, members, self.moments(pivot), self.area)
+        )
         middle = np.where(matched, there, 0.0).sum(axis=0) / matched.sum(axis=0)
-        return kept_together(there, middle, delta)
+        return translate_into_cylinder(there, middle, delta)

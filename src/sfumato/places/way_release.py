@@ -8,27 +8,27 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.kinds.audit import KindAudit
-from sfumato.kinds.promise import KindPromise
-from sfumato.kinds.release import KindRelease
-from sfumato.places.maps import density_maps, unicity_curve, way_maps
-from sfumato.places.measures import MEANINGS
-from sfumato.places.region_ways import INTERVAL, SIDES, RegionWays, key_of
+from sfumato.kinds.audit import Audit
+from sfumato.kinds.promise import Model
+from sfumato.kinds.release import Release
+from sfumato.places.maps import density_maps, trajectory_maps, unicity_curve
+from sfumato.places.measures import DESCRIPTIONS
+from sfumato.places.region_ways import INTERVAL, SIDES, CloakedTrajectories, key_of
 from sfumato.places.singling_out import unicity
 from sfumato.places.trajectories import Trajectories
 from sfumato.reporting.kind_pages import ReportSection
-from sfumato.table.formats.known import release_format
+from sfumato.table.formats.known import resolve_release_format
 from sfumato.table.read import read
-from sfumato.table.write import write_in
+from sfumato.table.write import write_as_format
 
 NAME = "ways"
 OPTIONAL = ("trip", "cluster", "place", "order", "sensitive")
-KNOWN = range(1, 7)
+KNOWN_POINTS = range(1, 7)
 CELL, BIN, SEED = 500.0, 3600.0, 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class WayRelease(KindRelease[Trajectories | RegionWays]):
+class TrajectoriesRelease(Release[Trajectories | CloakedTrajectories]):
     """Published ways, what was found of them, what they lost, and what made them.
 
     Parameters
@@ -40,53 +40,53 @@ class WayRelease(KindRelease[Trajectories | RegionWays]):
 
     title: ClassVar[str] = "ways"
     original: Trajectories
-    judge: Callable[..., KindAudit]
-    shown: int | None = None
+    audit_function: Callable[..., Audit]
+    example: int | None = None
 
-    def showing(self, person: str) -> WayRelease:
+    def with_example(self, person: str) -> TrajectoriesRelease:
         """Return the release with an internal report that draws the way of a chosen person, before and after.
 
         Parameters
         ----------
         person : her key in the original. Choose a made-up person, or somebody who has agreed.
         """
-        return replace(self, shown=person_number(self.original, person))
+        return replace(self, example=individual_index(self.original, person))
 
     @property
-    def ways(self) -> Trajectories | RegionWays:
+    def trajectories(self) -> Trajectories | CloakedTrajectories:
         """The published ways."""
         return self.published
 
     @staticmethod
-    def read(folder: Path) -> Trajectories | RegionWays:
+    def read(folder: Path) -> Trajectories | CloakedTrajectories:
         """Read published ways from the one file of a folder that holds them."""
         found = [path for path in sorted(folder.iterdir()) if path.stem == NAME]
         if not found:
             raise ReadError(f"{folder} holds no ways; give the folder public of a release.")
-        return published_from(found[0])
+        return read_published(found[0])
 
     def _write_files(self, folder: Path, table_format: str) -> None:
-        form = release_format(table_format)
-        write_in(form, self.published.to_arrow(), folder / f"{NAME}{form.suffixes[0]}", {})
+        form = resolve_release_format(table_format)
+        write_as_format(form, self.published.to_arrow(), folder / f"{NAME}{form.suffixes[0]}", {})
 
-    def _read_files(self, folder: Path) -> Trajectories | RegionWays:
+    def _read_files(self, folder: Path) -> Trajectories | CloakedTrajectories:
         return self.read(folder)
 
-    def _judge(self, published: Trajectories | RegionWays, models: Sequence[KindPromise[Any]]) -> KindAudit:
-        return self.judge(published, models=models)
+    def _audit(self, published: Trajectories | CloakedTrajectories, models: Sequence[Model[Any]]) -> Audit:
+        return self.audit_function(published, models=models)
 
-    def _unchanged(self, read: Trajectories | RegionWays) -> bool:
+    def _equals_published(self, read: Trajectories | CloakedTrajectories) -> bool:
         return read.digest() == self.published.digest()
 
-    def _files_told(self, folder: Path) -> Mapping[str, str]:
+    def _describe_files(self, folder: Path) -> Mapping[str, str]:
         columns = ", ".join(self.published.to_arrow().column_names)
-        row = "step" if isinstance(self.published, RegionWays) else "point"
+        row = "step" if isinstance(self.published, CloakedTrajectories) else "point"
         return {path.name: f"One row per {row}: {columns}." for path in folder.iterdir() if path.stem == NAME}
 
     def _sections(self) -> Sequence[ReportSection]:
         meanings = ReportSection(
             title="What the figures mean",
-            rows=[(name, MEANINGS[name]) for name in self.measures],
+            rows=[(name, DESCRIPTIONS[name]) for name in self.metrics],
             head=("figure", "meaning"),
         )
         odd = ReportSection(title="The original", sentences=self.original.remarks or ("Nothing looked odd.",))
@@ -96,20 +96,20 @@ class WayRelease(KindRelease[Trajectories | RegionWays]):
         sentences = [
             f"The share of persons whom a few known points single out, each known to {CELL:g} m and {BIN:g} s."
         ]
-        held = self.published if isinstance(self.published, RegionWays) else self.published.points
+        held = self.published if isinstance(self.published, CloakedTrajectories) else self.published.points
         if held.trip_keys:
             sentences.append("Every published trip has a key of its own and counts as a person of its own.")
-        shares = {"original": _shares(self.original)}
-        if isinstance(self.published, RegionWays):
+        shares = {"original": _unicity_curve(self.original)}
+        if isinstance(self.published, CloakedTrajectories):
             sentences.append("Of regions, the share of persons whose whole sequence nobody else has.")
-            label, persons = self.published.groups
-            shares["published"] = [float((persons[label] == 1).mean())] * len(KNOWN)
+            label, persons = self.published.identical_groups
+            shares["published"] = [float((persons[label] == 1).mean())] * len(KNOWN_POINTS)
         else:
-            shares["published"] = _shares(self.published)
+            shares["published"] = _unicity_curve(self.published)
         return ReportSection(
             title="Unicity",
             sentences=sentences,
-            head=("known points", *map(str, KNOWN)),
+            head=("known points", *map(str, KNOWN_POINTS)),
             rows=[(name, *(f"{share:.3f}" for share in found)) for name, found in shares.items()],
             pictures=(unicity_curve(shares),),
         )
@@ -117,9 +117,9 @@ class WayRelease(KindRelease[Trajectories | RegionWays]):
     def _maps(self) -> list[ReportSection]:
         """Draw maps, if it is known where points are."""
         published = self.published
-        known = isinstance(published, RegionWays) or published.points.has_coordinates
+        known = isinstance(published, CloakedTrajectories) or published.points.has_coordinates
         if not (known and self.original.points.has_coordinates):
-            if self.shown is None:
+            if self.example is None:
                 return []
             return [ReportSection(title="The chosen way", sentences=("It is not known where its places are.",))]
         where = ReportSection(
@@ -128,11 +128,13 @@ class WayRelease(KindRelease[Trajectories | RegionWays]):
             pictures=(density_maps(self.original, published),),
             wide=True,
         )
-        return [where, *([] if self.shown is None else [self._chosen(self.shown)])]
+        return [where, *([] if self.example is None else [self._example_section(self.example)])]
 
-    def _chosen(self, person: int) -> ReportSection:
-        origin = self.published.origin if isinstance(self.published, RegionWays) else self.published.points.origin
-        there = origin is not None and bool((self.original.points.owner[origin] == person).any())
+    def _example_section(self, person: int) -> ReportSection:
+        origin = (
+            self.published.origin if isinstance(self.published, CloakedTrajectories) else self.published.points.origin
+        )
+        there = origin is not None and bool((self.original.points.individual_of[origin] == person).any())
         return ReportSection(
             title="The chosen way",
             sentences=(
@@ -140,27 +142,27 @@ class WayRelease(KindRelease[Trajectories | RegionWays]):
                 if there
                 else "The way that was asked for is not published.",
             ),
-            pictures=(way_maps(self.original, self.published, person),) if there else (),
+            pictures=(trajectory_maps(self.original, self.published, person),) if there else (),
             wide=True,
         )
 
 
-def _shares(ways: Trajectories) -> list[float]:
-    return [unicity(ways, points=known, meters=CELL, seconds=BIN, seed=SEED).share for known in KNOWN]
+def _unicity_curve(ways: Trajectories) -> list[float]:
+    return [unicity(ways, points=known, meters=CELL, seconds=BIN, seed=SEED).share for known in KNOWN_POINTS]
 
 
-def person_number(ways: Trajectories, person: str) -> int:
+def individual_index(ways: Trajectories, person: str) -> int:
     """Return the number of the person with a key."""
     if person not in ways.keys:
         raise InvalidParameterError("Nobody in these ways has that key; give one as the column of persons has it.")
     return ways.keys.index(person)
 
 
-def published_from(path: Path) -> Trajectories | RegionWays:
+def read_published(path: Path) -> Trajectories | CloakedTrajectories:
     """Read a file of published ways; columns of trips, clusters, places and regions are known by their names."""
     table = read(path)
     if {*SIDES, *INTERVAL} <= {*table.column_names}:
-        return RegionWays.read(table)
+        return CloakedTrajectories.from_table(table)
     named = {name: name for name in OPTIONAL if name in table.column_names}
     if key_of(table.column_names) == "trip":
         named["person"] = named.pop("trip")

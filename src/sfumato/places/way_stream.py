@@ -12,24 +12,24 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.kinds.audit import KindAudit, audited
-from sfumato.kinds.crowd_promise import CrowdPromise
-from sfumato.kinds.promise import KindVerdict
-from sfumato.models.words import ModelWords
+from sfumato.kinds.audit import Audit, evaluate_models
+from sfumato.kinds.crowd_promise import AnonymitySetModel
+from sfumato.kinds.promise import Verdict
+from sfumato.models.words import ModelDescription
 from sfumato.places.cells import SECOND
-from sfumato.places.columns import Columns, read_columns
-from sfumato.places.crowds import Crowds, read_crowds, write_crowds
+from sfumato.places.columns import PointColumns, parse_columns
+from sfumato.places.crowds import StreamGroups, read_state, write_state
 from sfumato.places.earth import Area
-from sfumato.places.squares import MOST_ORDER, Regions, Snapshot
+from sfumato.places.squares import MAX_SNAPSHOT_ORDER, CloakingRegions, GridSnapshot
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import texts
-from sfumato.validation import is_number, is_whole, require
+from sfumato.table.values import format_values
+from sfumato.validation import is_finite_number, is_integer, require
 
 NAMES = ("key", "time", "persons", "west", "south", "east", "north")
-KINDS = (pa.string(), pa.timestamp("us", "UTC"), pa.int64(), *[pa.float64()] * 4)
+COLUMN_TYPES = (pa.string(), pa.timestamp("us", "UTC"), pa.int64(), *[pa.float64()] * 4)
 
 
-class WaysStream:
+class TrajectoryStream:
     """Publish, while persons move, regions of crowds of k persons who stay together [1]_.
 
     The persons of a crowd are fixed when it is formed; from then on its region is the box around where they all were
@@ -64,19 +64,19 @@ class WaysStream:
         patience: float = 300.0,
         order: int = 8,
     ) -> None:
-        require(is_whole(k) and k >= 1, self, "k", "a whole number of at least 1", k)
+        require(is_integer(k) and k >= 1, self, "k", "a whole number of at least 1", k)
         require(isinstance(area, Area), self, "area", "an sf.places.Area", type(area).__name__)
         for name, value in (("window", window), ("patience", patience)):
-            require(is_number(value) and value > 0, self, name, "a number of seconds above 0", value)
-        good = is_whole(order) and 1 <= order <= MOST_ORDER
-        require(good, self, "order", f"a whole number from 1 to {MOST_ORDER}", order)
+            require(is_finite_number(value) and value > 0, self, name, "a number of seconds above 0", value)
+        good = is_integer(order) and 1 <= order <= MAX_SNAPSHOT_ORDER
+        require(good, self, "order", f"a whole number from 1 to {MAX_SNAPSHOT_ORDER}", order)
         self.k, self.area, self.order = k, area, order
         self._window, self._patience = int(window * SECOND), int(patience * SECOND)
         self._file = Path(state)
         self._settings = {"k": k, "area": area.to_dict(), "window": window, "patience": patience, "order": order}
-        self._crowds = Crowds()
+        self._crowds = StreamGroups()
         if self._file.exists():
-            settings, self._crowds = read_crowds(self._file)
+            settings, self._crowds = read_state(self._file)
             if settings != self._settings:
                 raise InvalidParameterError(f"{self._file} was begun with other settings; give the same.")
 
@@ -88,7 +88,7 @@ class WaysStream:
         ----------
         state : the file of a state that exists.
         """
-        settings, _ = read_crowds(Path(state))
+        settings, _ = read_state(Path(state))
         return cls(**{**settings, "area": Area(**settings["area"])}, state=state)
 
     @property
@@ -108,7 +108,7 @@ class WaysStream:
 
     def __repr__(self) -> str:
         told = f"{len(self._crowds.members()):,} crowds, {self.waiting:,} persons wait"
-        return f"WaysStream(k={self.k}, {told}, {self.suppressed:,} left out, {self.late:,} points too late)"
+        return f"TrajectoryStream(k={self.k}, {told}, {self.suppressed:,} left out, {self.late:,} points too late)"
 
     def update(self, table: Frame, **columns: str) -> pa.Table:
         """Take new points, and return the regions that may leave: a row for every crowd that moved.
@@ -121,16 +121,16 @@ class WaysStream:
         columns : names of its columns, as for `Trajectories`.
         """
         named: dict[str, Any] = {"person": "person", "time": "time", **columns}
-        read = read_columns(table, Columns(**named), None)
-        keys = texts(to_arrow(table)[0][columns.get("person", "person")]).to_pylist()
-        squares = Snapshot.of(read.longitudes, read.latitudes, order=self.order, area=self.area)
+        read = parse_columns(table, PointColumns(**named), None)
+        keys = format_values(to_arrow(table)[0][columns.get("person", "person")]).to_pylist()
+        squares = GridSnapshot.from_positions(read.longitudes, read.latitudes, order=self.order, area=self.area)
         crowds, shown = self._copy(), []
         for rows in self._slices(read.times):
-            moved = self._take(crowds, rows, keys, read.times, squares)
-            self._part(crowds)
-            self._gather(crowds)
+            moved = self._ingest(crowds, rows, keys, read.times, squares)
+            self._expire_groups(crowds)
+            self._form_groups(crowds)
             shown.append(self._regions(crowds, moved))
-        write_crowds(self._file, self._settings, crowds)
+        write_state(self._file, self._settings, crowds)
         self._crowds = crowds
         return pa.concat_tables(shown)
 
@@ -140,9 +140,9 @@ class WaysStream:
         part = (times[order] - times[order[0]]) // self._patience
         return np.split(order, np.flatnonzero(np.diff(part)) + 1)
 
-    def _copy(self) -> Crowds:
+    def _copy(self) -> StreamGroups:
         known = self._crowds
-        return Crowds(
+        return StreamGroups(
             clock=known.clock,
             last=dict(known.last),
             crowd=dict(known.crowd),
@@ -151,7 +151,7 @@ class WaysStream:
             suppressed=known.suppressed,
         )
 
-    def _take(self, crowds: Crowds, rows: Any, keys: list[str], times: Any, squares: Snapshot) -> set[str]:
+    def _ingest(self, crowds: StreamGroups, rows: Any, keys: list[str], times: Any, squares: GridSnapshot) -> set[str]:
         """Note the last point of everybody, and return who moved."""
         moved = set()
         for row in rows:
@@ -166,45 +166,47 @@ class WaysStream:
             moved.add(person)
         return moved
 
-    def _part(self, crowds: Crowds) -> None:
+    def _expire_groups(self, crowds: StreamGroups) -> None:
         """Let silent persons leave, end crowds that are too small, and leave out who waited too long."""
         silent, stale = crowds.clock - self._window, crowds.clock - self._patience
         for person, (seen, _, _) in list(crowds.last.items()):
             waits = person in crowds.since
             if seen < silent or (waits and max(seen, crowds.since[person]) < stale):
                 crowds.suppressed += int(waits)
-                crowds.forget(person)
+                crowds.remove(person)
         for persons in crowds.members().values():
             if len(persons) < self.k:
                 for person in persons:
                     del crowds.crowd[person]
                     crowds.since[person] = crowds.clock
 
-    def _gather(self, crowds: Crowds) -> None:
+    def _form_groups(self, crowds: StreamGroups) -> None:
         """Put waiting persons into crowds of k along the Hilbert curve; the last takes the rest."""
         waiting = sorted(crowds.since)
         if len(waiting) >= self.k:
             at = np.array([crowds.last[person][1:] for person in waiting], dtype=np.int64)
-            curve = Snapshot(columns=at[:, 0], rows=at[:, 1], order=self.order, area=self.area).hilbert()
+            curve = GridSnapshot(columns=at[:, 0], rows=at[:, 1], order=self.order, area=self.area).hilbert_index()
             order = np.argsort(curve, kind="stable")
             ends = [*range(self.k, len(waiting) - self.k + 1, self.k), len(waiting)]
             for start, end in zip([0, *ends], ends, strict=False):
-                crowds.gather([waiting[each] for each in order[start:end]])
+                crowds.form_group([waiting[each] for each in order[start:end]])
 
-    def _regions(self, crowds: Crowds, moved: set[str]) -> pa.Table:
+    def _regions(self, crowds: StreamGroups, moved: set[str]) -> pa.Table:
         """Return the box of every crowd in which somebody moved, in an order that says nothing."""
         shown = {key: persons for key, persons in sorted(crowds.members().items()) if not moved.isdisjoint(persons)}
         at = [np.array([crowds.last[person][1:] for person in persons]) for persons in shown.values()]
         west, south = np.array([each.min(axis=0) for each in at], dtype=np.int64).reshape(-1, 2).T
         east, north = np.array([each.max(axis=0) + 1 for each in at], dtype=np.int64).reshape(-1, 2).T
-        boxes = Regions(west=west, south=south, east=east, north=north, order=self.order, area=self.area)
+        boxes = CloakingRegions(west=west, south=south, east=east, north=north, order=self.order, area=self.area)
         told = [list(shown), [crowds.clock] * len(shown), [len(each) for each in shown.values()]]
         columns = [*told, *boxes.to_degrees().values()]
-        return pa.table([pa.array(column, kind) for column, kind in zip(columns, KINDS, strict=True)], names=NAMES)
+        return pa.table(
+            [pa.array(column, kind) for column, kind in zip(columns, COLUMN_TYPES, strict=True)], names=NAMES
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class StayTogether(CrowdPromise[pa.Table]):
+class CoMovement(AnonymitySetModel[pa.Table]):
     """Require every region of a stream to be that of at least k persons, and no crowd to grow under its key.
 
     Parameters
@@ -214,8 +216,8 @@ class StayTogether(CrowdPromise[pa.Table]):
 
     name = "stay-together"
     reference = "Chow, Mokbel 2007, https://doi.org/10.1007/978-3-540-73540-3_15"
-    counted = "regions"
-    words = ModelWords(
+    unit = "regions"
+    words = ModelDescription(
         title="Crowds that stay together",
         level="persons in the smallest crowd",
         promise="Every region is that of at least {k} persons, the same ones for one key.",
@@ -225,7 +227,7 @@ class StayTogether(CrowdPromise[pa.Table]):
 
     k: int
 
-    def judge(self, published: pa.Table) -> KindVerdict:
+    def evaluate(self, published: pa.Table) -> Verdict:
         """Replay the stream: crowds of too few persons, and crowds that grew, break the promise."""
         if not set(NAMES) <= set(published.column_names):
             raise SchemaError(f"The table is no stream of regions; its columns are {', '.join(NAMES)}.")
@@ -237,29 +239,29 @@ class StayTogether(CrowdPromise[pa.Table]):
             broken += int(grown or row["persons"] < self.k)
             least = min(least, row["persons"])
             many[row["key"]] = row["persons"]
-        return KindVerdict(self, float(least), broken)
+        return Verdict(self, float(least), broken)
 
 
-def joined(published: Sequence[pa.Table]) -> pa.Table:
+def concatenate_updates(published: Sequence[pa.Table]) -> pa.Table:
     """Put together what a stream published at several times; refuse tables of something else."""
     for table in published:
         if not set(NAMES) <= set(table.column_names):
             raise SchemaError(f"A table is no stream of regions; its columns are {', '.join(NAMES)}.")
     some = [table.select(NAMES) for table in published if table.num_rows] or [published[0].select(NAMES)]
-    kinds = pa.schema(zip(NAMES, KINDS, strict=True))
+    kinds = pa.schema(zip(NAMES, COLUMN_TYPES, strict=True))
     try:
         return pa.concat_tables([table.cast(kinds) for table in some])
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise SchemaError("A table is no stream of regions; its cells are of another kind.") from None
 
 
-def audit_stream(published: Frame, *, k: int) -> KindAudit:
+def audit_stream(published: Frame, *, k: int) -> Audit:
     """Judge everything that a stream has published, from its rows alone.
 
     Parameters
     ----------
-    published : all rows that `WaysStream.update` returned.
+    published : all rows that `TrajectoryStream.update` returned.
     k : what was promised.
     """
     table = to_arrow(published)[0]
-    return audited([StayTogether(k=k)], table, {"regions": table.num_rows})
+    return evaluate_models([CoMovement(k=k)], table, {"regions": table.num_rows})

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.grouping import group_columns
-from sfumato.coding.sequences import selections
+from sfumato.coding.sequences import count_subsequences
 from sfumato.exceptions import InfeasibleError
-from sfumato.places.cells import SECOND, numbered, place_cells
+from sfumato.places.cells import SECOND, label_pairs, spatial_cells
 from sfumato.places.public_places import PublicCells
 from sfumato.places.trajectories import Trajectories
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -31,7 +31,7 @@ KNOWLEDGE: tuple[Knowledge, ...] = (
     "probabilities",
     "proportions",
 )
-MOST_SETS = 50_000_000
+MAX_SETS = 50_000_000
 
 
 def worst_case_risk(
@@ -64,39 +64,39 @@ def worst_case_risk(
     .. [1] Pellungrini, Pappalardo, Pratesi, Monreale, "A data mining approach to assess privacy risk in human mobility
        data", ACM TIST 9(3), 2018. https://doi.org/10.1145/3106774
     """
-    require(is_whole(points) and points >= 1, "worst_case_risk", "points", "a whole number of at least 1", points)
+    require(is_integer(points) and points >= 1, "worst_case_risk", "points", "a whole number of at least 1", points)
     require(knowledge in KNOWLEDGE, "worst_case_risk", "knowledge", f"one of {', '.join(KNOWLEDGE)}", knowledge)
-    cell, person = place_cells(ways, meters, cells), ways.points.person
+    cell, person = spatial_cells(ways, meters, cells), ways.points.individual
     if knowledge == "sequence":
-        return _by_sequence(ways, cell, points)
+        return _risk_by_sequence(ways, cell, points)
     if knowledge == "times":
         bins = ways.points.times // int(seconds * SECOND)
-        cell = numbered(cell, bins - bins.min())
+        cell = label_pairs(cell, bins - bins.min())
     if knowledge in {"places", "times"}:
         order = np.argsort(person, kind="stable")
-        return _by_sets(person[order], cell[order], points)
-    person, cell, visits = _visited(person, cell)
+        return _risk_by_sets(person[order], cell[order], points)
+    person, cell, visits = _visited_cells(person, cell)
     if knowledge == "frequencies":
-        cell = numbered(cell, visits)
+        cell = label_pairs(cell, visits)
     elif knowledge == "probabilities":
         total = np.bincount(person, weights=visits).astype(np.int64)[person]
-        cell = numbered(cell, numbered(*_reduced(visits, total)))
-    return _by_sets(person, cell, points, visits if knowledge == "proportions" else None)
+        cell = label_pairs(cell, label_pairs(*_reduce(visits, total)))
+    return _risk_by_sets(person, cell, points, visits if knowledge == "proportions" else None)
 
 
-def _visited(person: Integers, cell: Integers) -> tuple[Integers, Integers, Integers]:
+def _visited_cells(person: Integers, cell: Integers) -> tuple[Integers, Integers, Integers]:
     """Return the different cells of every person, in the order of persons and cells, and how often she was there."""
     width = int(cell.max()) + 1
     keys, visits = np.unique(person * width + cell, return_counts=True)
     return keys // width, keys % width, visits.astype(np.int64)
 
 
-def _reduced(part: Integers, whole: Integers) -> tuple[Integers, Integers]:
+def _reduce(part: Integers, whole: Integers) -> tuple[Integers, Integers]:
     common = np.gcd(part, whole)
     return part // common, whole // common
 
 
-def _by_sets(person: Integers, elements: Integers, size: int, visits: Integers | None = None) -> Floats:
+def _risk_by_sets(person: Integers, elements: Integers, size: int, visits: Integers | None = None) -> Floats:
     """Return the risk by sets of elements; who has fewer is looked for by all of hers.
 
     With numbers of visits, others have a set if their numbers are as many times as large.
@@ -108,7 +108,7 @@ def _by_sets(person: Integers, elements: Integers, size: int, visits: Integers |
         lengths, persons = np.unique(own[own >= asked], return_counts=True)
         if (
             sum(comb(length, asked) * int(many) for length, many in zip(lengths.tolist(), persons, strict=True))
-            > MOST_SETS
+            > MAX_SETS
         ):
             raise InfeasibleError("There are too many sets of points to look at all of them; ask for fewer points.")
         owner, rows = [], []
@@ -116,19 +116,19 @@ def _by_sets(person: Integers, elements: Integers, size: int, visits: Integers |
             those = np.flatnonzero(own == length)
             chosen = np.array(list(combinations(range(length), asked)), dtype=np.int64)
             at = (starts[those][:, None, None] + chosen).reshape(-1, asked)
-            rows.append(np.sort(elements[at], axis=1) if visits is None else _compared(elements[at], visits[at]))
+            rows.append(np.sort(elements[at], axis=1) if visits is None else _group_by_visits(elements[at], visits[at]))
             owner.append(np.repeat(those, len(chosen)))
-        found = _risk(np.concatenate(rows), np.concatenate(owner), len(risk))
+        found = _risk_per_individual(np.concatenate(rows), np.concatenate(owner), len(risk))
         risk[known == asked] = found[known == asked]
     return risk
 
 
-def _compared(cells: Integers, visits: Integers) -> Integers:
+def _group_by_visits(cells: Integers, visits: Integers) -> Integers:
     """Return sets of cells in order, each followed by the smallest numbers of visits that compare alike."""
     return np.hstack([cells, visits // np.gcd.reduce(visits, axis=1)[:, None]])
 
 
-def _risk(rows: Integers, owner: Integers, persons: int) -> Floats:
+def _risk_per_individual(rows: Integers, owner: Integers, persons: int) -> Floats:
     """Return the largest 1 by the number of persons with a row, for every person."""
     label = group_columns(list(rows.T), [int(each.max()) + 1 for each in rows.T]).labels.astype(np.int64)
     row, whose = np.divmod(np.unique(label * persons + owner), persons)
@@ -137,13 +137,13 @@ def _risk(rows: Integers, owner: Integers, persons: int) -> Floats:
     return risk
 
 
-def _by_sequence(ways: Trajectories, cell: Integers, size: int) -> Floats:
+def _risk_by_sequence(ways: Trajectories, cell: Integers, size: int) -> Floats:
     """Return the risk by ordered selections; who has shorter ways is known by all her places in order."""
     points = ways.points
-    risk = np.zeros(int(points.owner.max()) + 1)
+    risk = np.zeros(int(points.individual_of.max()) + 1)
     longest = np.zeros(len(risk), dtype=np.int64)
-    np.maximum.at(longest, points.owner, points.lengths)
-    for number, found in enumerate(selections(cell, points.offsets, points.owner, size), start=1):
-        asked = (number == size) | (longest[found.person] == number)
-        np.maximum.at(risk, found.person[asked], 1.0 / found.support[found.selection[asked]])
+    np.maximum.at(longest, points.individual_of, points.lengths)
+    for number, found in enumerate(count_subsequences(cell, points.offsets, points.individual_of, size), start=1):
+        asked = (number == size) | (longest[found.individual] == number)
+        np.maximum.at(risk, found.individual[asked], 1.0 / found.support[found.subsequence[asked]])
     return risk

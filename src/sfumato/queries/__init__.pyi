@@ -1,4 +1,4 @@
-from .audited.auditor import Denied as Denied
+from .audited.auditor import DeniedAnswer as DeniedAnswer
 from .audited.auditor import ExactAnswer as ExactAnswer
 from .audited.auditor import QueryAuditor as QueryAuditor
 from .estimates.estimation import Estimate as Estimate
@@ -13,8 +13,8 @@ from .private.accountant import Accountant as Accountant
 from .private.answers import PrivateAnswer as PrivateAnswer
 from .private.answers import PrivateCounts as PrivateCounts
 from .private.grids import PrivateGrid as PrivateGrid
-from .private.merging import merged as merged
-from .private.post_processing import consistent as consistent
-from .private.post_processing import non_negative as non_negative
+from .private.merging import merge_cells as merge_cells
+from .private.post_processing import clip_negative as clip_negative
+from .private.post_processing import make_consistent as make_consistent
 from .private.private_table import PrivateTable as PrivateTable
 from .query import Query as Query

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.queries.estimates.rows import natural_column, satisfying
+from sfumato.queries.estimates.rows import matching_rows, natural_column
 from sfumato.queries.query import Query
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import is_number, is_whole, require
+from sfumato.validation import is_finite_number, is_integer, require
 
 Where = Mapping[str, object]
 Ask = Callable[[Where], float]
@@ -35,8 +35,8 @@ class UnprotectedTable:
     """
 
     def __init__(self, data: Frame, *, smallest: int = 0, noise: float = 0.0, seed: int = 0) -> None:
-        require(is_whole(smallest) and smallest >= 0, self, "smallest", "a whole number of at least 0", smallest)
-        require(is_number(noise) and noise >= 0, self, "noise", "a number of at least 0", noise)
+        require(is_integer(smallest) and smallest >= 0, self, "smallest", "a whole number of at least 0", smallest)
+        require(is_finite_number(noise) and noise >= 0, self, "noise", "a number of at least 0", noise)
         table, _ = to_arrow(data)
         self._columns = {name: natural_column(name, table[name]) for name in table.column_names}
         self._rows = table.num_rows
@@ -54,7 +54,7 @@ class UnprotectedTable:
         return float(np.nansum(values[self._chosen(where)])) + self._off()
 
     def _chosen(self, where: Where) -> Bits:
-        chosen = satisfying(Query(where=where).conditions, self._columns, self._rows)
+        chosen = matching_rows(Query(where=where).conditions, self._columns, self._rows)
         if not self._smallest <= chosen.sum() <= self._rows - self._smallest:
             raise InfeasibleError("The set of rows is too small or too large to be answered.")
         return chosen
@@ -63,12 +63,12 @@ class UnprotectedTable:
         return float(self._generator.laplace(scale=self._noise)) if self._noise else 0.0
 
 
-def by_difference(ask: Ask, larger: Where, smaller: Where) -> float:
+def difference_attack(ask: Ask, larger: Where, smaller: Where) -> float:
     """Find the total of the rows that one set has and another misses: the difference of two answers."""
     return ask(larger) - ask(smaller)
 
 
-def by_tracker(ask: Ask, wide: Where, column: str, value: object) -> float:
+def tracker_attack(ask: Ask, wide: Where, column: str, value: object) -> float:
     """Find the total of a set that is too small to be answered (an individual tracker; Schlörer, 1975).
 
     The set is `wide` with one more condition, `column` = `value`; instead of it, `wide` and `wide` without the set are
@@ -76,12 +76,12 @@ def by_tracker(ask: Ask, wide: Where, column: str, value: object) -> float:
     """
     if column in wide:
         raise InvalidParameterError(f"The wide set must not name {column!r}, which separates the small set from it.")
-    return by_difference(ask, wide, {**wide, column: ("!=", value)})
+    return difference_attack(ask, wide, {**wide, column: ("!=", value)})
 
 
-def by_averaging(ask: Ask, where: Where, times: int) -> float:
+def averaging_attack(ask: Ask, where: Where, times: int) -> float:
     """Ask the same question repeatedly, and average the noise away."""
-    require(is_whole(times) and times > 0, "by_averaging", "times", "a whole number of at least 1", times)
+    require(is_integer(times) and times > 0, "by_averaging", "times", "a whole number of at least 1", times)
     return sum(ask(where) for _ in range(times)) / times
 
 
@@ -90,7 +90,7 @@ def random_subsets(rows: int, questions: int, *, seed: int = 0) -> Bits:
     return np.random.default_rng(seed).random((questions, rows)) < HALF
 
 
-def by_reconstruction(subsets: Bits, answers: Sequence[float]) -> Bits:
+def reconstruction_attack(subsets: Bits, answers: Sequence[float]) -> Bits:
     """Find a secret yes or no of every row from counts of many subsets (Dinur and Nissim, 2003).
 
     A linear program finds the table whose counts are closest to the answers in total; it is then rounded.
@@ -109,7 +109,7 @@ def by_reconstruction(subsets: Bits, answers: Sequence[float]) -> Bits:
     return np.asarray(found.x[:rows] > HALF)
 
 
-def share_found(guessed: Iterable[bool], true: Iterable[bool]) -> float:
+def attack_accuracy(guessed: Iterable[bool], true: Iterable[bool]) -> float:
     """Return the share of right guesses; always guessing the more frequent answer is right for its share."""
     pairs = list(zip(guessed, true, strict=True))
     return sum(bool(guess) == bool(truth) for guess, truth in pairs) / max(len(pairs), 1)

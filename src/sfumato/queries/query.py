@@ -14,15 +14,15 @@ import numpy.typing as npt
 
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Center
-from sfumato.core.published.coverage import bounds
+from sfumato.core.published.coverage import place_bounds
 from sfumato.core.published.labels import parse_label
 from sfumato.exceptions import InvalidParameterError
 from sfumato.schema.scales import Scale
-from sfumato.table.values import text
+from sfumato.table.values import format_value
 from sfumato.validation import require
 
-Kind: TypeAlias = Literal["count", "sum", "avg"]
-KINDS = get_args(Kind)
+Aggregate: TypeAlias = Literal["count", "sum", "avg"]
+AGGREGATES = get_args(Aggregate)
 SIGNS: dict[str, Callable[..., npt.NDArray[np.bool_]]] = {
     "=": operator.eq,
     "!=": operator.ne,
@@ -58,7 +58,7 @@ class Between:
 
 
 @dataclass(frozen=True, repr=False)
-class Compared:
+class Comparison:
     """The value compares in this way with another."""
 
     sign: str
@@ -68,7 +68,7 @@ class Compared:
         return f"{self.sign} ..."
 
 
-Condition: TypeAlias = OneOf | Between | Compared
+Condition: TypeAlias = OneOf | Between | Comparison
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -90,12 +90,12 @@ class Query:
     Query(sum of salary where age between ..., sex = ..., job in 2 values)
     """
 
-    kind: Kind = "count"
+    kind: Aggregate = "count"
     over: str | None = None
     where: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        require(self.kind in KINDS, self, "kind", f"one of {', '.join(KINDS)}", self.kind)
+        require(self.kind in AGGREGATES, self, "kind", f"one of {', '.join(AGGREGATES)}", self.kind)
         over = self.over is None if self.kind == "count" else isinstance(self.over, str)
         expected = "left out of a count" if self.kind == "count" else f"the attribute of the {self.kind}"
         require(over, self, "over", expected, self.over)
@@ -118,22 +118,22 @@ class Query:
         return tuple(dict.fromkeys([*self.where, *([] if self.over is None else [self.over])]))
 
 
-def places(name: str, condition: Condition, domain: Domain) -> tuple[float, ...]:
+def condition_positions(name: str, condition: Condition, domain: Domain) -> tuple[float, ...]:
     """Place the values of a condition on the axis of an ordered domain."""
     if domain.scale is Scale.NUMERIC:
-        found = tuple(bounds([_number(value) for value in condition.values], domain).tolist())
+        found = tuple(place_bounds([_parse_number(value) for value in condition.values], domain).tolist())
         if any(isnan(place) for place in found):
             kind = "numbers" if _is_numbers(domain) else "dates"
             raise InvalidParameterError(f"The condition on {name!r} must name {kind}, like those in the column.")
         return found
     ranks = {leaf: float(rank) for rank, leaf in enumerate(domain.texts)}
-    found = tuple(ranks.get(text(value), -1.0) for value in condition.values)
+    found = tuple(ranks.get(format_value(value), -1.0) for value in condition.values)
     if -1.0 in found and not isinstance(condition, OneOf):
         raise InvalidParameterError(f"The condition on {name!r} compares with a value that is not in its order.")
     return found
 
 
-def holds_on_axis(condition: Condition, at: tuple[float, ...], positions: npt.NDArray[np.float64]) -> Truths:
+def match_positions(condition: Condition, at: tuple[float, ...], positions: npt.NDArray[np.float64]) -> Truths:
     """Return which positions satisfy a condition whose values are at `at`."""
     if isinstance(condition, OneOf):
         return np.isin(positions, at)
@@ -142,24 +142,24 @@ def holds_on_axis(condition: Condition, at: tuple[float, ...], positions: npt.ND
     return np.asarray(SIGNS[condition.sign](positions, at[0]))
 
 
-def holds_for_leaves(name: str, condition: Condition, domain: Domain) -> Truths:
+def match_leaves(name: str, condition: Condition, domain: Domain) -> Truths:
     """Return which leaves of a domain satisfy a condition."""
     if domain.scale.ordered:
-        return holds_on_axis(condition, places(name, condition, domain), domain.positions)
-    wanted = {text(value) for value in condition.values}
+        return match_positions(condition, condition_positions(name, condition, domain), domain.positions)
+    wanted = {format_value(value) for value in condition.values}
     met = np.array([leaf in wanted for leaf in domain.texts], dtype=np.bool_)
     if isinstance(condition, OneOf):
         return met
-    if isinstance(condition, Compared) and condition.sign == "!=":
+    if isinstance(condition, Comparison) and condition.sign == "!=":
         return ~met
     if not len(domain):
-        raise nothing_known(name)
+        raise unknown_values_error(name)
     raise InvalidParameterError(
         f"The condition on {name!r} needs an order, which the attribute does not have; give a set or Schema.orders."
     )
 
 
-def nothing_known(name: str) -> InvalidParameterError:
+def unknown_values_error(name: str) -> InvalidParameterError:
     """Return the error for an attribute whose masked cells could be anything."""
     return InvalidParameterError(
         f"Nothing published shows which values masked cells of {name!r} can have; state them, as in "
@@ -169,19 +169,19 @@ def nothing_known(name: str) -> InvalidParameterError:
 
 def _condition(name: object, given: object) -> Condition:
     require(isinstance(name, str), "Query", "where", "a mapping by attribute", type(name).__name__)
-    if isinstance(given, OneOf | Between | Compared):
+    if isinstance(given, OneOf | Between | Comparison):
         return given
     if isinstance(given, CELLS):
         given = [given]
     if isinstance(given, tuple) and len(given) == PAIR and isinstance(given[0], str) and given[0] in SIGNS:
         _check_cells(name, given[1:])
-        return OneOf(given[1:]) if given[0] == "=" else Compared(given[0], given[1:])
+        return OneOf(given[1:]) if given[0] == "=" else Comparison(given[0], given[1:])
     if isinstance(given, tuple) and len(given) == PAIR:
         _check_cells(name, given)
         return Between(given)
     if isinstance(given, set | frozenset | list) and given:
         _check_cells(name, tuple(given))
-        return OneOf(tuple(sorted(given, key=text)))
+        return OneOf(tuple(sorted(given, key=format_value)))
     raise InvalidParameterError(f"Query.where[{name!r}] must be {FORMS}; got {type(given).__name__}.")
 
 
@@ -190,12 +190,12 @@ def _check_cells(name: object, values: tuple[object, ...]) -> None:
         raise InvalidParameterError(f"Query.where[{name!r}] must name strings, numbers or dates, none of them missing.")
 
 
-def _number(value: object) -> object:
+def _parse_number(value: object) -> object:
     """Convert a text to the number or date that it writes, as for published cells."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):
-        return text(value)
+        return format_value(value)
     label = parse_label(value, Scale.NUMERIC, {}) if isinstance(value, str) else None
     return label.value if isinstance(label, Center) else value
 

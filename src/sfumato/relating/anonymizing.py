@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.fingerprint import fingerprint
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SchemaError
-from sfumato.models.base import PrivacyModel
-from sfumato.randomness import Stream, check_secret
+from sfumato.coding.fingerprint import compute_table_digest
+from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, SchemaError
+from sfumato.models.base import GroupModel
+from sfumato.randomness import KeyedRandom, check_secret
 from sfumato.relating.auditing import RelationalAudit, audit_relations, check_models
-from sfumato.relating.joined_levels import FoundLevels, JoinedLevels
-from sfumato.relating.relation import LinkedTable, Relation, link
+from sfumato.relating.joined_levels import ChosenLevels, JoinedLevels
+from sfumato.relating.relation import LinkedTable, Relation, link_tables
 from sfumato.relating.writing import write_relations
-from sfumato.table.columns import undecorated
-from sfumato.table.frames import SameKind, with_zones, zones_of
-from sfumato.validation import is_number, require
+from sfumato.table.columns import strip_metadata
+from sfumato.table.frames import SameBackend, get_time_zones, restore_time_zones
+from sfumato.validation import is_finite_number, require
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -40,13 +40,13 @@ class RelationalRelease:
     persons : the name of the table of persons.
     """
 
-    frames: Mapping[str, SameKind]
+    frames: Mapping[str, SameBackend]
     relations: Mapping[str, Relation]
     audit: RelationalAudit
     levels: Mapping[str, Mapping[str, int]]
     loss: float
     suppressed: int
-    persons: str
+    individuals: str
 
     def write(self, folder: str | PathLike[str], *, table_format: str = "csv", replace: bool = False) -> None:
         """Write `public/` with one file per table and the promise, and `internal/` with what must stay private.
@@ -65,7 +65,7 @@ class RelationalRelease:
             folder,
             self.relations,
             models,
-            self.persons,
+            self.individuals,
             kept_inside=inside,
             table_format=table_format,
             replacing=replace,
@@ -78,7 +78,7 @@ class RelationalRelease:
 
 def anonymize_relations(
     tables: Mapping[str, Relation],
-    models: Sequence[PrivacyModel],
+    models: Sequence[GroupModel],
     *,
     persons: str,
     max_suppressed: float = 0.0,
@@ -109,11 +109,11 @@ def anonymize_relations(
     .. [1] Nergiz, Clifton, Nergiz, "MultiRelational k-anonymity", IEEE TKDE 21(8), 2009.
        https://doi.org/10.1109/TKDE.2008.210
     """
-    good = is_number(max_suppressed) and 0 <= max_suppressed <= 1
+    good = is_finite_number(max_suppressed) and 0 <= max_suppressed <= 1
     require(good, "anonymize_relations", "max_suppressed", "a share from 0 to 1", max_suppressed)
     check_secret("anonymize_relations", secret)
-    linked = link(tables, persons)
-    _refuse_unfit(linked, models)
+    linked = link_tables(tables, persons)
+    _reject_unfit(linked, models)
     limit = int(Fraction(str(max_suppressed)) * linked[0].table.num_rows)
     joined = JoinedLevels(linked, models, limit)
     found = joined.search()
@@ -122,11 +122,13 @@ def anonymize_relations(
             f"No combination of levels keeps the models with at most {limit:,} persons suppressed; promise less or "
             "allow more suppression."
         )
-    stream = Stream(secret, "relations", about=lambda: "".join(fingerprint(each.table) for each in linked))
-    return _released(linked, joined, found, stream)
+    stream = KeyedRandom(
+        secret, "relations", about=lambda: "".join(compute_table_digest(each.table) for each in linked)
+    )
+    return _build_and_audit(linked, joined, found, stream)
 
 
-def _refuse_unfit(linked: Sequence[LinkedTable], models: Sequence[PrivacyModel]) -> None:
+def _reject_unfit(linked: Sequence[LinkedTable], models: Sequence[GroupModel]) -> None:
     """Refuse schemas, tables and models that cannot be published together."""
     for each in linked:
         each.schema.check_columns(each.table.column_names)
@@ -137,18 +139,20 @@ def _refuse_unfit(linked: Sequence[LinkedTable], models: Sequence[PrivacyModel])
         raise SchemaError("No model is promised; give at least one, such as KAnonymity(k=5).")
 
 
-def _released(
-    linked: Sequence[LinkedTable], joined: JoinedLevels, found: FoundLevels, stream: Stream
+def _build_and_audit(
+    linked: Sequence[LinkedTable], joined: JoinedLevels, found: ChosenLevels, stream: KeyedRandom
 ) -> RelationalRelease:
     """Build the tables and audit them; withhold what does not keep its promise."""
-    published = _published(linked, joined, found, stream)
+    published = _published_tables(linked, joined, found, stream)
     relations = {
-        each.name: Relation(data=with_zones(table, zones_of(each.table)), schema=each.schema, key=each.key)
+        each.name: Relation(
+            data=restore_time_zones(table, get_time_zones(each.table)), schema=each.schema, key=each.key
+        )
         for each, table in zip(linked, published, strict=True)
     }
     audit = audit_relations(relations, joined.models, persons=linked[0].name)
     if not audit.holds:
-        raise BrokenPromiseError(
+        raise GuaranteeViolatedError(
             "The tables found fail their audit, so they are withheld; please report this as a bug."
         )
     return RelationalRelease(
@@ -158,12 +162,12 @@ def _released(
         levels=joined.named(found.levels),
         loss=found.loss,
         suppressed=int((~found.kept).sum()),
-        persons=linked[0].name,
+        individuals=linked[0].name,
     )
 
 
-def _published(
-    linked: Sequence[LinkedTable], joined: JoinedLevels, found: FoundLevels, stream: Stream
+def _published_tables(
+    linked: Sequence[LinkedTable], joined: JoinedLevels, found: ChosenLevels, stream: KeyedRandom
 ) -> list[pa.Table]:
     """Build the tables of those who are kept, with new numbers for them."""
     number = np.zeros(len(found.kept), dtype=np.int64)
@@ -173,11 +177,11 @@ def _published(
         rows = np.flatnonzero(found.kept[each.person])
         rows = rows[stream.permutation(len(rows))]
         rows = rows[np.argsort(number[each.person[rows]], kind="stable")]
-        tables.append(_table(each, rows, number, joined.texts(place, found.levels)))
+        tables.append(_published_table(each, rows, number, joined.texts(place, found.levels)))
     return tables
 
 
-def _table(
+def _published_table(
     each: LinkedTable, rows: npt.NDArray[np.int64], number: npt.NDArray[np.int64], shown: Mapping[str, pa.Array]
 ) -> pa.Table:
     schema, at = each.schema, pa.array(rows)
@@ -187,6 +191,6 @@ def _table(
             columns[name] = pa.array(number[each.person[rows]])
         elif name in shown:
             columns[name] = shown[name].take(at)
-        elif name in {*schema.quasi, *schema.sensitive, *schema.insensitive}:
+        elif name in {*schema.quasi_identifiers, *schema.sensitive, *schema.insensitive}:
             columns[name] = each.table[name].take(at)
-    return undecorated(pa.table(columns))
+    return strip_metadata(pa.table(columns))

@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedColumn, code_column
+from sfumato.coding.codes import CodedColumn, encode_column
 from sfumato.core.groups import Groups
 from sfumato.core.published.table import PublishedTable
 from sfumato.exceptions import SchemaError
-from sfumato.judging.audit.verdict import Verdict, judge
-from sfumato.models.base import PrivacyModel
-from sfumato.relating.relation import LinkedTable, Relation, link
-from sfumato.relating.signatures import sign
+from sfumato.judging.audit.verdict import Verdict, evaluate
+from sfumato.models.base import GroupModel
+from sfumato.relating.relation import LinkedTable, Relation, link_tables
+from sfumato.relating.signatures import sign_individuals
 from sfumato.schema.missing import SENSITIVE
 from sfumato.schema.schema import Schema
-from sfumato.validation import did_you_mean, require
+from sfumato.validation import require, suggest_closest
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -44,7 +44,7 @@ class RelationalAudit:
         return all(verdict.holds for verdict in self.verdicts)
 
     @property
-    def persons(self) -> int:
+    def individuals(self) -> int:
         """The number of persons."""
         return len(self.group)
 
@@ -57,14 +57,14 @@ class RelationalAudit:
         """Return the audit as plain numbers and strings."""
         return {
             "holds": self.holds,
-            "persons": self.persons,
+            "persons": self.individuals,
             "groups": len(self.sizes),
             "k": self.k,
             "models": [verdict.to_dict() for verdict in self.verdicts],
         }
 
     def __repr__(self) -> str:
-        head = f"Audit of a join: {'holds' if self.holds else 'DOES NOT HOLD'}, {self.persons:,} persons, "
+        head = f"Audit of a join: {'holds' if self.holds else 'DOES NOT HOLD'}, {self.individuals:,} persons, "
         lines = [
             f"{verdict.model!r}: {'holds' if verdict.holds else 'broken'} at {verdict.level:g}"
             + ("" if verdict.holds else f", {verdict.records:,} persons violating")
@@ -74,7 +74,7 @@ class RelationalAudit:
 
 
 def audit_relations(
-    tables: Mapping[str, Relation], models: Sequence[PrivacyModel] = (), *, persons: str
+    tables: Mapping[str, Relation], models: Sequence[GroupModel] = (), *, persons: str
 ) -> RelationalAudit:
     """Audit several published tables that are joined by a person, whichever tool made them.
 
@@ -88,54 +88,56 @@ def audit_relations(
     models : what was promised; models of values name sensitive attributes of the table of persons.
     persons : the name of the table that has one row per person.
     """
-    linked = link(tables, persons)
+    linked = link_tables(tables, persons)
     for each in linked:
-        _refuse_identifiers(each)
+        _reject_identifiers(each)
     first = linked[0]
     told = [each for each in linked if each.table.num_rows or each is first]
     rows = [(each.person, PublishedTable.read(each.table, each.schema).grouped.labels) for each in told]
-    group = sign(first.table.num_rows, rows)
+    group = sign_individuals(first.table.num_rows, rows)
     check_models(models, first.schema, [each.schema for each in linked[1:]])
-    groups = count_persons(group, sensitive_columns(first.table, first.schema, models))
+    groups = count_individuals(group, sensitive_columns(first.table, first.schema, models))
     return RelationalAudit(
-        verdicts=tuple(judge(model, groups, groups) for model in models), group=group, sizes=groups.sizes
+        verdicts=tuple(evaluate(model, groups, groups) for model in models), group=group, sizes=groups.sizes
     )
 
 
-def count_persons(group: npt.NDArray[np.int64], columns: Sequence[CodedColumn]) -> Groups:
+def count_individuals(group: npt.NDArray[np.int64], columns: Sequence[CodedColumn]) -> Groups:
     """Count persons, and their sensitive values, per group."""
     return Groups.from_rows(group, int(group.max()) + 1, columns, SENSITIVE)
 
 
-def sensitive_columns(table: pa.Table, schema: Schema, models: Sequence[PrivacyModel]) -> list[CodedColumn]:
+def sensitive_columns(table: pa.Table, schema: Schema, models: Sequence[GroupModel]) -> list[CodedColumn]:
     """Code the attributes that models read."""
-    names = dict.fromkeys(name for model in models for name in model.attributes)
-    return [code_column(name, table[name], schema) for name in names]
+    names = dict.fromkeys(name for model in models for name in model.sensitive_attributes)
+    return [encode_column(name, table[name], schema) for name in names]
 
 
-def check_models(models: Sequence[PrivacyModel], persons: Schema, facts: Sequence[Schema]) -> None:
+def check_models(models: Sequence[GroupModel], persons: Schema, facts: Sequence[Schema]) -> None:
     """Refuse models that speak of anything but the persons themselves."""
     require(_are_models(models), "relations", "models", "a list of models", type(models).__name__)
     for model in models:
         name = type(model).__name__
         if model.scope or model.needs_population:
             raise SchemaError(f"{name} cannot judge a join on some quasi-identifiers or a population; drop that.")
-        for attribute in model.attributes:
+        for attribute in model.sensitive_attributes:
             if any(attribute in each.sensitive for each in facts) and attribute not in persons.sensitive:
                 raise SchemaError(
                     f"{name} names {attribute!r}, of which a person has several; models judge sensitive attributes of "
                     "the table of persons only."
                 )
             if attribute not in persons.sensitive:
-                hint = did_you_mean(attribute, persons.sensitive) or "; make it a sensitive attribute of the persons."
+                hint = (
+                    suggest_closest(attribute, persons.sensitive) or "; make it a sensitive attribute of the persons."
+                )
                 raise SchemaError(f"{name} names the unknown column {attribute!r}{hint}")
 
 
 def _are_models(given: object) -> bool:
-    return isinstance(given, Sequence) and all(isinstance(each, PrivacyModel) for each in given)
+    return isinstance(given, Sequence) and all(isinstance(each, GroupModel) for each in given)
 
 
-def _refuse_identifiers(each: LinkedTable) -> None:
-    for name in each.schema.identifier:
+def _reject_identifiers(each: LinkedTable) -> None:
+    for name in each.schema.identifiers:
         if name in each.table.column_names:
             raise SchemaError(f"The published table {each.name!r} still has the identifier {name!r}; drop that column.")

@@ -11,16 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.full_domain.ladder import Ladder
-from sfumato.algorithms.good_groups import judge
+from sfumato.algorithms.full_domain.ladder import LevelMap
+from sfumato.algorithms.good_groups import find_valid_groups
 from sfumato.algorithms.losses.loss import leaf_costs
-from sfumato.coding.codes import CodedColumn, code
+from sfumato.coding.codes import CodedColumn, encode_table
 from sfumato.coding.grouping import group_columns
 from sfumato.exceptions import UnsupportedModelError
-from sfumato.models.base import PrivacyModel
-from sfumato.relating.auditing import count_persons, sensitive_columns
+from sfumato.models.base import GroupModel
+from sfumato.relating.auditing import count_individuals, sensitive_columns
 from sfumato.relating.relation import LinkedTable
-from sfumato.relating.signatures import sign
+from sfumato.relating.signatures import sign_individuals
 
 Mask = npt.NDArray[np.bool_]
 Levels = tuple[int, ...]
@@ -28,7 +28,7 @@ MOST_NODES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class FoundLevels:
+class ChosenLevels:
     """The level of every attribute, who is kept, and what it loses."""
 
     levels: Levels
@@ -46,35 +46,35 @@ class JoinedLevels:
     limit : how many persons may be suppressed.
     """
 
-    def __init__(self, linked: Sequence[LinkedTable], models: Sequence[PrivacyModel], limit: int) -> None:
+    def __init__(self, linked: Sequence[LinkedTable], models: Sequence[GroupModel], limit: int) -> None:
         self.linked, self.models = linked, models
         self.persons = linked[0].table.num_rows
         self.limit = min(limit, self.persons - 1)
-        self.smallest_group = max(model.smallest_group for model in models)
+        self.smallest_group = max(model.min_group_size for model in models)
         self.columns: list[CodedColumn] = []
         self.table_of: list[int] = []
         for place, each in enumerate(linked):
-            quasi = code(each.table, each.schema).quasi
+            quasi = encode_table(each.table, each.schema).quasi
             self.columns += quasi
             self.table_of += [place] * len(quasi)
-        self.ladders = [Ladder.of(column.domain) for column in self.columns]
+        self.ladders = [LevelMap.of(column.domain) for column in self.columns]
         self.costs = [leaf_costs(ladder) for ladder in self.ladders]
         self.sensitive = sensitive_columns(linked[0].table, linked[0].schema, models)
         self.shape = tuple(ladder.height + 1 for ladder in self.ladders)
-        self._coded, self._lost_alone = cache(self._coded_rows), cache(self._too_few_alone)
+        self._coded, self._lost_alone = cache(self._coded_rows), cache(self._below_k_alone)
         if prod(self.shape) > MOST_NODES:
             raise UnsupportedModelError(
                 f"anonymize_relations accepts at most {MOST_NODES:,} combinations of levels, but there are "
                 f"{prod(self.shape):,}; give hierarchies with fewer levels, or fewer quasi-identifiers."
             )
 
-    def search(self) -> FoundLevels | None:
+    def search(self) -> ChosenLevels | None:
         """Find the solution that loses least: go through all nodes by what generalization alone loses.
 
         Suppression only adds to that, because no cell costs more than one that is suppressed. So nothing better is left
         once a node's generalization loses as much as the best solution.
         """
-        best: FoundLevels | None = None
+        best: ChosenLevels | None = None
         bounds = self._bounds()
         for node in np.argsort(bounds, kind="stable").tolist():
             if best is not None and bounds[node] >= best.loss:
@@ -82,16 +82,16 @@ class JoinedLevels:
             levels = tuple(int(level) for level in np.unravel_index(node, self.shape))
             if any(self._lost_alone(place, self._of(place, levels)) > self.limit for place in range(len(self.linked))):
                 continue
-            kept = self.kept(levels)
+            kept = self.published_individuals(levels)
             if int((~kept).sum()) <= self.limit and (loss := self.loss(levels, kept)) < (best.loss if best else np.inf):
-                best = FoundLevels(levels, kept, loss)
+                best = ChosenLevels(levels, kept, loss)
         return best
 
-    def kept(self, levels: Levels) -> Mask:
+    def published_individuals(self, levels: Levels) -> Mask:
         """Return which persons are in groups that keep all models."""
         rows = [(each.person, self._coded(at, self._of(at, levels))) for at, each in enumerate(self.linked)]
-        group = sign(self.persons, rows)
-        return np.asarray(judge(count_persons(group, self.sensitive), self.models)[group])
+        group = sign_individuals(self.persons, rows)
+        return np.asarray(find_valid_groups(count_individuals(group, self.sensitive), self.models)[group])
 
     def loss(self, levels: Levels, kept: Mask) -> float:
         """Average the costs of cells over rows and then over attributes; those of suppressed persons count 1."""
@@ -142,8 +142,8 @@ class JoinedLevels:
             nodes, [self.ladders[at].widths[level] for at, level in zip(own, levels, strict=True)]
         ).labels
 
-    def _too_few_alone(self, place: int, levels: Levels) -> int:
+    def _below_k_alone(self, place: int, levels: Levels) -> int:
         """Count persons whom one table alone tells apart from too many, whatever the others tell."""
-        group = sign(self.persons, [(self.linked[place].person, self._coded(place, levels))])
+        group = sign_individuals(self.persons, [(self.linked[place].person, self._coded(place, levels))])
         sizes = np.bincount(group)
         return int(sizes[sizes < self.smallest_group].sum())

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import Frame, FrameKind, to_arrow
-from sfumato.table.values import texts
-from sfumato.validation import did_you_mean, require
+from sfumato.table.frames import DataFrameBackend, Frame, to_arrow
+from sfumato.table.values import format_values
+from sfumato.validation import require, suggest_closest
 
 Rows = npt.NDArray[np.int64]
 
@@ -50,13 +50,13 @@ class LinkedTable:
 
     name: str
     table: pa.Table
-    kind: FrameKind
+    kind: DataFrameBackend
     schema: Schema
     key: str
     person: Rows
 
 
-def link(relations: Mapping[str, Relation], persons: str) -> list[LinkedTable]:
+def link_tables(relations: Mapping[str, Relation], persons: str) -> list[LinkedTable]:
     """Find whose every row is; the table of persons comes first."""
     require(
         _are_relations(relations),
@@ -66,14 +66,14 @@ def link(relations: Mapping[str, Relation], persons: str) -> list[LinkedTable]:
         type(relations).__name__,
     )
     if persons not in relations:
-        hint = did_you_mean(str(persons), relations) or "; name the table that has one row per person."
+        hint = suggest_closest(str(persons), relations) or "; name the table that has one row per person."
         raise SchemaError(f"There is no table {persons!r}{hint}")
     known: pa.Array | None = None
     linked = []
     for name in (persons, *(name for name in relations if name != persons)):
         relation = relations[name]
         table, kind = to_arrow(relation.data)
-        schema = _readable(name, relation.schema.with_orders(kind.orders), relation.key, table)
+        schema = _schema_without_key(name, relation.schema.with_orders(kind.category_orders), relation.key, table)
         keys = _keys(name, table, relation.key)
         if known is None:
             known = keys
@@ -97,10 +97,10 @@ def _are_relations(given: object) -> bool:
     return isinstance(given, Mapping) and all(isinstance(each, Relation) for each in given.values())
 
 
-def _readable(name: str, schema: Schema, key: str, table: pa.Table) -> Schema:
+def _schema_without_key(name: str, schema: Schema, key: str, table: pa.Table) -> Schema:
     """Return the schema without the key; refuse what is not supported."""
     if key not in table.column_names:
-        hint = did_you_mean(key, table.column_names) or "; name the column that says whose row it is."
+        hint = suggest_closest(key, table.column_names) or "; name the column that says whose row it is."
         raise SchemaError(f"Table {name!r} has no column {key!r}{hint}")
     if key in schema.attributes and schema.role(key) is not Role.IDENTIFIER:
         raise SchemaError(f"Column {key!r} of table {name!r} is the key; give it no role, or make it an identifier.")
@@ -108,13 +108,13 @@ def _readable(name: str, schema: Schema, key: str, table: pa.Table) -> Schema:
         raise SchemaError(
             f"Table {name!r} has sensitive cells, which cannot be protected in a join; drop Schema.flags."
         )
-    if schema.missing is Missing.MATCHES_ALL:
+    if schema.missing is MissingPolicy.MATCHES_ALL:
         raise SchemaError(f"Missing cells of table {name!r} must be values of their own; use missing='own-value'.")
-    return replace(schema, identifier=tuple(each for each in schema.identifier if each != key))
+    return replace(schema, identifiers=tuple(each for each in schema.identifiers if each != key))
 
 
 def _keys(name: str, table: pa.Table, key: str) -> pa.Array:
-    keys = texts(table[key])
+    keys = format_values(table[key])
     if keys.null_count:
         raise SchemaError(
             f"Column {key!r} of table {name!r} has {keys.null_count:,} missing cells; say whose they are."

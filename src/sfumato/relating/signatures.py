@@ -12,7 +12,7 @@ from sfumato.coding.grouping import group_columns
 Ints = npt.NDArray[np.int64]
 
 
-def sign(persons: int, tables: Sequence[tuple[Ints, npt.NDArray[np.integer]]]) -> Ints:
+def sign_individuals(persons: int, tables: Sequence[tuple[Ints, npt.NDArray[np.integer]]]) -> Ints:
     """Give persons numbers, the same to two if every table tells the same about both, equally often.
 
     Work grows with the number of rows, sorted once.
@@ -25,18 +25,18 @@ def sign(persons: int, tables: Sequence[tuple[Ints, npt.NDArray[np.integer]]]) -
     Examples
     --------
     >>> visits = np.array([0, 0, 1, 1, 2]), np.array([7, 3, 3, 7, 7])
-    >>> sign(3, [visits]).tolist()
+    >>> sign_individuals(3, [visits]).tolist()
     [1, 1, 0]
     """
     number = np.zeros(persons, dtype=np.int64)
     for person, codes in tables:
         order = np.lexsort((codes, person))
         starts = np.searchsorted(person[order], np.arange(persons + 1))
-        number = _told_apart(number, codes[order].astype(np.int64), starts[:-1], np.diff(starts))
+        number = _refine_numbers(number, codes[order].astype(np.int64), starts[:-1], np.diff(starts))
     return np.unique(number, return_inverse=True)[1].astype(np.int64)
 
 
-def _told_apart(number: Ints, codes: Ints, starts: Ints, counts: Ints) -> Ints:
+def _refine_numbers(number: Ints, codes: Ints, starts: Ints, counts: Ints) -> Ints:
     """Go through everybody's sorted codes, one at a time, with new numbers for all who still have one."""
     number, place = number.copy(), 0
     having = np.flatnonzero(counts)

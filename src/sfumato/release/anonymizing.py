@@ -13,56 +13,69 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.catalogue import measure
-from sfumato.coding.fingerprint import fingerprint
-from sfumato.core.progress import Progress, followed
+from sfumato.catalogue import compute_metrics
+from sfumato.coding.fingerprint import compute_table_digest
+from sfumato.core.progress import Progress, open_progress
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError
-from sfumato.judging.audit.audit import Audit, audit_evidence
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures import Measured
-from sfumato.ledger.draft import Draft
-from sfumato.ledger.ledger import Ledger
+from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, InvalidParameterError
+from sfumato.judging.audit.audit import Audit, audit_context
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.measures import MetricInput
+from sfumato.ledger.draft import ReleaseDraft
+from sfumato.ledger.ledger import Series
 from sfumato.masking.base import MaskingStep
 from sfumato.masking.masked_table import StepRecord
-from sfumato.masking.masking import Masking, earlier_steps, hide_cells, later_steps, mask_source, perturbed_by
-from sfumato.models.base import PrivacyModel
+from sfumato.masking.masking import (
+    MaskingRecord,
+    hide_cells,
+    mask_source,
+    perturbed_columns,
+    steps_after_search,
+    steps_before_search,
+)
+from sfumato.models.base import GroupModel
 from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
-from sfumato.release.applying import apply, in_fixed_order
-from sfumato.release.following import drafted, known_atoms, known_persons, refuse_changed, refuse_ledger_elsewhere
-from sfumato.release.large.keeping import kept_for
-from sfumato.release.large.large_release import LargeRelease
-from sfumato.release.large.places import Elsewhere, InMemory, Where
-from sfumato.release.large.running import carry_out_large
-from sfumato.release.masking_laws import refuse_unfit_masking, searched_recipe
+from sfumato.release.applying import apply_solution, in_canonical_order
+from sfumato.release.following import (
+    check_permanent_values,
+    cohorts_of_draft,
+    draft_release,
+    earlier_disclosures,
+    require_memory_for_series,
+)
+from sfumato.release.large.keeping import resumable_folder_for
+from sfumato.release.large.large_release import StoredRelease
+from sfumato.release.large.places import EngineOptions, ExternalEngineOptions, MemoryOptions
+from sfumato.release.large.running import run_recipe_in_engine
+from sfumato.release.masking_laws import check_masking, recipe_after_masking
 from sfumato.release.release import Release
-from sfumato.release.searching import INFORMATION_LOSS, recoding_of, search
-from sfumato.release.storing import staged, stored
-from sfumato.release.streams import SEARCH, SHUFFLE, BlockStreams, streams_of
+from sfumato.release.searching import INFORMATION_LOSS, find_solution, recoding_of_solution
+from sfumato.release.storing import stage_for_upload, with_stored_folder
+from sfumato.release.streams import SEARCH, SHUFFLE, BlockStreams, derive_streams
 from sfumato.release.tasks import (
+    build_request,
+    check_published_columns,
     refuse_free_text,
     refuse_huge_numbers,
     refuse_rows_of_individuals,
-    refuse_unpublished,
-    task_of,
 )
 from sfumato.schema.schema import Schema
-from sfumato.sources.engines import Data, Resources, in_memory
-from sfumato.table.atomic import local_path, refuse_missing_parent, refuse_occupied
+from sfumato.sources.engines import Data, EngineSelector, read_into_memory
+from sfumato.table.atomic import check_local_path, check_parent_exists, check_target_free
 from sfumato.table.formats.base import Option
-from sfumato.table.frames import Frame, FrameKind, to_arrow
-from sfumato.table.object_stores import is_stored
+from sfumato.table.frames import DataFrameBackend, Frame, to_arrow
+from sfumato.table.object_stores import is_object_store_address
 
 
 @overload
 def anonymize(
     data: Data,
     schema: Schema,
-    models: Sequence[PrivacyModel],
-    algorithm: Algorithm | None = ...,
+    models: Sequence[GroupModel],
+    algorithm: TableAlgorithm | None = ...,
     *,
     masking: Sequence[MaskingStep] = ...,
     max_suppressed: float = ...,
@@ -74,8 +87,8 @@ def anonymize(
     reading: Mapping[str, Option] | None = ...,
     language: str = ...,
     progress: Progress | bool = ...,
-    ledger: Ledger | None = ...,
-    **where: Unpack[InMemory],
+    ledger: Series | None = ...,
+    **where: Unpack[MemoryOptions],
 ) -> Release: ...
 
 
@@ -83,8 +96,8 @@ def anonymize(
 def anonymize(
     data: Data,
     schema: Schema,
-    models: Sequence[PrivacyModel],
-    algorithm: Algorithm | None = ...,
+    models: Sequence[GroupModel],
+    algorithm: TableAlgorithm | None = ...,
     *,
     masking: Sequence[MaskingStep] = ...,
     max_suppressed: float = ...,
@@ -96,15 +109,15 @@ def anonymize(
     reading: Mapping[str, Option] | None = ...,
     language: str = ...,
     progress: Progress | bool = ...,
-    **where: Unpack[Elsewhere],
-) -> LargeRelease: ...
+    **where: Unpack[ExternalEngineOptions],
+) -> StoredRelease: ...
 
 
 def anonymize(
     data: Data,
     schema: Schema,
-    models: Sequence[PrivacyModel],
-    algorithm: Algorithm | None = None,
+    models: Sequence[GroupModel],
+    algorithm: TableAlgorithm | None = None,
     *,
     masking: Sequence[MaskingStep] = (),
     max_suppressed: float = 0.0,
@@ -116,9 +129,9 @@ def anonymize(
     reading: Mapping[str, Option] | None = None,
     language: str = "en",
     progress: Progress | bool = False,
-    ledger: Ledger | None = None,
-    **where: Unpack[Where],
-) -> Release | LargeRelease:
+    ledger: Series | None = None,
+    **where: Unpack[EngineOptions],
+) -> Release | StoredRelease:
     """Find, check and record a release of a table that keeps every model.
 
     Parameters
@@ -131,8 +144,8 @@ def anonymize(
     masking, max_suppressed, block_rows, count_rows, publish_text, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
     ledger : of a series: it tells what earlier releases told, and records this one when it is written.
-    where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.release.Where`. Another engine than
-        memory returns a `LargeRelease`; type checkers expect that only if you name the engine.
+    where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.release.EngineOptions`. Another engine than
+        memory returns a `StoredRelease`; type checkers expect that only if you name the engine.
 
     Raises
     ------
@@ -153,48 +166,48 @@ def anonymize(
         reading=reading or {},
         language=language,
     )
-    return _carried_out_where(recipe, data, progress, ledger, where)
+    return _run_with_options(recipe, data, progress, ledger, where)
 
 
 @overload
-def carry_out(
+def run_recipe(
     recipe: Recipe,
     data: Data,
     *,
     progress: Progress | bool = ...,
-    ledger: Ledger | None = ...,
-    **where: Unpack[InMemory],
+    ledger: Series | None = ...,
+    **where: Unpack[MemoryOptions],
 ) -> Release: ...
 
 
 @overload
-def carry_out(
-    recipe: Recipe, data: Data, *, progress: Progress | bool = ..., **where: Unpack[Elsewhere]
-) -> LargeRelease: ...
+def run_recipe(
+    recipe: Recipe, data: Data, *, progress: Progress | bool = ..., **where: Unpack[ExternalEngineOptions]
+) -> StoredRelease: ...
 
 
-def carry_out(
+def run_recipe(
     recipe: Recipe,
     data: Data,
     *,
     progress: Progress | bool = False,
-    ledger: Ledger | None = None,
-    **where: Unpack[Where],
-) -> Release | LargeRelease:
+    ledger: Series | None = None,
+    **where: Unpack[EngineOptions],
+) -> Release | StoredRelease:
     """Run a recipe on a table; `data`, `progress`, `ledger` and `where` are those of `anonymize`."""
-    return _carried_out_where(recipe, data, progress, ledger, where)
+    return _run_with_options(recipe, data, progress, ledger, where)
 
 
-def _carried_out_where(
-    recipe: Recipe, data: Data, progress: Progress | bool, ledger: Ledger | None, where: Mapping[str, Any]
-) -> Release | LargeRelease:
+def _run_with_options(
+    recipe: Recipe, data: Data, progress: Progress | bool, ledger: Series | None, where: Mapping[str, Any]
+) -> Release | StoredRelease:
     rest = dict(where)
     out, older = rest.pop("out", None), rest.pop("replace", False)
-    return carry_out_in(Resources(**rest), recipe, data, out, replace=older, progress=progress, ledger=ledger)
+    return run_recipe_in(EngineSelector(**rest), recipe, data, out, replace=older, progress=progress, ledger=ledger)
 
 
-def carry_out_in(
-    resources: Resources,
+def run_recipe_in(
+    resources: EngineSelector,
     recipe: Recipe,
     data: Data,
     out: str | os.PathLike[str] | None = None,
@@ -202,28 +215,30 @@ def carry_out_in(
     replace: bool = False,
     report: bool = True,
     progress: Progress | bool = False,
-    ledger: Ledger | None = None,
-) -> Release | LargeRelease:
+    ledger: Series | None = None,
+) -> Release | StoredRelease:
     """Run a recipe on a table wherever it is; `report` says whether a release that is written has a report."""
-    if is_stored(out):
-        refuse_ledger_elsewhere(recipe, ledger, "give one as out=")
-        with staged(resources, out, replace=replace) as place:
-            return stored(carry_out_in(resources, recipe, data, place, report=report, progress=progress), out)
-    chosen = resources.chosen(data, recipe.schema.attributes)
+    if is_object_store_address(out):
+        require_memory_for_series(recipe, ledger, "give one as out=")
+        with stage_for_upload(resources, out, replace=replace) as place:
+            return with_stored_folder(
+                run_recipe_in(resources, recipe, data, place, report=report, progress=progress), out
+            )
+    chosen = resources.choose_engine(data, recipe.schema.attributes)
     if chosen == "memory":
-        with followed(progress, "Searching") as tell:
-            release = _carried_out(recipe, in_memory(data, recipe.reading), tell, ledger)
+        with open_progress(progress, "Searching") as tell:
+            release = _run_in_memory(recipe, read_into_memory(data, recipe.reading), tell, ledger)
         if out is not None:
             release.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return release
-    refuse_ledger_elsewhere(recipe, ledger, 'use engine="memory"')
-    made = refuse_no_folder(chosen, out, replace=replace)
+    require_memory_for_series(recipe, ledger, 'use engine="memory"')
+    made = check_output_folder(chosen, out, replace=replace)
     with (
-        followed(progress, "Releasing") as tell,
-        kept_for(resources, made) as kept,
-        resources.opened(data, recipe.reading, made) as source,
+        open_progress(progress, "Releasing") as tell,
+        resumable_folder_for(resources, made) as kept,
+        resources.open_source(data, recipe.reading, made) as source,
     ):
-        return carry_out_large(
+        return run_recipe_in_engine(
             recipe,
             source,
             made,
@@ -235,52 +250,62 @@ def carry_out_in(
         )
 
 
-def refuse_no_folder(engine: str, out: str | os.PathLike[str] | None, *, replace: bool) -> Path:
+def check_output_folder(engine: str, out: str | os.PathLike[str] | None, *, replace: bool) -> Path:
     """Return the folder of a release that an engine makes, which must be given, and be free before any row is read."""
     if out is None:
         raise InvalidParameterError(
             f'The table is released by engine="{engine}", so no dataframe comes back; give a folder with out=.'
         )
-    made = local_path(out)
-    refuse_missing_parent(made)
-    refuse_occupied(made, replace=replace)
+    made = check_local_path(out)
+    check_parent_exists(made)
+    check_target_free(made, replace=replace)
     return made
 
 
-def _carried_out(recipe: Recipe, data: Frame, progress: Progress, ledger: Ledger | None) -> Release:
+def _run_in_memory(recipe: Recipe, data: Frame, progress: Progress, ledger: Series | None) -> Release:
     table, kind = to_arrow(data)
-    recipe = changed(recipe, schema=recipe.schema.with_orders(kind.orders))
+    recipe = changed(recipe, schema=recipe.schema.with_orders(kind.category_orders))
     with ThreadPoolExecutor(1) as pool:
-        hashed = pool.submit(fingerprint, table)
+        hashed = pool.submit(compute_table_digest, table)
         recipe.schema.check_columns(table.column_names)
-        recipe, draft = drafted(recipe, table, ledger)
-        return _released(recipe, table, kind, progress, hashed, draft=draft)
+        recipe, draft = draft_release(recipe, table, ledger)
+        return _search_and_audit(recipe, table, kind, progress, hashed, draft=draft)
 
 
-def _released(
-    recipe: Recipe, table: pa.Table, kind: FrameKind, progress: Progress, hashed: Future[str], *, draft: Draft | None
+def _search_and_audit(
+    recipe: Recipe,
+    table: pa.Table,
+    kind: DataFrameBackend,
+    progress: Progress,
+    hashed: Future[str],
+    *,
+    draft: ReleaseDraft | None,
 ) -> Release:
     """Search, apply and audit, while the table is hashed for the record."""
     schema = recipe.schema
     left_out = schema.check_columns(table.column_names)
-    refuse_unpublished(recipe)
+    check_published_columns(recipe)
     refuse_rows_of_individuals(recipe, table)
     refuse_free_text(recipe, table)
     refuse_huge_numbers(recipe, table)
-    refuse_unfit_masking(recipe)
+    check_masking(recipe)
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking) or draft is not None
-    order, searched = in_fixed_order(table, schema) if fixed else (None, table)
+    order, searched = in_canonical_order(table, schema) if fixed else (None, table)
     searched = table.take(pa.array(order)) if recipe.masking else searched
     recipe = changed(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     secret = draw_secret() if recipe.secret is None else recipe.secret
-    streams = streams_of(secret, recipe, lambda: searched)
-    source = mask_source(searched, earlier_steps(recipe.masking), schema.quasi, lambda at: streams(f"mask {at}"))
-    known, hiding = known_persons(draft, order, recipe.models), later_steps(recipe.masking)
-    task = task_of(searched_recipe(recipe), source.table, progress, streams(SEARCH), known=known)
+    streams = derive_streams(secret, recipe, lambda: searched)
+    source = mask_source(
+        searched, steps_before_search(recipe.masking), schema.quasi_identifiers, lambda at: streams(f"mask {at}")
+    )
+    known, hiding = earlier_disclosures(draft, order, recipe.models), steps_after_search(recipe.masking)
+    task = build_request(recipe_after_masking(recipe), source.table, progress, streams(SEARCH), known=known)
     asked = changed(task, models=()) if hiding else task  # hidden cells keep them
     blocks = BlockStreams(secret, recipe, source.table)
-    publication = search(recipe.algorithm, asked, recipe.block_rows, blocks.of_block, known_atoms(draft, recipe, order))
-    applied = apply(publication, source.table, schema, streams(SHUFFLE), blocks.shuffles())
+    publication = find_solution(
+        recipe.algorithm, asked, recipe.block_rows, blocks.of_block, cohorts_of_draft(draft, recipe, order)
+    )
+    applied = apply_solution(publication, source.table, schema, streams(SHUFFLE), blocks.shuffles())
     published, found, records = applied.shown, applied.rows, source.records
     if hiding:
         published, found, hidden = hide_cells(published, found, hiding)
@@ -289,73 +314,75 @@ def _released(
         recipe = changed(recipe, secret=secret)
     reference = table if not records or order is None else source.reference.take(pa.array(np.argsort(order)))
     rows = found if order is None else np.where(found < 0, found, order[found])  # nobody stays nobody
-    refuse_changed(draft, rows)
-    evidence = Evidence(
+    check_permanent_values(draft, rows)
+    evidence = AuditContext(
         published,
         schema,
         original=reference,
         correspondence=rows,
         centers=recipe.algorithm.publishes == "centers",
-        masking=_masking(records, recipe, table),
+        masking=_masking_record(records, recipe, table),
     )
-    recipe = run_on(recipe, table.num_rows, hashed.result())
+    recipe = record_input(recipe, table.num_rows, hashed.result())
     return Release(
         evidence=evidence,
-        audit=_audited(evidence, recipe),
-        measures=_measures(evidence, task, found),
+        audit=_audit_or_withhold(evidence, recipe),
+        metrics=_compute_metrics(evidence, task, found),
         recipe=recipe,
         left_out=left_out,
         kind=kind,
         proof=publication.proof,
-        recoding=recoding_of(publication, task, table, recipe),
+        recoding=recoding_of_solution(publication, task, table, recipe),
         draft=draft,
         waiting=publication.waiting,
     )
 
 
-def _masking(records: tuple[StepRecord, ...], recipe: Recipe, table: pa.Table) -> Masking:
+def _masking_record(records: tuple[StepRecord, ...], recipe: Recipe, table: pa.Table) -> MaskingRecord:
     """Say what masking did to a table, if anything."""
     if not records:
-        return Masking()
-    return Masking(records=records, perturbed=perturbed_by(recipe.masking, recipe.schema.quasi), original=table)
+        return MaskingRecord()
+    return MaskingRecord(
+        records=records, perturbed=perturbed_columns(recipe.masking, recipe.schema.quasi_identifiers), original=table
+    )
 
 
-def _audited(evidence: Evidence, recipe: Recipe) -> Audit:
+def _audit_or_withhold(evidence: AuditContext, recipe: Recipe) -> Audit:
     """Audit a release, and withhold one that does not keep its promise."""
-    audit = audit_evidence(evidence, recipe.models)
+    audit = audit_context(evidence, recipe.models)
     if audit.holds:
         return audit
     broken = [verdict.model for verdict in audit.verdicts if not verdict.holds]
-    if broken and later_steps(recipe.masking):
+    if broken and steps_after_search(recipe.masking):
         raise InfeasibleError(
             f"The table does not keep {broken[0]!r} after cells were hidden, so it is withheld; let SuppressCells hide "
             "cells of all quasi-identifiers with a larger k, or promise less."
         )
-    raise BrokenPromiseError(
+    raise GuaranteeViolatedError(
         f"{type(recipe.algorithm).__name__} found a release that fails its audit, so it is withheld; "
         "please report this as a bug."
     )
 
 
-def run_on(recipe: Recipe, rows: int, sha256: str) -> Recipe:
+def record_input(recipe: Recipe, rows: int, sha256: str) -> Recipe:
     """Record which table the recipe is run on; the file and date of another table are dropped."""
     if recipe.input_sha256 not in {None, sha256}:
         recipe = changed(recipe, input_file=None, input_date=None)
     return changed(recipe, input_rows=rows, input_sha256=sha256, input_digest=None)
 
 
-def _measures(evidence: Evidence, task: Task, rows: npt.NDArray[np.int64]) -> dict[str, float]:
+def _compute_metrics(evidence: AuditContext, task: TableRequest, rows: npt.NDArray[np.int64]) -> dict[str, float]:
     """Measure what the release has lost; `rows` are the rows of the task that are published."""
     known, centers = evidence.genuine, evidence.centers
     table = known.table
-    measured = Measured.of(table, task.table.rows - table.rows, known.groups.histograms)
-    perturbed = bool(set(evidence.masking.perturbed) & set(evidence.schema.quasi))
-    found = measure(measured, covers=not (centers or perturbed))
+    measured = MetricInput.of(table, task.table.rows - table.rows, known.groups.histograms)
+    perturbed = bool(set(evidence.masking.perturbed) & set(evidence.schema.quasi_identifiers))
+    found = compute_metrics(measured, covers=not (centers or perturbed))
     if not centers:
         return found
-    from sfumato.algorithms.microaggregation.space import Space
+    from sfumato.algorithms.microaggregation.space import RecordSpace
 
     group = np.full(task.table.rows, NOT_PUBLISHED)
     group[rows] = table.grouped.labels
-    lost = float(Space.of(task.table).losses(group, len(table.grouped)).sum())
+    lost = float(RecordSpace.of(task.table).losses(group, len(table.grouped)).sum())
     return {INFORMATION_LOSS: lost / table.rows, **found}

@@ -10,30 +10,30 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.buckets.bucketing import simple_models
+from sfumato.algorithms.buckets.bucketing import flatten_conjunctions
 from sfumato.attacks.results import clopper_pearson
 from sfumato.coding.grouping import group_columns
-from sfumato.core.progress import Progress, followed, silent
-from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.core.progress import Progress, ignore_progress, open_progress
+from sfumato.core.publication import NOT_PUBLISHED, TableSolution
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
-from sfumato.randomness import draw_seed, generator
+from sfumato.randomness import draw_seed, seeded_generator
 from sfumato.recipe import Recipe
-from sfumato.release.applying import in_fixed_order
-from sfumato.release.tasks import task_of
+from sfumato.release.applying import in_canonical_order
+from sfumato.release.tasks import build_request
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import coded
-from sfumato.validation import is_whole, require
+from sfumato.table.values import encode_distinct
+from sfumato.validation import is_integer, require
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-RUNS = 1_000
-SURE = 0.999  # the confidence in all lower bounds of beliefs together
-LEAST = 30  # times that a group must come again before its beliefs are said to be known
+N_RUNS = 1_000
+CONFIDENCE = 0.999  # the confidence in all lower bounds of beliefs together
+MIN_REPETITIONS = 30  # times that a group must come again before its beliefs are said to be known
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class SearchBeliefs:
+class MinimalityBeliefs:
     """What somebody believes about a sensitive attribute who knows the search and everybody's quasi-identifiers.
 
     Arrays have an entry for every row of the original; it is NaN for a suppressed row.
@@ -64,7 +64,7 @@ class SearchBeliefs:
     @property
     def undecided(self) -> int:
         """How many individuals are in groups that came again too seldom to tell."""
-        return int(np.count_nonzero(~np.isnan(self.told) & (self.again < LEAST)))
+        return int(np.count_nonzero(~np.isnan(self.told) & (self.again < MIN_REPETITIONS)))
 
     @property
     def targets(self) -> int:
@@ -73,7 +73,7 @@ class SearchBeliefs:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain numbers."""
-        decided = self.again >= LEAST
+        decided = self.again >= MIN_REPETITIONS
         return {
             "sensitive": self.sensitive,
             "targets": self.targets,
@@ -94,15 +94,15 @@ class SearchBeliefs:
         )
 
 
-def attack_search(
+def minimality_attack(
     data: Frame,
     recipe: Recipe,
     *,
-    runs: int = RUNS,
+    runs: int = N_RUNS,
     unknown: float = 1.0,
     seed: int | None = None,
     progress: Progress | bool = False,
-) -> tuple[SearchBeliefs, ...]:
+) -> tuple[MinimalityBeliefs, ...]:
     """Attack the search of a recipe as somebody would who knows how it works and everybody's quasi-identifiers.
 
     A search that does not cut a group, or merges two, because of sensitive values tells something about them (Wong and
@@ -125,21 +125,21 @@ def attack_search(
     -------
     The beliefs about every sensitive attribute that a model reads.
     """
-    require(is_whole(runs) and runs >= 1, "attack_search", "runs", "a whole number of at least 1", runs)
+    require(is_integer(runs) and runs >= 1, "attack_search", "runs", "a whole number of at least 1", runs)
     require(0 < unknown <= 1, "attack_search", "unknown", "above 0 and at most 1", unknown)
     table, _ = to_arrow(data)
     recipe.schema.check_columns(table.column_names)
-    _refuse(recipe)
-    found = _found(recipe, table)
+    _check_recipe(recipe)
+    found = _search(recipe, table)
     assert found is not None  # noqa: S101 - what cannot be kept is refused
-    with followed(progress, "Searching again") as tell:
-        dealt = _Dealt.of(recipe, table, found)
-        return tuple(dealt.beliefs(runs, unknown, generator(draw_seed() if seed is None else seed), tell))
+    with open_progress(progress, "Searching again") as tell:
+        dealt = _ShuffledTables.of(recipe, table, found)
+        return tuple(dealt.beliefs(runs, unknown, seeded_generator(draw_seed() if seed is None else seed), tell))
 
 
-def _refuse(recipe: Recipe) -> None:
+def _check_recipe(recipe: Recipe) -> None:
     """Refuse recipes whose groups are not chosen by sensitive values alone, or cannot be told from the search."""
-    if not any(model.attributes for model in recipe.models):
+    if not any(model.sensitive_attributes for model in recipe.models):
         raise SchemaError("No model is about a sensitive attribute, so groups are not chosen by their values.")
     if recipe.algorithm.publishes == "buckets" or recipe.schema.flags or recipe.masking or recipe.block_rows:
         raise SchemaError(
@@ -147,22 +147,22 @@ def _refuse(recipe: Recipe) -> None:
         )
 
 
-def _found(recipe: Recipe, table: pa.Table) -> Publication | None:
+def _search(recipe: Recipe, table: pa.Table) -> TableSolution | None:
     """Search, and put the groups in the order of the rows; None where nothing keeps the promise."""
-    order, searched = (None, table) if recipe.algorithm.ignores_row_order else in_fixed_order(table, recipe.schema)
+    order, searched = (None, table) if recipe.algorithm.ignores_row_order else in_canonical_order(table, recipe.schema)
     try:
-        found = recipe.algorithm.search(task_of(recipe, searched, silent))
+        found = recipe.algorithm.search(build_request(recipe, searched, ignore_progress))
     except InfeasibleError:
         return None
     if order is None:
         return found
     group = np.empty_like(found.group)
     group[order] = found.group
-    return Publication(group, found.recoded)
+    return TableSolution(group, found.recoded)
 
 
 @dataclass(frozen=True, eq=False)
-class _Dealt:
+class _ShuffledTables:
     """A table, its groups, and the sensitive values that are dealt again."""
 
     recipe: Recipe
@@ -174,9 +174,9 @@ class _Dealt:
     codes: Mapping[str, Ints]
 
     @classmethod
-    def of(cls, recipe: Recipe, table: pa.Table, found: Publication) -> _Dealt:
+    def of(cls, recipe: Recipe, table: pa.Table, found: TableSolution) -> _ShuffledTables:
         """Give numbers from 0 to the groups in which rows are published."""
-        named = {name for model in recipe.models for name in model.attributes}
+        named = {name for model in recipe.models for name in model.sensitive_attributes}
         kept = np.flatnonzero(found.group != NOT_PUBLISHED)
         group = np.full(table.num_rows, NOT_PUBLISHED, dtype=np.int64)
         group[kept] = group_columns([found.group[kept]], [int(found.group.max()) + 1]).labels
@@ -186,11 +186,13 @@ class _Dealt:
         codes = {}
         for name in recipe.schema.sensitive:
             if name in named:
-                distinct, places = coded(table[name])
+                distinct, places = encode_distinct(table[name])
                 codes[name] = places.fill_null(len(distinct)).to_numpy(zero_copy_only=False).astype(np.int64)
         return cls(recipe, table, group, sizes, first, _labels(found, first), codes)
 
-    def beliefs(self, runs: int, unknown: float, rng: np.random.Generator, tell: Progress) -> Iterator[SearchBeliefs]:
+    def beliefs(
+        self, runs: int, unknown: float, rng: np.random.Generator, tell: Progress
+    ) -> Iterator[MinimalityBeliefs]:
         """Run the search again and again, and count with which values groups are found again."""
         kept = np.flatnonzero(self.group != NOT_PUBLISHED)
         order = kept[np.argsort(self.group[kept], kind="stable")]
@@ -204,7 +206,7 @@ class _Dealt:
             chosen[rng.permutation(len(self.sizes))[:some]] = True
             mine, dealt = order[chosen[self.group[order]]], np.arange(self.table.num_rows)
             dealt[mine] = mine[np.lexsort((rng.random(len(mine)), self.group[mine]))]
-            same = chosen & self._same(_found(self.recipe, self._with(dealt)))
+            same = chosen & self._same(_search(self.recipe, self._with(dealt)))
             times += chosen
             again += same
             rows = kept[same[self.group[kept]]]
@@ -220,7 +222,7 @@ class _Dealt:
             table = table.set_column(table.schema.get_field_index(name), name, table[name].take(places))
         return table
 
-    def _same(self, found: Publication | None) -> npt.NDArray[np.bool_]:
+    def _same(self, found: TableSolution | None) -> npt.NDArray[np.bool_]:
         """Tell which groups are found again, with the same records and the same labels."""
         if found is None:
             return np.zeros(len(self.sizes), dtype=np.bool_)
@@ -233,7 +235,7 @@ class _Dealt:
             same &= known == shown
         return np.asarray(same)
 
-    def _of(self, name: str, codes: Ints, counts: Ints, dealt: Ints, again: Ints) -> SearchBeliefs:
+    def _of(self, name: str, codes: Ints, counts: Ints, dealt: Ints, again: Ints) -> MinimalityBeliefs:
         rows, width = self.table.num_rows, counts.shape[1]
         kept = np.flatnonzero(self.group != NOT_PUBLISHED)
         held = np.bincount(self.group[kept] * width + codes[kept], minlength=len(self.sizes) * width)
@@ -244,18 +246,18 @@ class _Dealt:
         drawn[kept], times[kept] = dealt[self.group[kept]], again[self.group[kept]]
         seen = np.flatnonzero(times > 0)
         believed[seen] = counts[seen].max(axis=1) / times[seen]
-        promised = [each for each in simple_models(self.recipe.models) if isinstance(each, FrequencyLDiversity)]
+        promised = [each for each in flatten_conjunctions(self.recipe.models) if isinstance(each, FrequencyLDiversity)]
         limit = min((1 / each.l for each in promised if each.sensitive == name), default=float(np.nanmax(told)))
         claims = max(1, int(np.count_nonzero(counts[seen])))
         for row in seen[believed[seen] > limit].tolist():
-            level = 1 - 2 * (1 - SURE) / claims
+            level = 1 - 2 * (1 - CONFIDENCE) / claims
             surely[row] = clopper_pearson(int(counts[row].max()), int(times[row]), level)[0]
-        return SearchBeliefs(
+        return MinimalityBeliefs(
             sensitive=name, told=told, believed=believed, surely=surely, limit=limit, dealt=drawn, again=times
         )
 
 
-def _labels(found: Publication, rows: Ints) -> tuple[npt.NDArray[np.object_], ...]:
+def _labels(found: TableSolution, rows: Ints) -> tuple[npt.NDArray[np.object_], ...]:
     """Return what is published of some rows, column by column."""
     shown = []
     for each in found.recoded.values():

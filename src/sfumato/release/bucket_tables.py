@@ -9,22 +9,24 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.applying import column_ranks, order_rows
+from sfumato.coding.applying import order_rows, rank_column
 from sfumato.core.publication import JOINING
-from sfumato.core.published.table import BUCKET_PREFIX, bucket_column, refuse_strange_buckets
+from sfumato.core.published.table import BUCKET_PREFIX, check_bucket_numbers, find_bucket_column
 from sfumato.exceptions import SchemaError
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 from sfumato.release.release import Release
 from sfumato.schema.schema import Schema
-from sfumato.table.columns import undecorated
-from sfumato.table.frames import Frame, SameKind, to_arrow
-from sfumato.table.values import coded, texts
+from sfumato.table.columns import strip_metadata
+from sfumato.table.frames import Frame, SameBackend, to_arrow
+from sfumato.table.values import encode_distinct, format_values
 
 COUNT_PREFIX = "_count_"
 Ints = npt.NDArray[np.int64]
 
 
-def split_tables(published: Release | Frame, schema: Schema | None = None) -> tuple[SameKind, dict[str, SameKind]]:
+def split_bucketized(
+    published: Release | Frame, schema: Schema | None = None
+) -> tuple[SameBackend, dict[str, SameBackend]]:
     """Split a bucketized table into records with bucket numbers (QIT) and values per bucket (SAT).
 
     Both tables are sorted by what they show and nothing else.
@@ -44,25 +46,25 @@ def split_tables(published: Release | Frame, schema: Schema | None = None) -> tu
     Examples
     --------
     >>> table = pa.table({"age": [20, 30], "disease": ["flu", "ulcer"], "_bucket_disease": [1, 1]})
-    >>> records, values = split_tables(table, Schema(quasi=["age"], sensitive=["disease"]))
+    >>> records, values = split_bucketized(table, Schema(quasi_identifiers=["age"], sensitive=["disease"]))
     >>> records.column_names
     ['age', '_bucket_disease']
     >>> values["disease"].to_pylist()[0]
     {'_bucket_disease': 1, 'disease': 'flu', '_count_disease': 1}
     """
     if isinstance(published, Release):
-        table, kind = undecorated(published.published), published.kind
+        table, kind = strip_metadata(published.published), published.kind
         schema = published.recipe.schema if schema is None else schema
     else:
         table, kind = to_arrow(published)
     if schema is None:
         raise SchemaError("split_tables needs the schema of a published table.")
-    known = [name for name in (*schema.quasi, *schema.sensitive) if name in table.column_names]
+    known = [name for name in (*schema.quasi_identifiers, *schema.sensitive) if name in table.column_names]
     slices: dict[str, list[str]] = {}
     for name in known:
-        bucket = bucket_column(table.column_names, name)
+        bucket = find_bucket_column(table.column_names, name)
         if bucket is not None:
-            refuse_strange_buckets(bucket, table[bucket])
+            check_bucket_numbers(bucket, table[bucket])
             slices.setdefault(bucket, []).append(name)
     if not slices:
         raise SchemaError(f"The table has no column {BUCKET_PREFIX!r}..., so it is not bucketized.")
@@ -72,11 +74,11 @@ def split_tables(published: Release | Frame, schema: Schema | None = None) -> tu
     }
     for bucket, names in slices.items():
         for name in names:
-            table = _unlinked(table, name, table[bucket])
+            table = _without_bucketized(table, name, table[bucket])
     return kind.restore(_sorted(table)), values
 
 
-def join_tables(records: Frame, values: Mapping[str, Frame]) -> SameKind:
+def join_bucketized(records: Frame, values: Mapping[str, Frame]) -> SameBackend:
     """Join a table of records and the values of their buckets into one table again.
 
     The values of every bucket are dealt to its records uniformly at random, using the operating system's randomness.
@@ -87,9 +89,9 @@ def join_tables(records: Frame, values: Mapping[str, Frame]) -> SameKind:
     values : for every attribute in buckets, the table of bucket, value and count.
     """
     table, kind = to_arrow(records)
-    stream = Stream()
+    stream = KeyedRandom()
     for name, given in values.items():
-        table = _linked(table, name, to_arrow(given)[0], stream)
+        table = _with_drawn_values(table, name, to_arrow(given)[0], stream)
     return kind.restore(_sorted(table))
 
 
@@ -101,7 +103,7 @@ def _counted(table: pa.Table, bucket: str, names: list[str]) -> pa.Table:
     return _sorted(counted)
 
 
-def _unlinked(table: pa.Table, name: str, bucket: pa.ChunkedArray) -> pa.Table:
+def _without_bucketized(table: pa.Table, name: str, bucket: pa.ChunkedArray) -> pa.Table:
     """Remove the values in buckets from a table of records; cells in no bucket stay."""
     if not bucket.null_count:
         return table.drop_columns([name])
@@ -109,7 +111,7 @@ def _unlinked(table: pa.Table, name: str, bucket: pa.ChunkedArray) -> pa.Table:
     return table.set_column(table.column_names.index(name), name, shown)
 
 
-def _linked(table: pa.Table, name: str, given: pa.Table, stream: Stream) -> pa.Table:
+def _with_drawn_values(table: pa.Table, name: str, given: pa.Table, stream: KeyedRandom) -> pa.Table:
     """Deal the values of every bucket, or their combinations, to its records."""
     bucket, count = BUCKET_PREFIX + name, COUNT_PREFIX + name
     names = [name] if name in given.column_names else name.split(JOINING)
@@ -118,9 +120,9 @@ def _linked(table: pa.Table, name: str, given: pa.Table, stream: Stream) -> pa.T
             what = "records" if there is table else f"values of {name!r}"
             raise SchemaError(f"The table of {what} has no column {column!r}; give the tables of split_tables.")
     for each in (table, given):
-        refuse_strange_buckets(bucket, each[bucket])
+        check_bucket_numbers(bucket, each[bucket])
     places, lots = _numbered(table[bucket], given[bucket])
-    source = _dealt(name, places, lots, given[count], stream)
+    source = _draw_rows(name, places, lots, given[count], stream)
     for each in names:
         table = _filled(table, each, given[each], source, bucket)
     return table
@@ -133,18 +135,18 @@ def _filled(table: pa.Table, name: str, dealt: pa.ChunkedArray, source: Ints, bu
         return table.add_column(table.column_names.index(bucket), name, cells)
     shown = table[name]
     if shown.type != cells.type:
-        shown, cells = pa.chunked_array([texts(shown)]), pa.chunked_array([texts(cells)])
+        shown, cells = pa.chunked_array([format_values(shown)]), pa.chunked_array([format_values(cells)])
     return table.set_column(table.column_names.index(name), name, pc.if_else(pa.array(source < 0), shown, cells))
 
 
 def _numbered(records: pa.ChunkedArray, lots: pa.ChunkedArray) -> tuple[Ints, Ints]:
     """Return bucket numbers that agree in both tables; -1 if a record is in no bucket."""
-    both = pa.concat_arrays([texts(records), texts(lots)])
-    numbers = coded(both)[1].fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    both = pa.concat_arrays([format_values(records), format_values(lots)])
+    numbers = encode_distinct(both)[1].fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers[: len(records)], numbers[len(records) :]
 
 
-def _dealt(name: str, places: Ints, lots: Ints, counts: pa.ChunkedArray, stream: Stream) -> Ints:
+def _draw_rows(name: str, places: Ints, lots: Ints, counts: pa.ChunkedArray, stream: KeyedRandom) -> Ints:
     """Draw a row of the table of values for every record; -1 for a record in no bucket."""
     if not pa.types.is_int64(counts.type) or counts.null_count or (len(counts) and pc.min(counts).as_py() < 1):
         raise SchemaError(f"Column {COUNT_PREFIX + name!r} must contain whole numbers of at least 1.")
@@ -167,4 +169,4 @@ def _dealt(name: str, places: Ints, lots: Ints, counts: pa.ChunkedArray, stream:
 
 def _sorted(table: pa.Table) -> pa.Table:
     """Order rows by what they show."""
-    return table.take(pa.array(order_rows([column_ranks(column) for column in table.columns], table.num_rows)))
+    return table.take(pa.array(order_rows([rank_column(column) for column in table.columns], table.num_rows)))

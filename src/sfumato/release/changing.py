@@ -27,7 +27,7 @@ def with_roles(recipe: Recipe, roles: Mapping[str, str | None]) -> Recipe:
     Examples
     --------
     >>> import sfumato as sf
-    >>> schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    >>> schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     >>> models = [sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive="disease")]
     >>> recipe = sf.Recipe(schema=schema, models=models, algorithm=sf.Mondrian())
     >>> [model.name for model in with_roles(recipe, {"disease": "insensitive"}).models]
@@ -58,7 +58,7 @@ def with_flags(recipe: Recipe, flags: Mapping[str, str | None]) -> Recipe:
     Examples
     --------
     >>> import sfumato as sf
-    >>> schema = sf.Schema(quasi=["age"], insensitive=["hide_age"])
+    >>> schema = sf.Schema(quasi_identifiers=["age"], insensitive=["hide_age"])
     >>> recipe = sf.Recipe(schema=schema, models=[sf.KAnonymity(k=2)], algorithm=sf.LocalAnatomy())
     >>> changed = with_flags(recipe, {"age": "hide_age"}).schema
     >>> changed.flags, changed.insensitive
@@ -82,12 +82,12 @@ def _with_fitting_models(recipe: Recipe, content: dict[str, Any]) -> Recipe:
     content["models"] = [
         kept
         for model, entry in zip(recipe.models, content["models"], strict=True)
-        if set(model.attributes) <= hidden and (kept := _of_quasi(entry, known)) is not None
+        if set(model.sensitive_attributes) <= hidden and (kept := _restrict_to_columns(entry, known)) is not None
     ]
     return Recipe.from_dict(content)
 
 
-def _of_quasi(entry: dict[str, object], known: Mapping[str, str]) -> dict[str, object] | None:
+def _restrict_to_columns(entry: dict[str, object], known: Mapping[str, str]) -> dict[str, object] | None:
     """Drop columns from a model of some quasi-identifiers; None if it would be left without any."""
     named = entry.get("quasi")
     if not isinstance(named, list):
@@ -96,7 +96,7 @@ def _of_quasi(entry: dict[str, object], known: Mapping[str, str]) -> dict[str, o
     return {**entry, "quasi": left} if left else None
 
 
-def titled(recipe: Recipe, name: str, date: str | None = None, *, recorded: bool = False) -> Recipe:
+def with_title(recipe: Recipe, name: str, date: str | None = None, *, recorded: bool = False) -> Recipe:
     """Record what the title of the report tells: the name of the file, and the date, by default today's.
 
     Parameters

@@ -10,25 +10,25 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.by_atoms import goes_by_atoms, refusal_by_atoms
+from sfumato.algorithms.by_atoms import check_cohorts, supports_cohorts
 from sfumato.coding.codes import CodedTable
-from sfumato.core.atoms import Atoms
-from sfumato.core.signatures import KnownPersons
+from sfumato.core.atoms import Cohorts
+from sfumato.core.signatures import KnownIndividuals
 from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
-from sfumato.ledger.draft import Draft
-from sfumato.ledger.ledger import Ledger
-from sfumato.masking.masking import later_steps
-from sfumato.models.base import PrivacyModel
+from sfumato.ledger.draft import ReleaseDraft
+from sfumato.ledger.ledger import Series
+from sfumato.masking.masking import steps_after_search
+from sfumato.models.base import GroupModel
 from sfumato.models.series_model import SeriesModel
 from sfumato.recipe import Recipe
 from sfumato.validation import require
 
-Known: TypeAlias = Callable[[CodedTable], KnownPersons]
+Known: TypeAlias = Callable[[CodedTable], KnownIndividuals]
 
 
-def refuse_other_ledger(recipe: Recipe, ledger: Ledger | None) -> None:
+def check_series_of_recipe(recipe: Recipe, ledger: Series | None) -> None:
     """Refuse to run a recipe of a series without its ledger, or with another."""
-    require(ledger is None or isinstance(ledger, Ledger), "anonymize", "ledger", "an sf.Ledger", ledger)
+    require(ledger is None or isinstance(ledger, Series), "anonymize", "ledger", "an sf.Series", ledger)
     if recipe.ledger is None:
         return
     if ledger is None:
@@ -40,24 +40,24 @@ def refuse_other_ledger(recipe: Recipe, ledger: Ledger | None) -> None:
         raise InvalidParameterError(f"The recipe is of another series than the ledger {ledger.path}; give its own.")
 
 
-def refuse_ledger_elsewhere(recipe: Recipe, ledger: Ledger | None, where: str) -> None:
+def require_memory_for_series(recipe: Recipe, ledger: Series | None, where: str) -> None:
     """Refuse a ledger for a release that is not made and written in one go in memory."""
-    refuse_other_ledger(recipe, ledger)
+    check_series_of_recipe(recipe, ledger)
     if ledger is not None:
         raise InvalidParameterError(
             f"A ledger follows releases that are made in memory and written to a folder; {where}."
         )
 
 
-def drafted(
-    recipe: Recipe, table: pa.Table, ledger: Ledger | None, *, later_rows: bool = False
-) -> tuple[Recipe, Draft | None]:
+def draft_release(
+    recipe: Recipe, table: pa.Table, ledger: Series | None, *, later_rows: bool = False
+) -> tuple[Recipe, ReleaseDraft | None]:
     """Look up the persons of a table, and note in the recipe which series the release belongs to, and since when."""
-    refuse_other_ledger(recipe, ledger)
+    check_series_of_recipe(recipe, ledger)
     if ledger is None:
         return recipe, None
-    _refuse_unfit(recipe)
-    if recipe.block_rows is not None and recipe.algorithm.follows_series:
+    _check_cohort_support(recipe)
+    if recipe.block_rows is not None and recipe.algorithm.supports_series:
         raise InvalidParameterError(
             f"{type(recipe.algorithm).__name__} looks at all persons of a series together, so the table is not "
             "searched in blocks; drop block_rows."
@@ -66,28 +66,28 @@ def drafted(
     return replace(recipe, ledger=draft.version.memory.chain.name, ledger_head=draft.version.head), draft
 
 
-def _refuse_unfit(recipe: Recipe) -> None:
+def _check_cohort_support(recipe: Recipe) -> None:
     """Refuse what a series by atoms cannot promise, or would part persons who stay together."""
-    if not goes_by_atoms(recipe.algorithm):
+    if not supports_cohorts(recipe.algorithm):
         return
-    refusal = refusal_by_atoms(recipe.algorithm, recipe.models)
+    refusal = check_cohorts(recipe.algorithm, recipe.models)
     if refusal is not None:
         raise UnsupportedModelError(refusal)
-    if later_steps(recipe.masking):
+    if steps_after_search(recipe.masking):
         raise InvalidParameterError(
             "SuppressCells hides cells of single persons, which parts them from those they were published with; leave "
             "it out of a series."
         )
 
 
-def refuse_changed(draft: Draft | None, rows: npt.NDArray[np.int64]) -> None:
+def check_permanent_values(draft: ReleaseDraft | None, rows: npt.NDArray[np.int64]) -> None:
     """Refuse to publish rows of persons of a series whose permanent values changed."""
     if draft is not None:
-        draft.version.refuse_changed(rows)
+        draft.version.check_permanent_values(rows)
 
 
-def known_persons(
-    draft: Draft | None, order: npt.NDArray[np.int64] | None, models: Sequence[PrivacyModel] = ()
+def earlier_disclosures(
+    draft: ReleaseDraft | None, order: npt.NDArray[np.int64] | None, models: Sequence[GroupModel] = ()
 ) -> Known | None:
     """Return what tells of the persons of a table, whose rows may have been put in another order.
 
@@ -96,27 +96,27 @@ def known_persons(
     """
     if draft is None:
         return None
-    promised = promised_exposure(models)
+    promised = disclosure_limits(models)
     limits = dict(promised)
     for model in models:
-        for name in set(model.attributes) - set(promised):
-            limits[name] = min(limits.get(name, 1.0), 1 / max(model.smallest_group, 1))
+        for name in set(model.sensitive_attributes) - set(promised):
+            limits[name] = min(limits.get(name, 1.0), 1 / max(model.min_group_size, 1))
     return lambda coded: draft.known(coded, order, limits)
 
 
-def promised_exposure(models: Sequence[PrivacyModel]) -> dict[str, float]:
+def disclosure_limits(models: Sequence[GroupModel]) -> dict[str, float]:
     """Return the largest exposure over a series that is promised, by attribute."""
     limits: dict[str, float] = {}
     for model in models:
         if isinstance(model, SeriesModel):
             limit = model.limit if model.bound == "max" else 1 / model.limit
-            limits[model.attributes[0]] = min(limit, limits.get(model.attributes[0], 1.0))
+            limits[model.sensitive_attributes[0]] = min(limit, limits.get(model.sensitive_attributes[0], 1.0))
     return limits
 
 
-def known_atoms(draft: Draft | None, recipe: Recipe, order: npt.NDArray[np.int64] | None) -> Atoms | None:
+def cohorts_of_draft(draft: ReleaseDraft | None, recipe: Recipe, order: npt.NDArray[np.int64] | None) -> Cohorts | None:
     """Return the atoms of the persons of a table, if earlier releases of its series are continued by atoms."""
-    if draft is None or not goes_by_atoms(recipe.algorithm) or not draft.version.memory.releases:
+    if draft is None or not supports_cohorts(recipe.algorithm) or not draft.version.memory.releases:
         return None
-    found = draft.atoms()
+    found = draft.cohorts()
     return found if order is None else found.take(order)

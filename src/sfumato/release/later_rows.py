@@ -12,32 +12,32 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.publishing import publish_groups
-from sfumato.catalogue import measure
-from sfumato.coding.fingerprint import fingerprint
-from sfumato.core.progress import Progress, followed
-from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.judging.audit.audit import Audit, audit_evidence
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures import Measured
-from sfumato.ledger.ledger import Ledger
-from sfumato.randomness import Stream
-from sfumato.release.anonymizing import refuse_no_folder, run_on
-from sfumato.release.applying import apply
-from sfumato.release.following import drafted, refuse_changed, refuse_ledger_elsewhere
-from sfumato.release.large.places import Elsewhere, InMemory, Where
-from sfumato.release.large.recoded_rows import LargeRecodedRows, recode_large
-from sfumato.release.readable import readable_schema
-from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
+from sfumato.algorithms.publishing import merge_identical_groups
+from sfumato.catalogue import compute_metrics
+from sfumato.coding.fingerprint import compute_table_digest
+from sfumato.core.progress import Progress, open_progress
+from sfumato.core.publication import NOT_PUBLISHED, RecodedAttribute, TableSolution
+from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.judging.audit.audit import Audit, audit_context
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.measures import MetricInput
+from sfumato.ledger.ledger import Series
+from sfumato.randomness import KeyedRandom
+from sfumato.release.anonymizing import check_output_folder, record_input
+from sfumato.release.applying import apply_solution
+from sfumato.release.following import check_permanent_values, draft_release, require_memory_for_series
+from sfumato.release.large.places import EngineOptions, ExternalEngineOptions, MemoryOptions
+from sfumato.release.large.recoded_rows import StoredTransformedRows, transform_in_engine
+from sfumato.release.readable import published_schema
+from sfumato.release.recoding_rules import RecodedColumn, Recoding, label_from_text, type_family
 from sfumato.release.release import Release
 from sfumato.release.tasks import refuse_rows_of_individuals
-from sfumato.reporting.handover import Handover
+from sfumato.reporting.handover import ReleaseBundle
 from sfumato.schema.schema import Schema
-from sfumato.sources.engines import Data, Resources, in_memory
+from sfumato.sources.engines import Data, EngineSelector, read_into_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 from sfumato.validation import require
 
 UNKNOWN_VALUE, BROKEN_GROUP = "unknown value", "broken group"
@@ -46,7 +46,7 @@ Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class RecodedRows(Release):
+class TransformedRows(Release):
     """Later rows, published with the rules of an earlier release.
 
     `given` are all rows that were brought, `known_rows` the numbers of those all of whose quasi-identifiers the
@@ -73,7 +73,7 @@ class RecodedRows(Release):
         return self.known_rows[self.evidence.source_rows]
 
     @property
-    def refused(self) -> pa.Table:
+    def rejected(self) -> pa.Table:
         """The numbers of the rows that were left out, and why: an unknown value, or a broken group."""
         unknown = np.setdiff1d(np.arange(self.original.num_rows), self.known_rows)
         broken = np.setdiff1d(self.known_rows, self.correspondence)
@@ -91,8 +91,8 @@ class RecodedRows(Release):
         """The number of rows left out because their groups would have broken a model."""
         return int(self.known.num_rows - self.published.num_rows)
 
-    def _handover(self) -> Handover:
-        return changed(super()._handover(), row_numbers=self.known_rows)
+    def _bundle(self) -> ReleaseBundle:
+        return changed(super()._bundle(), row_numbers=self.known_rows)
 
     def __repr__(self) -> str:
         refused = f"refused: {self.unknown:,} rows with an unknown value, {self.broken:,} in groups that break a model"
@@ -100,37 +100,37 @@ class RecodedRows(Release):
 
 
 @overload
-def recode(
+def transform(
     data: Data,
     recoding: Recoding,
     *,
     progress: Progress | bool = ...,
-    ledger: Ledger | None = ...,
+    ledger: Series | None = ...,
     count_rows: bool = ...,
-    **where: Unpack[InMemory],
-) -> RecodedRows: ...
+    **where: Unpack[MemoryOptions],
+) -> TransformedRows: ...
 
 
 @overload
-def recode(
+def transform(
     data: Data,
     recoding: Recoding,
     *,
     progress: Progress | bool = ...,
     count_rows: bool = ...,
-    **where: Unpack[Elsewhere],
-) -> LargeRecodedRows: ...
+    **where: Unpack[ExternalEngineOptions],
+) -> StoredTransformedRows: ...
 
 
-def recode(
+def transform(
     data: Data,
     recoding: Recoding,
     *,
     progress: Progress | bool = False,
-    ledger: Ledger | None = None,
+    ledger: Series | None = None,
     count_rows: bool = False,
-    **where: Unpack[Where],
-) -> RecodedRows | LargeRecodedRows:
+    **where: Unpack[EngineOptions],
+) -> TransformedRows | StoredTransformedRows:
     """Publish later rows with the recoding of an earlier release, and leave out what would break its promise.
 
     Rows with a value that the recoding does not know are left out. So are rows in groups that break a model among
@@ -142,7 +142,7 @@ def recode(
     data : a table with the same columns, which is not changed, or what is larger than memory: see `sf.anonymize`.
     recoding : the rules of an earlier release.
     progress, ledger, where : as for `sf.anonymize`; later rows are a release of the series, too. Another engine than
-        memory returns a `LargeRecodedRows`.
+        memory returns a `StoredTransformedRows`.
     count_rows : goes on where an identifier of the later rows repeats, as the earlier release may have done, too.
 
     Raises
@@ -153,13 +153,20 @@ def recode(
     require(isinstance(recoding, Recoding), "recode", "recoding", "an sf.release.Recoding", recoding)
     rest: dict[str, Any] = dict(where)
     out, older = rest.pop("out", None), rest.pop("replace", False)
-    return recode_in(
-        Resources(**rest), data, recoding, out, replace=older, progress=progress, ledger=ledger, count_rows=count_rows
+    return transform_in(
+        EngineSelector(**rest),
+        data,
+        recoding,
+        out,
+        replace=older,
+        progress=progress,
+        ledger=ledger,
+        count_rows=count_rows,
     )
 
 
-def recode_in(
-    resources: Resources,
+def transform_in(
+    resources: EngineSelector,
     data: Data,
     recoding: Recoding,
     out: str | os.PathLike[str] | None = None,
@@ -168,54 +175,54 @@ def recode_in(
     replace: bool = False,
     report: bool = True,
     progress: Progress | bool = False,
-    ledger: Ledger | None = None,
+    ledger: Series | None = None,
     count_rows: bool = False,
-) -> RecodedRows | LargeRecodedRows:
+) -> TransformedRows | StoredTransformedRows:
     """Publish later rows wherever they are; `reading` are the options of `sf.read`, by default the recipe's."""
     require(isinstance(count_rows, bool), "recode", "count_rows", "True or False", count_rows)
     if count_rows:
         recoding = changed(recoding, recipe=changed(recoding.recipe, count_rows=True))
     options = recoding.recipe.reading if reading is None else reading
-    chosen = resources.chosen(data, recoding.recipe.schema.attributes)
+    chosen = resources.choose_engine(data, recoding.recipe.schema.attributes)
     if chosen == "memory":
-        found = _recoded(in_memory(data, options), recoding, ledger)
+        found = _transform_in_memory(read_into_memory(data, options), recoding, ledger)
         if out is not None:
             found.write(out, table_format="parquet", replace=replace, report=report, progress=progress)
         return found
-    refuse_ledger_elsewhere(recoding.recipe, ledger, 'use engine="memory"')
+    require_memory_for_series(recoding.recipe, ledger, 'use engine="memory"')
     if resources.resume:
         raise InvalidParameterError("Recoding is not resumed; leave resume out.")
-    made = refuse_no_folder(chosen, out, replace=replace)
-    with followed(progress, "Recoding") as tell, resources.opened(data, options, made) as source:
-        return recode_large(
+    made = check_output_folder(chosen, out, replace=replace)
+    with open_progress(progress, "Recoding") as tell, resources.open_source(data, options, made) as source:
+        return transform_in_engine(
             recoding, source, made, memory=resources.budget, replace_older=replace, report=report, progress=tell
         )
 
 
-def _recoded(data: Frame, recoding: Recoding, ledger: Ledger | None) -> RecodedRows:
+def _transform_in_memory(data: Frame, recoding: Recoding, ledger: Series | None) -> TransformedRows:
     table, kind = to_arrow(data)
     left_out = recoding.recipe.schema.check_columns(table.column_names)
     if table.num_rows == 0:
         raise SchemaError("The table has no rows; there is nothing to recode.")
     refuse_rows_of_individuals(recoding.recipe, table)
-    asked, draft = drafted(recoding.recipe, table, ledger, later_rows=True)
+    asked, draft = draft_release(recoding.recipe, table, ledger, later_rows=True)
     columns = {name: recoding.recode(name, table[name]) for name in recoding.columns}
     known_rows = np.flatnonzero(np.logical_and.reduce([column.known for column in columns.values()]))
     if not len(known_rows):
         raise InfeasibleError(
             f"The recoding does not know a value in each of these {table.num_rows:,} rows; make a separate release."
         )
-    known = _typed(table.take(pa.array(known_rows)), recoding)
+    known = _cast_columns(table.take(pa.array(known_rows)), recoding)
     columns = {name: RecodedColumn(column.texts, column.numbers[known_rows]) for name, column in columns.items()}
-    schema = readable_schema(recoding, known, columns)
+    schema = published_schema(recoding, known, columns)
     evidence, audit = _publish(recoding, known, columns, schema)
     suppressed = table.num_rows - evidence.published.num_rows
-    refuse_changed(draft, known_rows[evidence.source_rows])
-    recipe = changed(run_on(asked, table.num_rows, fingerprint(table)), schema=schema)
-    return RecodedRows(
+    check_permanent_values(draft, known_rows[evidence.source_rows])
+    recipe = changed(record_input(asked, table.num_rows, compute_table_digest(table)), schema=schema)
+    return TransformedRows(
         evidence=evidence,
         audit=audit,
-        measures=measure(Measured.of(evidence.table, suppressed, evidence.groups.histograms)),
+        metrics=compute_metrics(MetricInput.of(evidence.table, suppressed, evidence.groups.histograms)),
         recipe=recipe,
         left_out=left_out,
         kind=kind,
@@ -228,22 +235,24 @@ def _recoded(data: Frame, recoding: Recoding, ledger: Ledger | None) -> RecodedR
 
 def _publish(
     recoding: Recoding, known: pa.Table, columns: Mapping[str, RecodedColumn], schema: Schema
-) -> tuple[Evidence, Audit]:
+) -> tuple[AuditContext, Audit]:
     """Leave out rows in groups that break a model until none does; return the rest, and its audit."""
     labels = {
-        name: Recoded([label_of(text, exact=recoding.columns[name].exact) for text in column.texts], column.numbers)
+        name: RecodedAttribute(
+            [label_from_text(text, exact=recoding.columns[name].exact) for text in column.texts], column.numbers
+        )
         for name, column in columns.items()
     }
-    publication = publish_groups(np.arange(known.num_rows, dtype=np.int32), labels)
+    publication = merge_identical_groups(np.arange(known.num_rows, dtype=np.int32), labels)
     group = publication.group.copy()
     while (group != NOT_PUBLISHED).any():
-        applied = apply(Publication(group, publication.recoded), known, schema, Stream())
-        evidence = Evidence(applied.shown, schema, original=known, correspondence=applied.rows)
-        audit = audit_evidence(evidence, recoding.recipe.models)
+        applied = apply_solution(TableSolution(group, publication.recoded), known, schema, KeyedRandom())
+        evidence = AuditContext(applied.shown, schema, original=known, correspondence=applied.rows)
+        audit = audit_context(evidence, recoding.recipe.models)
         broken = [audit.violating_rows(verdict.model) for verdict in audit.verdicts if not verdict.holds]
         if not broken:
             if not audit.holds:
-                raise BrokenPromiseError(
+                raise GuaranteeViolatedError(
                     "The recoded rows fail their audit, so they are withheld; please report this as a bug."
                 )
             return evidence, audit
@@ -254,10 +263,10 @@ def _publish(
     )
 
 
-def _typed(table: pa.Table, recoding: Recoding) -> pa.Table:
+def _cast_columns(table: pa.Table, recoding: Recoding) -> pa.Table:
     """Convert columns to the type that they had in the original, if another one was read."""
     for name, rules in recoding.columns.items():
-        if not rules.starred and family(table[name].type) != family(rules.type):
-            typed = texts(table[name]).cast(rules.type)
+        if not rules.starred and type_family(table[name].type) != type_family(rules.type):
+            typed = format_values(table[name]).cast(rules.type)
             table = table.set_column(table.column_names.index(name), name, typed)
     return table

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sfumato.core.progress import Progress, followed, partly
+from sfumato.core.progress import Progress, open_progress, scale_progress
 from sfumato.judging.comparing.classification import (
     Classifier,
     ClassifierComparison,
     compare_classifiers,
     hold_out,
-    require_learning,
+    require_sklearn,
 )
 from sfumato.recipe import Recipe
-from sfumato.release.anonymizing import carry_out
+from sfumato.release.anonymizing import run_recipe
 from sfumato.table.frames import Frame, to_arrow
 
 SEARCHED = 0.7  # the share of the work, as it is told
 
 
-def try_learning(
+def evaluate_classification(
     recipe: Recipe,
     data: Frame,
     *,
@@ -48,12 +48,12 @@ def try_learning(
     InfeasibleError
         If no release of the records that are kept can keep the models.
     """
-    require_learning()
+    require_sklearn()
     table, kind = to_arrow(data)
-    recipe = replace(recipe, schema=recipe.schema.with_orders(kind.orders))
+    recipe = replace(recipe, schema=recipe.schema.with_orders(kind.category_orders))
     kept, held = hold_out(table, share=share, seed=seed)
-    with followed(progress, "Learning") as tell:
-        release = carry_out(recipe, kept, progress=partly(tell, 0.0, SEARCHED))
+    with open_progress(progress, "Learning") as tell:
+        release = run_recipe(recipe, kept, progress=scale_progress(tell, 0.0, SEARCHED))
         tell(SEARCHED)
         schema = recipe.schema
         published = [name for name in schema.attributes if name != target and name in release.published.column_names]

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.inspection.detect import Proposal
-from sfumato.judging.risk.attackers import least_size
+from sfumato.inspection.detect import ColumnProposal
+from sfumato.judging.risk.attackers import min_group_size
 from sfumato.judging.risk.ema import LEAST_GROUP, WRITTEN
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.k_anonymity import KAnonymity
@@ -19,8 +19,8 @@ from sfumato.models.t_closeness import TCloseness
 from sfumato.recipe import Recipe
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
-from sfumato.validation import did_you_mean
-from sfumato.words import words_in
+from sfumato.validation import suggest_closest
+from sfumato.words import load_messages
 
 USUAL_K = 5
 USUAL_L = 2
@@ -55,16 +55,16 @@ class Preset:
     @property
     def title(self) -> str:
         """What the preset is called."""
-        return words_in("en")(f"presets.{self.name}.title")
+        return load_messages("en")(f"presets.{self.name}.title")
 
     @property
     def reason(self) -> str:
         """Why it promises what it promises, and what it leaves to you."""
-        return words_in("en")(f"presets.{self.name}.reason")
+        return load_messages("en")(f"presets.{self.name}.reason")
 
     def models(
         self, schema: Schema, *, distinct: Mapping[str, int] | None = None, ordered: Collection[str] = ()
-    ) -> tuple[PrivacyModel, ...]:
+    ) -> tuple[GroupModel, ...]:
         """Propose models for a schema.
 
         Parameters
@@ -75,7 +75,7 @@ class Preset:
         """
         return tuple(self._models(schema, distinct or {}, ordered))
 
-    def _models(self, schema: Schema, distinct: Mapping[str, int], ordered: Collection[str]) -> Iterator[PrivacyModel]:
+    def _models(self, schema: Schema, distinct: Mapping[str, int], ordered: Collection[str]) -> Iterator[GroupModel]:
         yield KAnonymity(k=self.k)
         for name in dict.fromkeys((*schema.sensitive, *schema.flags)):
             if distinct.get(name, USUAL_L) < USUAL_L:
@@ -87,7 +87,7 @@ class Preset:
             if self.t is not None and name not in schema.flags:
                 yield TCloseness(t=self.t, sensitive=name, distance="ordered" if name in ordered else "equal")
 
-    def needs_more(self, column: Proposal) -> bool:
+    def needs_more(self, column: ColumnProposal) -> bool:
         """Return whether a sensitive column has a value so frequent that not even all records together keep this."""
         often = self.guess == "often" and column.role is Role.SENSITIVE and column.distinct >= USUAL_L
         return often and column.commonest * self.l > 1
@@ -105,7 +105,7 @@ _PRESETS = (
     Preset(name="open-data", of="receiver", k=20, t=0.2, max_suppressed=0.05),
     Preset(name="research-partner", of="receiver", k=USUAL_K),
     Preset(name="colleagues", of="receiver", k=3),
-    Preset(name="ema", of="rule", k=least_size(WRITTEN), max_suppressed=0.05, source=_EMA),
+    Preset(name="ema", of="rule", k=min_group_size(WRITTEN), max_suppressed=0.05, source=_EMA),
     Preset(name="ema-usual", of="rule", k=LEAST_GROUP, max_suppressed=0.05, source=_EMA),
     Preset(
         name="wp216",
@@ -117,7 +117,7 @@ _PRESETS = (
     Preset(
         name="gbt-42460",
         of="rule",
-        k=least_size(QUOTED_THRESHOLD),
+        k=min_group_size(QUOTED_THRESHOLD),
         max_suppressed=0.05,
         source="GB/T 42460-2023, Guide for evaluating the effectiveness of personal information de-identification",
     ),
@@ -130,7 +130,7 @@ def list_presets() -> tuple[Preset, ...]:
     return tuple(PRESETS.values())
 
 
-def preset_named(name: str) -> Preset:
+def get_preset(name: str) -> Preset:
     """Return the preset of a name.
 
     Raises
@@ -139,7 +139,7 @@ def preset_named(name: str) -> Preset:
         If there is none.
     """
     if name not in PRESETS:
-        hint = did_you_mean(str(name), PRESETS) or f"; choose one of {', '.join(PRESETS)}."
+        hint = suggest_closest(str(name), PRESETS) or f"; choose one of {', '.join(PRESETS)}."
         raise InvalidParameterError(f"There is no preset {name!r}{hint}")
     return PRESETS[name]
 
@@ -167,7 +167,7 @@ STARTING: Mapping[str, float] = MappingProxyType(
 )
 
 
-def starting_model(kind: type[PrivacyModel], column: str | None = None) -> dict[str, object]:
+def starting_model(kind: type[GroupModel], column: str | None = None) -> dict[str, object]:
     """Return a model to begin with as plain values: usual numbers for what it needs, and a column to protect.
 
     What it needs besides is left out: levels or categories of values, which only you know.

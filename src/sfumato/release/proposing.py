@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Unpack
 
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.coding.fingerprint import fingerprint
+from sfumato.coding.fingerprint import compute_table_digest
 from sfumato.exceptions import InvalidParameterError
 from sfumato.inspection.detect import Inspection, inspect_columns
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.recipe import READING, Recipe
-from sfumato.release.presets import preset_named
+from sfumato.recipe import READ_OPTION_TYPES, Recipe
+from sfumato.release.presets import get_preset
 from sfumato.schema.scales import Scale
-from sfumato.sources.engines import Data, Reach
+from sfumato.sources.engines import Data, InputEngineOptions
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
 
@@ -23,7 +23,11 @@ USUAL_READING = {"separator": ",", "encoding": "utf-8"}
 
 
 def inspect(
-    data: Data, *, labels: Mapping[str, str] | None = None, preset: str | None = None, **where: Unpack[Reach]
+    data: Data,
+    *,
+    labels: Mapping[str, str] | None = None,
+    preset: str | None = None,
+    **where: Unpack[InputEngineOptions],
 ) -> Inspection:
     """Propose a role and a scale for every column of a table, and what to promise, and measure its risk.
 
@@ -31,10 +35,10 @@ def inspect(
     ----------
     data : a pandas, Polars or Arrow table, which is not changed; or what is larger than memory: a file, a folder of
         Parquet files or a pattern such as `"census/*.parquet"`, an Arrow dataset.
-    labels : what is known in words about columns whose names say little, as surveys have them; `propose_reading`
+    labels : what is known in words about columns whose names say little, as surveys have them; `read_detecting_layout`
         returns those of a Stata, SPSS or SAS file.
     preset : who receives the table, or the rule that it must keep; one of `sf.release.list_presets()`.
-    where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.Reach`.
+    where : `engine`, `memory` and `temporary`, see `sfumato.sources.engines.InputEngineOptions`.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def propose_recipe(
     ----------
     found : what `sf.inspect` found in the table; its roles are proposals, to be checked.
     data : the table, whose fingerprint the recipe records; None if it is larger than memory.
-    reading : how the table was read, as `sf.propose_reading` tells it.
+    reading : how the table was read, as `sf.read_detecting_layout` tells it.
     preset : who receives the table, or the rule that it must keep; one of `sf.release.list_presets()`.
 
     Raises
@@ -86,7 +90,7 @@ def propose_recipe(
     >>> [model.name for model in propose_recipe(inspect(table), table).models]
     ['k-anonymity', 'distinct-l-diversity']
     """
-    chosen = preset_named(preset or USUAL)
+    chosen = get_preset(preset or USUAL)
     if preset is None:
         chosen = replace(chosen, k=min(chosen.k, found.rows))
     if chosen.k > found.rows:
@@ -100,8 +104,8 @@ def propose_recipe(
         models=(KAnonymity(k=1),),
         algorithm=Mondrian(),
         input_rows=found.rows,
-        input_sha256=None if data is None else fingerprint(to_arrow(data)[0]),
-        reading=to_remember(reading or {}),
+        input_sha256=None if data is None else compute_table_digest(to_arrow(data)[0]),
+        reading=non_default_options(reading or {}),
     )
     return chosen.applied(
         recipe,
@@ -110,7 +114,7 @@ def propose_recipe(
     )
 
 
-def to_remember(reading: Mapping[str, Option]) -> dict[str, Option]:
+def non_default_options(reading: Mapping[str, Option]) -> dict[str, Option]:
     """Return how a table was read, without what goes without saying."""
-    known = {name: value for name, value in reading.items() if name in READING}
+    known = {name: value for name, value in reading.items() if name in READ_OPTION_TYPES}
     return {name: value for name, value in known.items() if USUAL_READING.get(name) != value}

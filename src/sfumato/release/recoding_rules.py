@@ -13,9 +13,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato import __version__
-from sfumato.coding.domain import Domain, scale_of
-from sfumato.core.publication import SUPPRESSED_TEXT, Exact, Interval, Label, MissingCell, Node, Recoded, Suppressed
-from sfumato.core.published.coverage import cover
+from sfumato.coding.domain import Domain, get_scale
+from sfumato.core.publication import (
+    SUPPRESSED_TEXT,
+    Exact,
+    Interval,
+    Label,
+    MissingCell,
+    Node,
+    RecodedAttribute,
+    Suppressed,
+)
+from sfumato.core.published.coverage import cover_labels
 from sfumato.core.published.labels import is_mask, parse_label
 from sfumato.exceptions import InvalidParameterError, RecipeError
 from sfumato.hierarchies import Intervals, Prefixes
@@ -24,8 +33,8 @@ from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from sfumato.table.atomic import atomic_path
 from sfumato.table.toml import parse_toml, read_toml
-from sfumato.table.values import coded, distinct_texts
-from sfumato.validation import did_you_mean
+from sfumato.table.values import encode_distinct, format_distinct_values
+from sfumato.validation import suggest_closest
 
 NOTE = "# This recoding lists values of the original table. Keep it private.\n\n"
 TYPES = {
@@ -96,7 +105,7 @@ class Recoding:
 
     @classmethod
     def of(
-        cls, by_value: Mapping[str, Recoded], domains: Iterable[Domain], original: pa.Table, recipe: Recipe
+        cls, by_value: Mapping[str, RecodedAttribute], domains: Iterable[Domain], original: pa.Table, recipe: Recipe
     ) -> Recoding:
         """Extract the recoding of a publication.
 
@@ -107,7 +116,7 @@ class Recoding:
         original : the table that was published.
         recipe : the recipe that was run.
         """
-        if not by_value or set(by_value) != set(recipe.schema.quasi):
+        if not by_value or set(by_value) != set(recipe.schema.quasi_identifiers):
             raise InvalidParameterError(
                 f"{type(recipe.algorithm).__name__} made no global recoding, so there are no rules for later rows; "
                 "use a search over full-domain recodings, such as Optimal()."
@@ -121,7 +130,7 @@ class Recoding:
     def table(self, name: str) -> pa.Table:
         """Return every value of a quasi-identifier, missing last, with its published text."""
         if name not in self.columns:
-            hint = did_you_mean(name, self.columns) or f"; it has rules for {', '.join(self.columns)}."
+            hint = suggest_closest(name, self.columns) or f"; it has rules for {', '.join(self.columns)}."
             raise InvalidParameterError(f"The recoding has no rules for {name!r}{hint}")
         rules = self.columns[name]
         values, published = [*rules.published, None], [*rules.published.values(), rules.missing]
@@ -134,8 +143,8 @@ class Recoding:
         published intervals or has one of the published prefixes.
         """
         rules = self.columns[name]
-        distinct, codes = coded(column)
-        values = distinct_texts(distinct).to_pylist()
+        distinct, codes = encode_distinct(column)
+        values = format_distinct_values(distinct).to_pylist()
         if rules.starred:
             found: list[str | None] = [SUPPRESSED_TEXT] * len(values)
         else:
@@ -151,7 +160,7 @@ class Recoding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recoding as plain values, as in its TOML file."""
-        columns = {name: _written(rules) for name, rules in self.columns.items()}
+        columns = {name: _values_by_label(rules) for name, rules in self.columns.items()}
         return {"sfumato": {"version": __version__}, "recoding": columns, "recipe": self.recipe.to_dict()}
 
     @classmethod
@@ -161,7 +170,7 @@ class Recoding:
         if not isinstance(columns, Mapping) or not isinstance(recipe, Mapping):
             raise RecipeError(f"A recoding needs the sections [recoding] and [recipe]; {REMEDY}.")
         known = Recipe.from_dict(recipe)
-        if set(columns) != set(known.schema.quasi):
+        if set(columns) != set(known.schema.quasi_identifiers):
             raise RecipeError("A recoding needs rules for every quasi-identifier of its recipe, and for nothing else.")
         return cls(recipe=known, columns={name: _read_rules(name, entry) for name, entry in columns.items()})
 
@@ -199,17 +208,17 @@ class Recoding:
         known = {} if domain.scale is Scale.NUMERIC else {value: value for value in rules.published}
         labels = [parse_label(text, domain.scale, known) for text in texts]
         wide = [number for number, label in enumerate(labels) if _is_wide(label)]
-        coverage = cover([labels[number] for number in wide], domain)
+        coverage = cover_labels([labels[number] for number in wide], domain)
         found: dict[str, set[str]] = {}
         for at, number in enumerate(wide):
             codes = coverage.members.get(at, np.arange(coverage.low[at], coverage.high[at] + 1))
             for value in np.asarray(codes).tolist():
                 found.setdefault(domain.texts[value], set()).add(texts[number])
-        of_place = dict(zip(places, distinct_texts(values).to_pylist(), strict=True))
+        of_place = dict(zip(places, format_distinct_values(values).to_pylist(), strict=True))
         return {place: next(iter(found[value])) for place, value in of_place.items() if len(found.get(value, ())) == 1}
 
 
-def _rules(recoded: Recoded, domain: Domain, type_: pa.DataType) -> ColumnRules:
+def _rules(recoded: RecodedAttribute, domain: Domain, type_: pa.DataType) -> ColumnRules:
     labels = list(recoded.labels)
     *numbers, lost = recoded.by_group.tolist()
     missing = labels[lost].text
@@ -223,14 +232,14 @@ def _axis_of(name: str, values: pa.Array, type_: pa.DataType, schema: Schema) ->
     """Return a domain in which published intervals or prefixes can be looked up, if there is one."""
     builder = schema.hierarchies.get(name)
     if isinstance(builder, Prefixes):
-        return Domain(name, Scale.NOMINAL, distinct_texts(values))
-    ordered = scale_of(name, type_, schema) is Scale.NUMERIC or isinstance(builder, Intervals)
-    if not ordered or family(values.type) != family(type_):
+        return Domain(name, Scale.NOMINAL, format_distinct_values(values))
+    ordered = get_scale(name, type_, schema) is Scale.NUMERIC or isinstance(builder, Intervals)
+    if not ordered or type_family(values.type) != type_family(type_):
         return None
     return Domain(name, Scale.NUMERIC, values.sort())
 
 
-def family(type_: pa.DataType) -> str:
+def type_family(type_: pa.DataType) -> str:
     """Return the canonical types that have values of the same kind."""
     if pa.types.is_integer(type_) or pa.types.is_floating(type_):
         return "numbers"
@@ -241,7 +250,7 @@ def _is_wide(label: Label) -> bool:
     return isinstance(label, Interval) or (isinstance(label, Node) and is_mask(label.text))
 
 
-def _written(rules: ColumnRules) -> dict[str, Any]:
+def _values_by_label(rules: ColumnRules) -> dict[str, Any]:
     """Return values by their published text, apart from those published unchanged."""
     exact = [value for value, text in rules.published.items() if value == text]
     groups: dict[str, list[str]] = {}
@@ -272,7 +281,7 @@ def _read_rules(name: str, entry: object) -> ColumnRules:
     return ColumnRules(type=TYPES[entry["type"]], published=published, missing=missing)
 
 
-def label_of(text: str | None, *, exact: bool) -> Label:
+def label_from_text(text: str | None, *, exact: bool) -> Label:
     """Convert a published text to a label."""
     if text is None:
         return MissingCell()

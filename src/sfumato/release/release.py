@@ -13,42 +13,42 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.publication import SUPPRESSED_TEXT, Bound
+from sfumato.core.publication import SUPPRESSED_TEXT, LossBound
 from sfumato.judging.audit.audit import Audit
-from sfumato.judging.audit.unpromised import unpromised
-from sfumato.judging.evidence import Evidence
-from sfumato.ledger.draft import Draft
+from sfumato.judging.audit.unpromised import unprotected_attributes
+from sfumato.judging.evidence import AuditContext
+from sfumato.ledger.draft import ReleaseDraft
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
-from sfumato.release.told_before import told_before
-from sfumato.reporting.handover import Handover, Recorded
-from sfumato.reporting.publishable import HandedOver
-from sfumato.table.columns import undecorated
-from sfumato.table.frames import FrameKind, SameKind, zones_of
-from sfumato.table.values import texts
+from sfumato.release.told_before import cumulative_disclosure
+from sfumato.reporting.handover import Recorded, ReleaseBundle
+from sfumato.reporting.publishable import AuditedRelease
+from sfumato.table.columns import strip_metadata
+from sfumato.table.frames import DataFrameBackend, SameBackend, get_time_zones
+from sfumato.table.values import format_values
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Release(HandedOver):
+class Release(AuditedRelease):
     """A table that keeps its promise, with the proof and the recipe.
 
-    `evidence` holds the published table, the original and the original row of every published row. `left_out` are the
+    `evidence` holds the published table, the original and the original row of every published row. `points_to_suppress` are the
     columns that have no role and are not published. `proof` says how close to optimal the search came, if it can say
     so; `recoding` holds the rules for publishing later rows in the same way, if every value is published in one way.
     `draft` is what the ledger of a series will hold of the release once it is written.
     `waiting` are those of the suppressed records that wait for a later release of their series.
     """
 
-    evidence: Evidence
+    evidence: AuditContext
     audit: Audit
-    measures: Mapping[str, float]
+    metrics: Mapping[str, float]
     recipe: Recipe
     left_out: tuple[str, ...]
-    kind: FrameKind
-    proof: Bound | None = None
+    kind: DataFrameBackend
+    proof: LossBound | None = None
     recoding: Recoding | None = None
-    draft: Draft | None = None
+    draft: ReleaseDraft | None = None
     waiting: int = 0
 
     @property
@@ -73,9 +73,9 @@ class Release(HandedOver):
         return self.evidence.source_rows
 
     @cached_property
-    def frame(self) -> SameKind:
+    def frame(self) -> SameBackend:
         """The published table, of the caller's dataframe kind, without suppressed records, in a meaningless order."""
-        return self.kind.restore(undecorated(self.published))
+        return self.kind.restore(strip_metadata(self.published))
 
     @property
     def suppressed(self) -> int:
@@ -87,9 +87,9 @@ class Release(HandedOver):
         """The number of published rows that belong to nobody."""
         return self.evidence.counterfeits
 
-    def aligned(self) -> SameKind:
+    def aligned(self) -> SameBackend:
         """Return one row per original row, in the original order; suppressed records show only `*`."""
-        return self.kind.restore_aligned(undecorated(self.aligned_rows()))
+        return self.kind.restore_aligned(strip_metadata(self.aligned_rows()))
 
     def aligned_rows(self) -> pa.Table:
         """Return the rows of `aligned` as Arrow; columns that were recoded are dictionaries, which take little room."""
@@ -99,31 +99,31 @@ class Release(HandedOver):
         rows = self.published.take(pa.array(place, mask=place < 0))
         if self.suppressed:
             lost = pa.array(place < 0)
-            for name in self.recipe.schema.quasi:
+            for name in self.recipe.schema.quasi_identifiers:
                 at = rows.column_names.index(name)
-                rows = rows.set_column(at, name, pc.if_else(lost, SUPPRESSED_TEXT, texts(rows[name])))
+                rows = rows.set_column(at, name, pc.if_else(lost, SUPPRESSED_TEXT, format_values(rows[name])))
         return rows
 
-    def in_language(self, language: str) -> Release:
+    def with_language(self, language: str) -> Release:
         """Return the same release with report and public page in another language; what was judged is kept."""
         if language == self.recipe.language:
             return self
         other = replace(self, recipe=replace(self.recipe, language=language))
         if "judged" in self.__dict__:
-            other.__dict__["judged"] = self.judged.recorded(other.recipe.to_toml())
+            other.__dict__["judged"] = self.measurements.with_recipe(other.recipe.to_toml())
         return other
 
-    def _handover(self) -> Handover:
-        return Handover(
+    def _bundle(self) -> ReleaseBundle:
+        return ReleaseBundle(
             evidence=self.evidence,
             models=self.recipe.models,
             audit=self.audit,
-            measures=self.measures,
+            metrics=self.metrics,
             recipe=self.recipe.to_toml(),
             left_out=self.left_out,
-            search=None if self.proof is None else self.proof.sentence,
+            search=None if self.proof is None else self.proof.describe,
             conventions=self.recipe.conventions,
-            zones=zones_of(self.original),
+            zones=get_time_zones(self.original),
             internal={} if self.recoding is None else {"recoding.toml": self.recoding.to_toml()},
             waiting=self.waiting,
             recorded=self._recorded(),
@@ -143,14 +143,18 @@ class Release(HandedOver):
 
     def _series(self) -> Callable[[], Mapping[str, Any]] | None:
         """Return what tells, when it is asked, what the releases of the series told up to this one."""
-        return None if self.draft is None else partial(told_before, self.draft, self.recipe.models, **self._who())
+        return (
+            None
+            if self.draft is None
+            else partial(cumulative_disclosure, self.draft, self.recipe.models, **self._who())
+        )
 
     def _who(self) -> dict[str, Any]:
         """Return what is published, and about whom."""
         return {"evidence": self.evidence, "rows": self.evidence.source_rows, "at": self.correspondence}
 
     def __repr__(self) -> str:
-        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.metrics.items())
         found = "" if self.proof is None else f"{self.proof}\n"
         found += "".join(f"{record}\n" for record in self.masking)
         found += f"{self.counterfeits:,} rows belong to nobody.\n" if self.counterfeits else ""
@@ -163,10 +167,10 @@ class Release(HandedOver):
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{name}</td><td>{value:.4g}</td></tr>" for name, value in self.measures.items())
+        rows = "".join(f"<tr><td>{name}</td><td>{value:.4g}</td></tr>" for name, value in self.metrics.items())
         said = "".join(f"<p>{escape(sentence)}</p>" for sentence in self._unpromised())
         return f"{self.audit._repr_html_()}{said}<table><tr><th>measure</th><th>value</th></tr>{rows}</table>"
 
     def _unpromised(self) -> Iterator[str]:
         """Say which sensitive columns no model protects."""
-        return (str(each.sentence) for each in unpromised(self.audit))
+        return (str(each.sentence) for each in unprotected_attributes(self.audit))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
 from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
 from sfumato.core.progress import Progress
 from sfumato.exceptions import InvalidParameterError
@@ -24,18 +24,18 @@ from sfumato.recipe import Recipe
 from sfumato.release.anonymizing import anonymize
 from sfumato.release.release import Release
 from sfumato.table.atomic import atomic_path
-from sfumato.table.frames import Frame, FrameKind, SameKind
-from sfumato.validation import did_you_mean, is_number, is_whole, require
-from sfumato.words import words_in
+from sfumato.table.frames import DataFrameBackend, Frame, SameBackend
+from sfumato.validation import is_finite_number, is_integer, require, suggest_closest
+from sfumato.words import load_messages
 
 if TYPE_CHECKING:
-    from sfumato.reporting.solution_scatter import ScatterWords
+    from sfumato.reporting.solution_scatter import ScatterLabels
 
 StatusText: TypeAlias = Literal["anonymous", "not anonymous", "bounded"]
-STATUS_TEXTS: Mapping[Status, StatusText] = {
-    Status.NOT_ANONYMOUS: "not anonymous",
-    Status.ANONYMOUS: "anonymous",
-    Status.BOUNDED: "bounded",
+STATUS_TEXTS: Mapping[NodeStatus, StatusText] = {
+    NodeStatus.NOT_ANONYMOUS: "not anonymous",
+    NodeStatus.ANONYMOUS: "anonymous",
+    NodeStatus.BOUNDED: "bounded",
 }
 
 
@@ -66,7 +66,7 @@ class LatticeNode:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solutions:
+class LatticeExploration:
     """Nodes of a lattice of full-domain recodings, and what a search found out about each.
 
     `explored` holds the nodes as arrays, `recipe` the request, `rows` the number of records.
@@ -76,7 +76,7 @@ class Solutions:
     recipe: Recipe
     rows: int
     data: Frame
-    kind: FrameKind
+    kind: DataFrameBackend
 
     def __len__(self) -> int:
         return len(self.explored)
@@ -110,7 +110,7 @@ class Solutions:
         most : how many to return; by default all.
         """
         explored = self.explored
-        judged = np.flatnonzero((explored.status == Status.ANONYMOUS) & ~np.isnan(explored.loss))
+        judged = np.flatnonzero((explored.status == NodeStatus.ANONYMOUS) & ~np.isnan(explored.loss))
         order = np.lexsort((*explored.levels[judged].T[::-1], explored.suppressed[judged], explored.loss[judged]))
         first = judged == -1 if explored.best is None else judged[order] != explored.best
         order = order[
@@ -137,19 +137,19 @@ class Solutions:
         explored = self.explored
         lost, judged = np.isnan(explored.loss), explored.suppressed >= 0
         facts = {
-            "status": pa.array([STATUS_TEXTS[status] for status in Status]).take(pa.array(explored.status)),
+            "status": pa.array([STATUS_TEXTS[status] for status in NodeStatus]).take(pa.array(explored.status)),
             "loss": pa.array(explored.loss, mask=lost),
             "bound": pa.array(explored.bound),
             "suppressed": pa.array(explored.suppressed, mask=~judged),
             "height": pa.array(self._heights),
         }
         levels = {name: pa.array(explored.levels[:, j].astype(np.int64)) for j, name in enumerate(explored.names)}
-        return pa.table(levels | {_free(fact, explored.names): column for fact, column in facts.items()})
+        return pa.table(levels | {_unused_name(fact, explored.names): column for fact, column in facts.items()})
 
     @cached_property
-    def frame(self) -> SameKind:
+    def frame(self) -> SameBackend:
         """The nodes as a table of the caller's dataframe kind; see `table`."""
-        return FrameKind(name=self.kind.name).restore(self.table())
+        return DataFrameBackend(name=self.kind.name).restore(self.table())
 
     def filter(
         self,
@@ -159,7 +159,7 @@ class Solutions:
         max_suppressed: float | None = None,
         levels: Mapping[str, int] | None = None,
         max_levels: Mapping[str, int] | None = None,
-    ) -> Solutions:
+    ) -> LatticeExploration:
         """Keep some of the nodes.
 
         Parameters
@@ -176,10 +176,10 @@ class Solutions:
             require(status in numbers, "filter", "status", f"one of {', '.join(numbers)}", status)
             kept &= explored.status == numbers[status]
         if max_loss is not None:
-            require(is_number(max_loss), "filter", "max_loss", "a number", max_loss)
+            require(is_finite_number(max_loss), "filter", "max_loss", "a number", max_loss)
             kept &= explored.loss <= max_loss
         if max_suppressed is not None:
-            share = is_number(max_suppressed) and 0 <= max_suppressed <= 1
+            share = is_finite_number(max_suppressed) and 0 <= max_suppressed <= 1
             require(share, "filter", "max_suppressed", "a share in [0, 1]", max_suppressed)
             most = int(Fraction(str(max_suppressed)) * self.rows)
             kept &= (explored.suppressed >= 0) & (explored.suppressed <= most)
@@ -187,7 +187,7 @@ class Solutions:
             kept &= explored.levels[:, explored.names.index(name)] == level
         for name, level in self._checked(max_levels or {}).items():
             kept &= explored.levels[:, explored.names.index(name)] <= level
-        return replace(self, explored=_part(explored, np.flatnonzero(kept)))
+        return replace(self, explored=_subset(explored, np.flatnonzero(kept)))
 
     def release(self, node: LatticeNode | Mapping[str, int], *, progress: Progress | bool = False) -> Release:
         """Publish the table with any node, under the models and the suppression limit that were explored.
@@ -212,7 +212,7 @@ class Solutions:
             progress=progress,
         )
 
-    def scatter(self, marked: Mapping[str, LatticeNode | Mapping[str, int]], said: ScatterWords) -> str:
+    def scatter(self, marked: Mapping[str, LatticeNode | Mapping[str, int]], said: ScatterLabels) -> str:
         """Draw the solutions that were judged as a picture (SVG): their loss and the records that they suppress.
 
         Parameters
@@ -220,7 +220,7 @@ class Solutions:
         marked : nodes that carry a letter, by letter, such as `{"A": solutions.best}`.
         said : the words of the picture.
         """
-        from sfumato.reporting.solution_scatter import solution_scatter
+        from sfumato.reporting.solution_scatter import draw_solution_scatter
 
         nodes = self.ranked()
         place = {tuple(node.levels.values()): at for at, node in enumerate(nodes)}
@@ -230,7 +230,7 @@ class Solutions:
             if levels not in place:
                 raise InvalidParameterError("scatter: a marked node was not judged or is filtered out; mark another.")
             marks[letter] = place[levels]
-        return solution_scatter([asdict(node) for node in nodes], self.rows, marked=marks, said=said)
+        return draw_solution_scatter([asdict(node) for node in nodes], self.rows, marked=marks, said=said)
 
     def draw(self, path: str | PathLike[str] | None = None, *, language: str = "en") -> str:
         """Draw the nodes as a picture (SVG): a few as a diagram with its frontier, many as loss over height.
@@ -240,9 +240,9 @@ class Solutions:
         path : a file to write the picture to, if any; an existing file is replaced.
         language : of the words in the picture, `"en"` or `"zh"`.
         """
-        from sfumato.reporting.lattice_pictures import lattice_picture
+        from sfumato.reporting.lattice_pictures import draw_lattice
 
-        drawn = lattice_picture(self.explored, self.explored.is_minimal, words_in(language))
+        drawn = draw_lattice(self.explored, self.explored.is_minimal, load_messages(language))
         if path is not None:
             with atomic_path(Path(path)) as temporary:
                 temporary.write_text(drawn, encoding="utf-8", newline="\n")
@@ -264,7 +264,7 @@ class Solutions:
         loss, suppressed = float(explored.loss[row]), int(explored.suppressed[row])
         return LatticeNode(
             levels=dict(zip(explored.names, explored.node(row), strict=True)),
-            status=STATUS_TEXTS[Status(int(explored.status[row]))],
+            status=STATUS_TEXTS[NodeStatus(int(explored.status[row]))],
             loss=None if np.isnan(loss) else loss,
             bound=float(explored.bound[row]),
             suppressed=None if suppressed < 0 else suppressed,
@@ -285,10 +285,10 @@ class Solutions:
         explored = self.explored
         for name, level in levels.items():
             if name not in explored.names:
-                hint = did_you_mean(str(name), explored.names) or f"; choose one of {', '.join(explored.names)}."
+                hint = suggest_closest(str(name), explored.names) or f"; choose one of {', '.join(explored.names)}."
                 raise InvalidParameterError(f"levels name {name!r}, which is not a quasi-identifier{hint}")
             top = explored.heights[explored.names.index(name)]
-            good = is_whole(level) and 0 <= level <= top
+            good = is_integer(level) and 0 <= level <= top
             require(good, "levels", name, f"a whole number from 0 to {top}", level)
         return levels
 
@@ -308,10 +308,10 @@ class Solutions:
         return [*lines, str(proof)]
 
 
-def _part(explored: Exploration, rows: npt.NDArray[np.intp]) -> Exploration:
+def _subset(explored: Exploration, rows: npt.NDArray[np.intp]) -> Exploration:
     """Keep some nodes, and find the best of them; among equals, that of the whole lattice."""
     loss, status = explored.loss[rows], explored.status[rows]
-    judged = np.flatnonzero((status == Status.ANONYMOUS) & ~np.isnan(loss))
+    judged = np.flatnonzero((status == NodeStatus.ANONYMOUS) & ~np.isnan(loss))
     order = np.lexsort((rows[judged] != explored.best, loss[judged]))
     return replace(
         explored,
@@ -324,10 +324,10 @@ def _part(explored: Exploration, rows: npt.NDArray[np.intp]) -> Exploration:
     )
 
 
-def _free(fact: str, names: Sequence[str]) -> str:
+def _unused_name(fact: str, names: Sequence[str]) -> str:
     """Return a column name that no quasi-identifier has.
 
-    >>> _free("loss", ["age"]), _free("loss", ["loss"])
+    >>> _unused_name("loss", ["age"]), _unused_name("loss", ["loss"])
     ('loss', 'loss_of_node')
     """
     while fact in names:

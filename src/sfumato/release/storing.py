@@ -9,15 +9,15 @@ from dataclasses import replace as changed
 from pathlib import Path
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.release.large.large_release import LargeRelease
+from sfumato.release.large.large_release import StoredRelease
 from sfumato.release.release import Release
-from sfumato.sources.engines import Resources
-from sfumato.table.object_stores import StoredFolder
-from sfumato.table.workplace import workplace
+from sfumato.sources.engines import EngineSelector
+from sfumato.table.object_stores import ObjectStoreFolder
+from sfumato.table.workplace import open_workspace
 
 
 @contextmanager
-def staged(resources: Resources, address: str, *, replace: bool) -> Iterator[Path]:
+def stage_for_upload(resources: EngineSelector, address: str, *, replace: bool) -> Iterator[Path]:
     """Yield a folder to make a release in, which is copied to an address once it is complete, and gone at the end.
 
     Parameters
@@ -26,18 +26,18 @@ def staged(resources: Resources, address: str, *, replace: bool) -> Iterator[Pat
     address : where the release goes.
     replace : whether an older release there may be replaced.
     """
-    target = StoredFolder(address)
-    target.refuse_occupied(replace=replace)
+    target = ObjectStoreFolder(address)
+    target.check_free(replace=replace)
     if resources.resume and resources.temporary is None:
         raise InvalidParameterError(
             "A release in an object store is resumed from the folder in which it is made; name one with temporary=."
         )
-    with workplace(resources.parent(None)) as place:
+    with open_workspace(resources.parent(None)) as place:
         made = place / f"release-{hashlib.sha256(address.encode()).hexdigest()[:16]}"  # the name by which it is resumed
         yield made
         target.put(made, replace=replace)
 
 
-def stored(release: Release | LargeRelease, address: str) -> Release | LargeRelease:
+def with_stored_folder(release: Release | StoredRelease, address: str) -> Release | StoredRelease:
     """Return a release that was staged, as it is found at its address."""
-    return changed(release, folder=StoredFolder(address)) if isinstance(release, LargeRelease) else release
+    return changed(release, folder=ObjectStoreFolder(address)) if isinstance(release, StoredRelease) else release

@@ -12,16 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.fingerprint import fingerprint
-from sfumato.randomness import Stream
+from sfumato.coding.fingerprint import compute_table_digest
+from sfumato.randomness import KeyedRandom
 from sfumato.recipe import Recipe
 
 Rows: TypeAlias = npt.NDArray[np.integer]
-ByPurpose: TypeAlias = Callable[[str], Stream]
+ByPurpose: TypeAlias = Callable[[str], KeyedRandom]
 SEARCH, SHUFFLE = "search", "shuffle"  # purposes: who is in which bucket; whose value is whose there, and its number
 
 
-def streams_of(secret: str, recipe: Recipe, table: Callable[[], pa.Table], told: str | None = None) -> ByPurpose:
+def derive_streams(secret: str, recipe: Recipe, table: Callable[[], pa.Table], told: str | None = None) -> ByPurpose:
     """Return the streams of one secret for one table, or for a block of it, by their purpose.
 
     The secret hides people anew in every other table and by every other recipe. A block that is searched alone has
@@ -35,8 +35,8 @@ def streams_of(secret: str, recipe: Recipe, table: Callable[[], pa.Table], told:
     table : returns the table or block, with its rows in a fixed order; it is asked when bits are first drawn.
     told : what the search of a block depends on besides its records and the recipe.
     """
-    about = cache(lambda: _about(recipe, table(), told))
-    return lambda purpose: Stream(secret, purpose, about=about)
+    about = cache(lambda: _stream_context(recipe, table(), told))
+    return lambda purpose: KeyedRandom(secret, purpose, about=about)
 
 
 @dataclass(eq=False)
@@ -48,22 +48,22 @@ class BlockStreams:
     table: pa.Table
     _blocks: list[tuple[Rows, ByPurpose]] = field(default_factory=list)
 
-    def of_block(self, rows: Rows, told: str) -> Stream:
+    def of_block(self, rows: Rows, told: str) -> KeyedRandom:
         """Return the stream that a block is searched with."""
         mine = partial(self.table.take, pa.array(rows))
-        self._blocks.append((rows, streams_of(self.secret, self.recipe, mine, told)))
+        self._blocks.append((rows, derive_streams(self.secret, self.recipe, mine, told)))
         return self._blocks[-1][1](SEARCH)
 
-    def shuffles(self) -> list[tuple[Rows, Stream]]:
+    def shuffles(self) -> list[tuple[Rows, KeyedRandom]]:
         """Return the rows of all blocks that were searched, and the stream that each is shuffled with."""
         return [(rows, streams(SHUFFLE)) for rows, streams in self._blocks]
 
 
-def _about(recipe: Recipe, table: pa.Table, told: str | None) -> str:
+def _stream_context(recipe: Recipe, table: pa.Table, told: str | None) -> str:
     """Say what is released and how, whatever the order of the rows."""
     if told is None and recipe.block_rows is not None and table.num_rows <= recipe.block_rows:
         recipe = replace(recipe, block_rows=None)  # it is the same release
     content = {key: value for key, value in recipe.to_dict().items() if key not in {"sfumato", "input"}}
     schema = recipe.schema
-    names = [*schema.quasi, *schema.sensitive, *schema.insensitive, *schema.flags.values()]
-    return fingerprint(table.select(names)) + json.dumps(content, sort_keys=True, default=str) + (told or "")
+    names = [*schema.quasi_identifiers, *schema.sensitive, *schema.insensitive, *schema.flags.values()]
+    return compute_table_digest(table.select(names)) + json.dumps(content, sort_keys=True, default=str) + (told or "")

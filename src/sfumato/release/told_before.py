@@ -9,18 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.history import History
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.series.exposed import expose_history
-from sfumato.ledger.draft import Draft
-from sfumato.models.base import PrivacyModel
-from sfumato.release.following import promised_exposure
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.series.exposed import disclosure_risk_of_history
+from sfumato.ledger.draft import ReleaseDraft
+from sfumato.models.base import GroupModel
+from sfumato.release.following import disclosure_limits
 
 Ints = npt.NDArray[np.int64]
 EXACT_UP_TO = 200  # pairs of persons and values: a report must not wait long, and says "at least" where it stops
 
 
-def told_before(
-    draft: Draft, models: Sequence[PrivacyModel], *, evidence: Evidence, rows: Ints, at: Ints
+def cumulative_disclosure(
+    draft: ReleaseDraft, models: Sequence[GroupModel], *, evidence: AuditContext, rows: Ints, at: Ints
 ) -> dict[str, Any]:
     """Tell how exposed everybody is after each release of a series, the last being the one that is made.
 
@@ -30,7 +30,7 @@ def told_before(
     models : what is promised; promises about series limit the exposure.
     evidence, rows, at : as for `Draft.recorded`.
     """
-    limits = promised_exposure(models)
+    limits = disclosure_limits(models)
     histories = draft.histories(evidence=evidence, rows=rows, at=at)
     changes = draft.flag_changes(evidence=evidence, rows=rows, at=at)
     return {
@@ -40,7 +40,7 @@ def told_before(
             {
                 "attribute": name,
                 "limit": limits.get(name),
-                "releases": _release_by_release(history),
+                "releases": _disclosure_by_release(history),
                 **changes.get(name, {}),
             }
             for name, history in histories.items()
@@ -48,16 +48,16 @@ def told_before(
     }
 
 
-def _release_by_release(history: History) -> list[dict[str, Any]]:
+def _disclosure_by_release(history: History) -> list[dict[str, Any]]:
     """Tell what the first release tells, the first two together, and so on."""
     found = []
     for count, release in enumerate(history.releases, start=1):
-        exposed = expose_history(history.until(count), exact_up_to=EXACT_UP_TO)
+        exposed = disclosure_risk_of_history(history.truncate(count), exact_up_to=EXACT_UP_TO)
         found.append(
             {
                 "release": count,
-                "persons": exposed.persons,
-                "shown": exposed.shown,
+                "persons": exposed.individuals,
+                "shown": exposed.visible,
                 "maximum": exposed.max(),
                 "mean": exposed.mean(),
                 "exact": exposed.exact,

@@ -1,4 +1,4 @@
-"""`sf.try_algorithms`: the same promise by several algorithms, compared."""
+"""`sf.compare_algorithms`: the same promise by several algorithms, compared."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from sfumato.catalogue import ALGORITHMS
-from sfumato.core.progress import Progress, followed
+from sfumato.core.progress import Progress, open_progress
 from sfumato.exceptions import InvalidParameterError, ReleaseWarning, SfumatoError
 from sfumato.randomness import draw_seed
 from sfumato.recipe import Recipe
-from sfumato.release.anonymizing import carry_out
+from sfumato.release.anonymizing import run_recipe
 from sfumato.release.release import Release
 from sfumato.release.tasks import refuse_free_text, refuse_huge_numbers, refuse_rows_of_individuals
-from sfumato.reporting.compared import ComparedRelease, candidate_of
+from sfumato.reporting.compared import ComparedRelease, candidate_from_facts
 from sfumato.reporting.comparison import ReleaseComparison
 from sfumato.reporting.folders import read_facts
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import did_you_mean, is_number, require
+from sfumato.validation import is_finite_number, require, suggest_closest
 
 EVERY = "all"
 
 
-def try_algorithms(
+def compare_algorithms(
     data: Frame,
     recipe: Recipe,
-    algorithms: str | Sequence[str | Algorithm] = EVERY,
+    algorithms: str | Sequence[str | TableAlgorithm] = EVERY,
     *,
     most_seconds: float | None = None,
     folder: str | PathLike[str] | None = None,
@@ -53,25 +53,27 @@ def try_algorithms(
     folder : where to write every candidate, in a folder of its name; by default nothing is written.
     progress : True shows a bar; a function is called with the share of the candidates that is done, and their names.
     """
-    limited = most_seconds is None or (is_number(most_seconds) and most_seconds > 0)
+    limited = most_seconds is None or (is_finite_number(most_seconds) and most_seconds > 0)
     require(limited, "try_algorithms", "most_seconds", "above 0", most_seconds)
     table, _ = to_arrow(data)
     recipe = replace(recipe, seed=draw_seed() if recipe.seed is None else recipe.seed)
     refuse_rows_of_individuals(recipe, table)
     refuse_free_text(recipe, table)
     refuse_huge_numbers(recipe, table)
-    chosen = dict(_chosen(algorithms))
+    chosen = dict(_resolve_algorithms(algorithms))
     found: list[ComparedRelease] = []
     refused: dict[str, str] = {}
-    with followed(progress, "Trying") as tell:
+    with open_progress(progress, "Trying") as tell:
         for number, (name, algorithm) in enumerate(chosen.items()):
-            clock = _Clock(most_seconds, number / len(chosen), 1 / len(chosen), name, tell)
+            clock = _TimedProgress(most_seconds, number / len(chosen), 1 / len(chosen), name, tell)
             try:
-                release = _made(recipe, table, algorithm, clock)
+                release = _try_algorithm(recipe, table, algorithm, clock)
             except SfumatoError as error:
                 refused[name] = str(error)
             else:
-                found.append(candidate_of(name, _figures(release, None if folder is None else Path(folder) / name)))
+                found.append(
+                    candidate_from_facts(name, _figures(release, None if folder is None else Path(folder) / name))
+                )
         tell(1.0)
     if not found:
         reasons = "; ".join(f"{name}: {why.rstrip('.')}" for name, why in refused.items())
@@ -90,18 +92,18 @@ def _figures(release: Release, folder: Path | None) -> Mapping[str, Any]:
     return read_facts(folder)
 
 
-def _made(recipe: Recipe, table: pa.Table, algorithm: Algorithm | str, progress: Progress) -> Release:
+def _try_algorithm(recipe: Recipe, table: pa.Table, algorithm: TableAlgorithm | str, progress: Progress) -> Release:
     """Make one candidate, without blocks if it needs none; a text says why it cannot be tried."""
     progress(0.0)
     if isinstance(algorithm, str):
         raise InvalidParameterError(algorithm)
-    blocks = None if algorithm.serves_cases else recipe.block_rows
+    blocks = None if algorithm.supports_weights else recipe.block_rows
     asked = replace(recipe, algorithm=algorithm, block_rows=blocks)
-    release: Release = carry_out(asked, table, progress=progress)
+    release: Release = run_recipe(asked, table, progress=progress)
     return release
 
 
-class _Clock:
+class _TimedProgress:
     """Pass progress on, and stop a search that takes too long."""
 
     def __init__(self, most: float | None, start: float, share: float, name: str, progress: Progress) -> None:
@@ -115,7 +117,7 @@ class _Clock:
             raise SfumatoError(self._sentence)
 
 
-def _chosen(algorithms: str | Sequence[str | Algorithm]) -> Iterator[tuple[str, Algorithm | str]]:
+def _resolve_algorithms(algorithms: str | Sequence[str | TableAlgorithm]) -> Iterator[tuple[str, TableAlgorithm | str]]:
     """Yield every algorithm by its name, or why it cannot be tried."""
     taken: dict[str, int] = {}
     listed = [algorithms] if isinstance(algorithms, str) else list(algorithms)
@@ -126,17 +128,17 @@ def _chosen(algorithms: str | Sequence[str | Algorithm]) -> Iterator[tuple[str, 
         name = each if isinstance(each, str) else each.name
         taken[name] = taken.get(name, 0) + 1
         called = name if taken[name] == 1 else f"{name}-{taken[name]}"
-        yield called, _by_name(each) if isinstance(each, str) else each
+        yield called, _algorithm_by_name(each) if isinstance(each, str) else each
 
 
-def _by_name(name: str) -> Algorithm | str:
+def _algorithm_by_name(name: str) -> TableAlgorithm | str:
     """Return the algorithm of a name with its default parameters, or say which it needs."""
     if name not in ALGORITHMS:
-        hint = did_you_mean(name, ALGORITHMS) or f"; choose one of {', '.join(ALGORITHMS)}."
+        hint = suggest_closest(name, ALGORITHMS) or f"; choose one of {', '.join(ALGORITHMS)}."
         raise InvalidParameterError(f"There is no algorithm {name!r}{hint}")
     kind: Any = ALGORITHMS[name]
     needed = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
     if needed:
         return f"It needs {', '.join(needed)}; name it with them."
-    made: Algorithm = kind()
+    made: TableAlgorithm = kind()
     return made

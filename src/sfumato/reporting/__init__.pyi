@@ -1,4 +1,4 @@
-from .attack_pictures import draw_attacks as draw_attacks
+from .attack_pictures import draw_attack_rates as draw_attack_rates
 from .comparison import ReleaseComparison as ReleaseComparison
-from .hiding_pictures import draw_hidings as draw_hidings
-from .solution_scatter import ScatterWords as ScatterWords
+from .hiding_pictures import draw_hiding_costs as draw_hiding_costs
+from .solution_scatter import ScatterLabels as ScatterLabels

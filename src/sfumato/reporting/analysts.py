@@ -8,9 +8,9 @@ from typing import Any
 
 from sfumato.reporting import numbers
 from sfumato.reporting.words import ENGLISH
-from sfumato.words import Words
+from sfumato.words import Messages
 
-MOST_ROWS = 6
+MAX_ROWS = 6
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class FindingTable:
     folded: tuple[tuple[str, ...], ...] = ()
 
 
-def findings_of(utility: Mapping[str, Any], say: Words = ENGLISH) -> list[FindingTable]:
-    """Prepare what analysts find for reading; see `sfumato.judging.comparing.utility.Utility`."""
+def present_findings(utility: Mapping[str, Any], say: Messages = ENGLISH) -> list[FindingTable]:
+    """Prepare what analysts find for reading; see `sfumato.judging.comparing.utility.UtilityComparison`."""
     found = []
     if utility["moments"] is not None:
         found.append(_moments(utility["moments"]["moments"], say))
@@ -38,41 +38,43 @@ def findings_of(utility: Mapping[str, Any], say: Words = ENGLISH) -> list[Findin
     return found
 
 
-def _table(kind: str, say: Words, head: Sequence[str], rows: Sequence[tuple[str, ...]], **named: str) -> FindingTable:
+def _finding_table(
+    kind: str, say: Messages, head: Sequence[str], rows: Sequence[tuple[str, ...]], **named: str
+) -> FindingTable:
     title, says = say(f"report.analysts.{kind}.title", **named), say(f"report.analysts.{kind}.says", **named)
-    return FindingTable(title, says, tuple(map(say, head)), tuple(rows[:MOST_ROWS]), tuple(rows[MOST_ROWS:]))
+    return FindingTable(title, says, tuple(map(say, head)), tuple(rows[:MAX_ROWS]), tuple(rows[MAX_ROWS:]))
 
 
-def _moments(entries: Sequence[Mapping[str, Any]], say: Words) -> FindingTable:
+def _moments(entries: Sequence[Mapping[str, Any]], say: Messages) -> FindingTable:
     kinds = ("original_mean", "published_mean", "original_deviation", "published_deviation")
     rows = [
         (
             each["column"],
-            *(numbers.count(each[f"{side}_n"]) for side in ("original", "published")),
+            *(numbers.format_count(each[f"{side}_n"]) for side in ("original", "published")),
             *(_measured(each[kind], say) for kind in kinds),
         )
         for each in entries
     ]
     pairs = [(f"report.analysts.moments.{first}", "page.published") for first in ("n", "mean", "deviation")]
-    return _table("moments", say, ("page.column", *(name for pair in pairs for name in pair)), rows)
+    return _finding_table("moments", say, ("page.column", *(name for pair in pairs for name in pair)), rows)
 
 
-def _measured(value: float | None, say: Words) -> str:
-    return say("report.analysts.not_published") if value is None else numbers.measure(value, share=False)
+def _measured(value: float | None, say: Messages) -> str:
+    return say("report.analysts.not_published") if value is None else numbers.format_metric(value, share=False)
 
 
-def _correlations(entries: Sequence[Mapping[str, Any]], say: Words) -> FindingTable:
+def _correlations(entries: Sequence[Mapping[str, Any]], say: Messages) -> FindingTable:
     worst = sorted(entries, key=lambda each: -abs(each["published"] - each["original"]))
-    rows = [(_pair(each, say), f"{each['original']:.3f}", f"{each['published']:.3f}") for each in worst]
-    return _table("correlations", say, ("report.analysts.columns", "page.original", "page.published"), rows)
+    rows = [(_before_after(each, say), f"{each['original']:.3f}", f"{each['published']:.3f}") for each in worst]
+    return _finding_table("correlations", say, ("report.analysts.columns", "page.original", "page.published"), rows)
 
 
-def _tabulations(entries: Sequence[Mapping[str, Any]], say: Words) -> FindingTable:
+def _tabulations(entries: Sequence[Mapping[str, Any]], say: Messages) -> FindingTable:
     worst = sorted(entries, key=lambda each: -each["distance"])
     rows = [
         (
-            _pair(each, say),
-            numbers.percent(min(max(each["distance"], 0.0), 1.0)),
+            _before_after(each, say),
+            numbers.format_percent(min(max(each["distance"], 0.0), 1.0)),
             f"{each['original_association']:.3f}",
             f"{each['published_association']:.3f}",
         )
@@ -80,31 +82,31 @@ def _tabulations(entries: Sequence[Mapping[str, Any]], say: Words) -> FindingTab
     ]
     compared = ("report.analysts.association", "page.published")
     head = ("report.analysts.columns", "report.analysts.tabulations.moved", *compared)
-    return _table("tabulations", say, head, rows)
+    return _finding_table("tabulations", say, head, rows)
 
 
-def _regression(found: Mapping[str, Any], say: Words) -> FindingTable:
+def _regression(found: Mapping[str, Any], say: Messages) -> FindingTable:
     rows = [
         (
             each["column"],
             _with_interval(each["original"], each["original_interval"], say),
             _with_interval(each["published"], each["published_interval"], say),
-            numbers.percent(min(each["overlap"], 1.0)),
+            numbers.format_percent(min(each["overlap"], 1.0)),
         )
         for each in found["coefficients"]
     ]
     overlap = "report.analysts.regression.overlap"
     head = ("report.analysts.regression.by", "page.original", "page.published", overlap)
-    records = {side: numbers.count(found[f"{side}_records"]) for side in ("original", "published")}
-    return _table("regression", say, head, rows, target=found["target"], **records)
+    records = {side: numbers.format_count(found[f"{side}_records"]) for side in ("original", "published")}
+    return _finding_table("regression", say, head, rows, target=found["target"], **records)
 
 
-def _pair(each: Mapping[str, Any], say: Words) -> str:
+def _before_after(each: Mapping[str, Any], say: Messages) -> str:
     first, second = each["columns"]
     return say("report.analysts.pair", first=first, second=second)
 
 
-def _with_interval(value: float | None, interval: Sequence[float] | None, say: Words) -> str:
+def _with_interval(value: float | None, interval: Sequence[float] | None, say: Messages) -> str:
     if value is None or interval is None:
         return say("report.analysts.not_determined")
     return say("report.analysts.interval", value=value, low=interval[0], high=interval[1])

@@ -5,61 +5,61 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.attacks.attack import attack_evidence
+from sfumato.attacks.attack import attack_context
 from sfumato.attacks.base import Attack
 from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Skewness
 from sfumato.attacks.linking import Linkage, SinglingOut
 from sfumato.attacks.results import AttackResult
-from sfumato.core.progress import Progress, partly, silent
-from sfumato.judging.evidence import Evidence
-from sfumato.models.base import PrivacyModel
+from sfumato.core.progress import Progress, ignore_progress, scale_progress
+from sfumato.judging.evidence import AuditContext
+from sfumato.models.base import GroupModel
 
 TARGETS = 1000
 SEED = 0  # the same release gives the same report
 
 
-def attack_facts(
-    evidence: Evidence, models: Sequence[PrivacyModel], tell: Progress = silent
+def attack_section_facts(
+    evidence: AuditContext, models: Sequence[GroupModel], tell: Progress = ignore_progress
 ) -> list[dict[str, Any]] | None:
     """Attack both tables as an adversary who knows everybody's quasi-identifiers in the original: the worst case.
 
     Targets are a sample of the persons. None for what attacks cannot read: centers of groups, flagged cells, tables
     without quasi-identifiers, and rows that stand for several records.
     """
-    chosen = _chosen(evidence)
+    chosen = _applicable_attacks(evidence)
     if chosen is None:
         return None
-    before = attack_evidence(evidence.raw, chosen, targets=TARGETS, seed=SEED, tell=partly(tell, 0.0, 0.5))
-    after = attack_evidence(evidence, chosen, models, targets=TARGETS, seed=SEED, tell=partly(tell, 0.5, 1.0))
+    before = attack_context(evidence.raw, chosen, targets=TARGETS, seed=SEED, tell=scale_progress(tell, 0.0, 0.5))
+    after = attack_context(evidence, chosen, models, targets=TARGETS, seed=SEED, tell=scale_progress(tell, 0.5, 1.0))
     return [
-        {**_named(result), "before": _figures(first), "after": _figures(result)}
+        {**_attack_identity(result), "before": _attack_rates(first), "after": _attack_rates(result)}
         for first, result in zip(before, after, strict=True)
     ]
 
 
-def worst_attack_facts(
-    evidence: Evidence, models: Sequence[PrivacyModel], known: list[dict[str, Any]] | None = None
+def published_attack_facts(
+    evidence: AuditContext, models: Sequence[GroupModel], known: list[dict[str, Any]] | None = None
 ) -> list[dict[str, Any]] | None:
-    """Attack the published table alone, unless it is known already what comes of it; see `attack_facts`."""
+    """Attack the published table alone, unless it is known already what comes of it; see `attack_section_facts`."""
     if known is not None:
         return [{name: value for name, value in each.items() if name != "before"} for each in known]
-    chosen = _chosen(evidence)
+    chosen = _applicable_attacks(evidence)
     if chosen is None:
         return None
-    found = attack_evidence(evidence, chosen, models, targets=TARGETS, seed=SEED)
-    return [{**_named(result), "after": _figures(result)} for result in found]
+    found = attack_context(evidence, chosen, models, targets=TARGETS, seed=SEED)
+    return [{**_attack_identity(result), "after": _attack_rates(result)} for result in found]
 
 
-def _chosen(evidence: Evidence) -> list[Attack] | None:
+def _applicable_attacks(evidence: AuditContext) -> list[Attack] | None:
     schema = evidence.schema
     read = not (evidence.centers or evidence.counted or schema.flags)
-    if not read or not schema.quasi or not evidence.published.num_rows:
+    if not read or not schema.quasi_identifiers or not evidence.published.num_rows:
         return None
     inferring: list[Attack] = [Homogeneity(), BackgroundKnowledge(), Skewness()] if schema.sensitive else []
     return [SinglingOut(), Linkage(), *inferring]
 
 
-def _named(result: AttackResult) -> dict[str, Any]:
+def _attack_identity(result: AttackResult) -> dict[str, Any]:
     return {
         "attack": result.attack,
         "question": result.question,
@@ -68,7 +68,7 @@ def _named(result: AttackResult) -> dict[str, Any]:
     }
 
 
-def _figures(result: AttackResult) -> dict[str, Any]:
+def _attack_rates(result: AttackResult) -> dict[str, Any]:
     low, high = result.interval
     return {
         "rate": result.rate,

@@ -8,8 +8,8 @@ from math import ceil, floor, log10
 import numpy as np
 import numpy.typing as npt
 
-MOST_TICKS = 6
-ROUND_DIGITS = (1, 2, 5, 10)
+MAX_TICKS = 6
+AXIS_ROUND_DIGITS = (1, 2, 5, 10)
 ROUNDING = 1e-9
 
 Numbers = npt.NDArray[np.float64]
@@ -28,29 +28,31 @@ class Axis:
     step: float
 
     @classmethod
-    def over(cls, values: Numbers) -> Axis:
+    def covering(cls, values: Numbers) -> Axis:
         """Choose an axis that contains all values."""
         low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
         span = high - low or abs(high) or 1.0
-        unit = 10.0 ** floor(log10(span / MOST_TICKS))
-        step = next(digit * unit for digit in ROUND_DIGITS if span / (digit * unit) <= MOST_TICKS)
+        unit = 10.0 ** floor(log10(span / MAX_TICKS))
+        step = next(digit * unit for digit in AXIS_ROUND_DIGITS if span / (digit * unit) <= MAX_TICKS)
         first, last = floor(low / step + ROUNDING), ceil(high / step - ROUNDING)
-        return cls(_plain(first * step), _plain(max(last, first + 1) * step), _plain(step))
+        return cls(_drop_rounding(first * step), _drop_rounding(max(last, first + 1) * step), _drop_rounding(step))
 
     @property
     def ticks(self) -> list[float]:
         """The round numbers from end to end."""
-        return [_plain(self.low + at * self.step) for at in range(round((self.high - self.low) / self.step) + 1)]
+        return [
+            _drop_rounding(self.low + at * self.step) for at in range(round((self.high - self.low) / self.step) + 1)
+        ]
 
-    def share(self, value: float) -> float:
+    def position(self, value: float) -> float:
         """Return how far along the axis a value is, from 0 to 1."""
         return (value - self.low) / (self.high - self.low)
 
-    def shares(self, values: Numbers) -> Numbers:
+    def positions(self, values: Numbers) -> Numbers:
         """Return how far along the axis values are, from 0 to 1."""
         return np.asarray((values - self.low) / (self.high - self.low))
 
 
-def _plain(number: float) -> float:
+def _drop_rounding(number: float) -> float:
     """Drop digits left by rounding."""
     return float(f"{number:.12g}")

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.domain import axis
+from sfumato.coding.domain import to_axis
 
 Numbers = npt.NDArray[np.float64]
-MOST_BINS = 24
+MAX_BINS = 24
 LABELS_AT_ONCE = 1 << 16
 ROUND_DIGITS = (1, 2, 5)
 BEYOND_AXES = 1e300
@@ -41,15 +41,15 @@ class Bins:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def place(self, positions: Numbers) -> npt.NDArray[np.intp]:
+    def index_of(self, positions: Numbers) -> npt.NDArray[np.intp]:
         """Find the bin of every position; what lies outside goes into the first or last one."""
         return np.clip(np.searchsorted(self.edges, positions, "right") - 1, 0, len(self) - 1)
 
     def count(self, positions: Numbers, weights: npt.NDArray[np.number]) -> Numbers:
         """Sum the weights of points in every bin."""
-        return np.bincount(self.place(positions), weights=weights, minlength=len(self)).astype(np.float64)
+        return np.bincount(self.index_of(positions), weights=weights, minlength=len(self)).astype(np.float64)
 
-    def spread(self, low: Numbers, high: Numbers, weights: npt.NDArray[np.number]) -> Numbers:
+    def distribute(self, low: Numbers, high: Numbers, weights: npt.NDArray[np.number]) -> Numbers:
         """Spread weights evenly over spans from `low` to `high` on the axis, and sum them in every bin."""
         points = ~(high > low)
         mass = self.count(low[points], weights[points])
@@ -64,7 +64,7 @@ class Bins:
         return mass
 
 
-def bins_for(values: pa.Array, counts: npt.NDArray[np.number], *, most: int = MOST_BINS) -> Bins | None:
+def choose_bins(values: pa.Array, counts: npt.NDArray[np.number], *, most: int = MAX_BINS) -> Bins | None:
     """Choose bins for a column with these distinct values; None for texts, and for numbers that fit no axis.
 
     If a few numbers lie far out, the bins are chosen for the others and the outermost bins are left open.
@@ -73,20 +73,20 @@ def bins_for(values: pa.Array, counts: npt.NDArray[np.number], *, most: int = MO
     numbers = pa.types.is_integer(type_) or pa.types.is_floating(type_)
     if not len(values) or not (numbers or pa.types.is_date(type_) or pa.types.is_timestamp(type_)):
         return None
-    places = axis(values)
+    places = to_axis(values)
     low, high = float(places.min()), float(places.max())
     if not max(-low, high) < BEYOND_AXES:
         return None
     if pa.types.is_date(type_):
-        return _dates(low, high, most, unit=1, half=0.5)
+        return _date_bins(low, high, most, unit=1, half=0.5)
     if pa.types.is_timestamp(type_):
-        return _dates(low, high, most, unit=MICROSECONDS, half=0)
-    inner = _bulk(places, counts)
-    bins = _whole(int(inner[0]), int(inner[1]), most) if pa.types.is_integer(type_) else _real(*inner, most)
-    return _opened(bins, low, high)
+        return _date_bins(low, high, most, unit=MICROSECONDS, half=0)
+    inner = _central_range(places, counts)
+    bins = _integer_bins(int(inner[0]), int(inner[1]), most) if pa.types.is_integer(type_) else _real_bins(*inner, most)
+    return _with_open_ends(bins, low, high)
 
 
-def _bulk(places: Numbers, counts: npt.NDArray[np.number]) -> tuple[float, float]:
+def _central_range(places: Numbers, counts: npt.NDArray[np.number]) -> tuple[float, float]:
     """Find where most numbers lie: their whole range, or without the far ends if these take up most of it."""
     order = np.argsort(places, kind="stable")
     below = np.cumsum(counts[order])
@@ -96,55 +96,57 @@ def _bulk(places: Numbers, counts: npt.NDArray[np.number]) -> tuple[float, float
     return (low, high) if low < high and whole[1] - whole[0] > FAR * (high - low) else whole
 
 
-def _opened(bins: Bins, low: float, high: float) -> Bins:
+def _with_open_ends(bins: Bins, low: float, high: float) -> Bins:
     edges, texts = bins.edges.copy(), list(bins.texts)
     if high > edges[-1]:
-        edges[-1], texts[-1] = high + bins.half, f"{_number(edges[-2] + bins.half)} or more"
+        edges[-1], texts[-1] = high + bins.half, f"{_format_edge(edges[-2] + bins.half)} or more"
     if low < edges[0]:
-        edges[0], texts[0] = low - bins.half, f"below {_number(edges[1] + bins.half)}"
+        edges[0], texts[0] = low - bins.half, f"below {_format_edge(edges[1] + bins.half)}"
     return Bins(edges, tuple(texts), bins.half)
 
 
-def _whole(low: int, high: int, most: int) -> Bins:
+def _integer_bins(low: int, high: int, most: int) -> Bins:
     sizes = (digit * 10**exponent for exponent in count() for digit in ROUND_DIGITS)
     width = next(size for size in sizes if high // size - low // size < most)
     starts = [width * at for at in range(low // width, high // width + 1)]
     between = "\u2013" if low >= 0 else " to "
-    texts = [_number(start) + (f"{between}{_number(start + width - 1)}" if width > 1 else "") for start in starts]
+    texts = [
+        _format_edge(start) + (f"{between}{_format_edge(start + width - 1)}" if width > 1 else "") for start in starts
+    ]
     return Bins(np.array([*starts, starts[-1] + width], dtype=np.float64) - 0.5, tuple(texts), 0.5)
 
 
-def _real(low: float, high: float, most: int) -> Bins:
+def _real_bins(low: float, high: float, most: int) -> Bins:
     if high - low <= max(NO_WIDTH * max(-low, high), 1 / BEYOND_AXES):
-        return Bins(np.array([low, high]), (_number(low),), 0)
+        return Bins(np.array([low, high]), (_format_edge(low),), 0)
     smallest = math.floor(math.log10((high - low) / most))
     sizes = (float(f"{digit}e{exponent}") for exponent in count(smallest) for digit in ROUND_DIGITS)
     width = next(size for size in sizes if high // size - low // size < most)
     edges = width * np.arange(low // width, high // width + 2)
-    texts = tuple(f"{_number(start)} to {_number(stop)}" for start, stop in pairwise(edges.tolist()))
+    texts = tuple(f"{_format_edge(start)} to {_format_edge(stop)}" for start, stop in pairwise(edges.tolist()))
     return Bins(edges, texts, 0)
 
 
-def _number(number: float) -> str:
+def _format_edge(number: float) -> str:
     """Format a number; large ones in groups of three digits, except possible years."""
     if isinstance(number, int):
         return f"{number:,}" if abs(number) >= LARGE else str(number)
     return f"{number:,.12g}" if abs(number) >= LARGE else f"{number:.12g}"
 
 
-def _dates(low: float, high: float, most: int, *, unit: int, half: float) -> Bins:
+def _date_bins(low: float, high: float, most: int, *, unit: int, half: float) -> Bins:
     first, last = (np.datetime64(int(place // unit), "D") for place in (low, high))
     days = int((last - first).astype(np.int64)) + 1
     if days <= most:
         starts = first + np.arange(days + 1)
         texts = [str(day) for day in starts[:-1]]
     else:
-        starts, texts = _months(first, last, most)
+        starts, texts = _month_bins(first, last, most)
     edges = starts.astype("datetime64[D]").astype(np.int64).astype(np.float64) * unit - half
     return Bins(edges, tuple(texts), half)
 
 
-def _months(first: np.datetime64, last: np.datetime64, most: int) -> tuple[npt.NDArray[np.datetime64], list[str]]:
+def _month_bins(first: np.datetime64, last: np.datetime64, most: int) -> tuple[npt.NDArray[np.datetime64], list[str]]:
     start, stop = (int(day.astype("datetime64[M]").astype(np.int64)) for day in (first, last))
     step = next((s for s in MONTHS if stop // s - start // s < most), MONTHS[-1])
     months = step * np.arange(start // step, stop // step + 2)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.collecting.axes import NumberAxis
+from sfumato.collecting.axes import NumericAxis
 from sfumato.collecting.frequency_estimate import FrequencyEstimate
 from sfumato.collecting.reconstruction import Reconstruction
 from sfumato.exceptions import SchemaError
@@ -19,18 +19,18 @@ from sfumato.reporting.drawing import (
     INK,
     LINE,
     QUIET,
-    bar,
-    line,
-    path,
-    picture,
-    words,
+    draw_line,
+    polyline,
+    rectangle,
+    svg_document,
+    text_line,
 )
 
 Numbers = npt.NDArray[np.float64]
 
-WIDTH, HEIGHT = 640.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 16.0, 34.0, 42.0
-ROOM = 1.1
+DENSITY_WIDTH, DENSITY_HEIGHT = 640.0, 300.0
+DENSITY_LEFT, DENSITY_RIGHT, DENSITY_TOP, DENSITY_BOTTOM = 52.0, 16.0, 34.0, 42.0
+HEADROOM = 1.1
 TICKS = 5
 
 
@@ -46,80 +46,96 @@ def draw_reconstruction(
     `truth`, if known, is drawn as a dashed line; `bands` are those of `Reconstruction.bands`.
     """
     axis = reconstruction.axes[0]
-    if len(reconstruction.axes) > 1 or not isinstance(axis, NumberAxis):
+    if len(reconstruction.axes) > 1 or not isinstance(axis, NumericAxis):
         raise SchemaError("Only a single numeric attribute can be drawn as a density.")
-    low, high = axis.reach
+    low, high = axis.observable_range
     seen = _density(observed, np.linspace(low, high, 61)) if observed is not None else np.zeros(0)
     known = _density(truth, axis.edges) if truth is not None else np.zeros(0)
     found = reconstruction.density
-    top = ROOM * max(float(part.max()) for part in (found, seen, known) if len(part))
-    frame = _Frame(low, high, top)
-    shapes = [*frame.shapes(), *_bars(frame, np.linspace(low, high, 61), seen)]
+    top = HEADROOM * max(float(part.max()) for part in (found, seen, known) if len(part))
+    frame = _PlotFrame(low, high, top)
+    shapes = [*frame.shapes(), *_density_bars(frame, np.linspace(low, high, 61), seen)]
     if bands is not None:
         widths = np.diff(axis.edges)
-        shapes += _ranges(frame, (axis.edges[:-1] + axis.edges[1:]) / 2, bands[0] / widths, bands[1] / widths)
+        shapes += _interval_marks(frame, (axis.edges[:-1] + axis.edges[1:]) / 2, bands[0] / widths, bands[1] / widths)
     if len(known):
-        shapes.append(_steps(frame, axis.edges, known, ink=LINE, dashes="5 4"))
-    shapes.append(_steps(frame, axis.edges, found, ink=AFTER, dashes="none"))
+        shapes.append(_step_line(frame, axis.edges, known, ink=LINE, dashes="5 4"))
+    shapes.append(_step_line(frame, axis.edges, found, ink=AFTER, dashes="none"))
     legend = [("observed", BEFORE_EDGE), ("reconstructed", AFTER), ("true", LINE)]
     shown = [entry for entry, there in zip(legend, (len(seen), 1, len(known)), strict=True) if there]
     shapes += _legend(shown)
     title = "Reconstructed density" + (f" of {axis.name}" if axis.name else "")
     description = f"{axis.cells} bins from {reconstruction.observations:,} observations"
-    return picture(WIDTH, HEIGHT, title=title, description=description, shapes=shapes)
+    return svg_document(DENSITY_WIDTH, DENSITY_HEIGHT, title=title, description=description, shapes=shapes)
 
 
 def draw_frequencies(estimate: FrequencyEstimate, *, truth: Sequence[float] | None = None) -> str:
     """Draw estimated counts as dots with their intervals, as SVG; true counts, if known, as short lines."""
     values = len(estimate.values)
-    top = ROOM * max(float(estimate.high.max()), float(np.max(truth)) if truth is not None else 0.0)
+    top = HEADROOM * max(float(estimate.high.max()), float(np.max(truth)) if truth is not None else 0.0)
     bottom = min(0.0, float(estimate.low.min()))
-    frame = _Frame(0.0, float(values), top, bottom)
+    frame = _PlotFrame(0.0, float(values), top, bottom)
     places = np.arange(values, dtype=np.float64) + 0.5
-    shapes = [*frame.shapes(ticks=False), *_ranges(frame, places, estimate.low, estimate.high)]
+    shapes = [*frame.shapes(ticks=False), *_interval_marks(frame, places, estimate.low, estimate.high)]
     for place, count in zip(places, estimate.counts, strict=True):
-        shapes.append(bar(frame.x(place) - 3, frame.y(count) - 3, 6, 6, fill=AFTER))
+        shapes.append(rectangle(frame.x(place) - 3, frame.y(count) - 3, 6, 6, fill=AFTER))
     for place, count in zip(places, truth if truth is not None else [], strict=False):
-        shapes.append(line(frame.x(place) - 9, frame.y(count), frame.x(place) + 9, frame.y(count), ink=LINE, width=2))
+        shapes.append(
+            draw_line(frame.x(place) - 9, frame.y(count), frame.x(place) + 9, frame.y(count), ink=LINE, width=2)
+        )
     shapes += [
-        words(frame.x(place), HEIGHT - BOTTOM + 16, str(value)[:12], size=11, ink=QUIET, anchor="middle")
+        text_line(
+            frame.x(place), DENSITY_HEIGHT - DENSITY_BOTTOM + 16, str(value)[:12], size=11, ink=QUIET, anchor="middle"
+        )
         for place, value in zip(places, estimate.values, strict=True)
         if values <= 20  # noqa: PLR2004 - more names would overlap
     ]
     shapes += _legend([("estimated", AFTER)] + ([("true", LINE)] if truth is not None else []))
     description = f"{values} values from {estimate.reports:,} reports, {estimate.confidence:.0%} intervals"
-    return picture(WIDTH, HEIGHT, title=f"Frequencies, {estimate.step}", description=description, shapes=shapes)
+    return svg_document(
+        DENSITY_WIDTH, DENSITY_HEIGHT, title=f"Frequencies, {estimate.step}", description=description, shapes=shapes
+    )
 
 
-class _Frame:
+class _PlotFrame:
     """Axes of a picture."""
 
     def __init__(self, low: float, high: float, top: float, bottom: float = 0.0) -> None:
         self.low, self.high, self.top, self.bottom = low, high, top, bottom
 
     def x(self, at: float) -> float:
-        return LEFT + (at - self.low) / (self.high - self.low) * (WIDTH - LEFT - RIGHT)
+        return DENSITY_LEFT + (at - self.low) / (self.high - self.low) * (DENSITY_WIDTH - DENSITY_LEFT - DENSITY_RIGHT)
 
     def y(self, at: float) -> float:
-        return HEIGHT - BOTTOM - (at - self.bottom) / (self.top - self.bottom) * (HEIGHT - TOP - BOTTOM)
+        return (
+            DENSITY_HEIGHT
+            - DENSITY_BOTTOM
+            - (at - self.bottom) / (self.top - self.bottom) * (DENSITY_HEIGHT - DENSITY_TOP - DENSITY_BOTTOM)
+        )
 
     def shapes(self, *, ticks: bool = True) -> list[str]:
-        found = [line(LEFT, self.y(0), WIDTH - RIGHT, self.y(0), ink=INK)]
-        for height in _round_places(self.bottom, self.top):
-            found.append(line(LEFT, self.y(height), WIDTH - RIGHT, self.y(height), ink=FAINT))
-            found.append(words(LEFT - 6, self.y(height) + 4, f"{height:,.10g}", size=11, ink=QUIET, anchor="end"))
+        found = [draw_line(DENSITY_LEFT, self.y(0), DENSITY_WIDTH - DENSITY_RIGHT, self.y(0), ink=INK)]
+        for height in _round_ticks(self.bottom, self.top):
+            found.append(
+                draw_line(DENSITY_LEFT, self.y(height), DENSITY_WIDTH - DENSITY_RIGHT, self.y(height), ink=FAINT)
+            )
+            found.append(
+                text_line(DENSITY_LEFT - 6, self.y(height) + 4, f"{height:,.10g}", size=11, ink=QUIET, anchor="end")
+            )
         if ticks:
             found += [
-                words(self.x(at), HEIGHT - BOTTOM + 16, f"{at:.4g}", size=11, ink=QUIET, anchor="middle")
-                for at in _round_places(self.low, self.high)
+                text_line(
+                    self.x(at), DENSITY_HEIGHT - DENSITY_BOTTOM + 16, f"{at:.4g}", size=11, ink=QUIET, anchor="middle"
+                )
+                for at in _round_ticks(self.low, self.high)
             ]
         return found
 
 
-def _round_places(low: float, high: float) -> list[float]:
+def _round_ticks(low: float, high: float) -> list[float]:
     """Choose some round numbers in a range.
 
-    >>> _round_places(-7.0, 23.0)
+    >>> _round_ticks(-7.0, 23.0)
     [0.0, 10.0, 20.0]
     """
     rough = (high - low) / TICKS
@@ -135,33 +151,35 @@ def _density(values: npt.ArrayLike, edges: Numbers) -> Numbers:
     return counts / max(len(numbers), 1) / np.diff(edges)
 
 
-def _bars(frame: _Frame, edges: Numbers, heights: Numbers) -> list[str]:
+def _density_bars(frame: _PlotFrame, edges: Numbers, heights: Numbers) -> list[str]:
     return [
-        bar(frame.x(low), frame.y(height), frame.x(high) - frame.x(low), frame.y(0) - frame.y(height), fill=BEFORE)
+        rectangle(
+            frame.x(low), frame.y(height), frame.x(high) - frame.x(low), frame.y(0) - frame.y(height), fill=BEFORE
+        )
         for low, high, height in zip(edges[:-1], edges[1:], heights, strict=False)
     ]
 
 
-def _steps(frame: _Frame, edges: Numbers, heights: Numbers, *, ink: str, dashes: str) -> str:
+def _step_line(frame: _PlotFrame, edges: Numbers, heights: Numbers, *, ink: str, dashes: str) -> str:
     points = [(edges[0], 0.0)]
     for low, high, height in zip(edges[:-1], edges[1:], heights, strict=True):
         points += [(low, height), (high, height)]
     points.append((edges[-1], 0.0))
-    drawn = path(((frame.x(x), frame.y(y)) for x, y in points), ink=ink, width=2)
+    drawn = polyline(((frame.x(x), frame.y(y)) for x, y in points), ink=ink, width=2)
     return drawn.replace("<polyline ", f'<polyline stroke-dasharray="{dashes}" ')
 
 
-def _ranges(frame: _Frame, places: Numbers, low: Numbers, high: Numbers) -> list[str]:
+def _interval_marks(frame: _PlotFrame, places: Numbers, low: Numbers, high: Numbers) -> list[str]:
     return [
-        line(frame.x(place), frame.y(below), frame.x(place), frame.y(above), ink=AFTER, width=1.5)
+        draw_line(frame.x(place), frame.y(below), frame.x(place), frame.y(above), ink=AFTER, width=1.5)
         for place, below, above in zip(places, low, high, strict=True)
     ]
 
 
 def _legend(entries: Sequence[tuple[str, str]]) -> list[str]:
-    found, at = [], LEFT
+    found, at = [], DENSITY_LEFT
     for label, ink in entries:
-        found.append(line(at, TOP - 18, at + 20, TOP - 18, ink=ink, width=3))
-        found.append(words(at + 26, TOP - 14, label, size=12))
+        found.append(draw_line(at, DENSITY_TOP - 18, at + 20, DENSITY_TOP - 18, ink=ink, width=3))
+        found.append(text_line(at + 26, DENSITY_TOP - 14, label, size=12))
         at += 60 + 7.0 * len(label)
     return found

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sfumato.reporting.facts import FORMAT
-from sfumato.reporting.telling import attack_title, promises_told
+from sfumato.reporting.telling import attack_title, present_models
 from sfumato.reporting.words import ENGLISH
-from sfumato.words import Words
+from sfumato.words import Messages
 
 LOST_CELLS = ("ncp", "lost-precision")  # 1 if every cell of the quasi-identifiers is lost
 SYNTHETIC_UTILITY = ("mean-shift", "covariance-error", "correlation-difference")
@@ -49,7 +49,7 @@ class ComparedRelease:
         adversary who knows everybody's quasi-identifiers; None if it is not known.
     attacks : what attacks get right; None if none was run.
     measures : what is lost, by name.
-    utility : what analysts still find, by name; see `sfumato.judging.comparing.utility.Utility`.
+    utility : what analysts still find, by name; see `sfumato.judging.comparing.utility.UtilityComparison`.
     input : the fingerprint of the table that it was made from, if it is known.
     facts : of the report, from which promises are said in other words.
     """
@@ -62,19 +62,19 @@ class ComparedRelease:
     suppressed: int | None = None
     exposure: Mapping[str | None, tuple[float, float]] | None = field(default=None, hash=False)
     attacks: tuple[ComparedAttack, ...] | None = None
-    measures: Mapping[str, float] = field(default_factory=dict, hash=False)
+    metrics: Mapping[str, float] = field(default_factory=dict, hash=False)
     utility: Mapping[str, float] = field(default_factory=dict, hash=False)
     input: str | None = None
     facts: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False, compare=False)
 
-    def promises_in(self, say: Words) -> tuple[str, ...]:
+    def model_texts(self, say: Messages) -> tuple[str, ...]:
         """Say every promise in the words of a language, with the level that is reached."""
-        return _promises(self.facts, say) if self.facts else self.promises
+        return _models_of(self.facts, say) if self.facts else self.promises
 
     @property
     def emptied(self) -> bool:
         """Whether every quasi-identifier is published as `*` throughout, so that nothing but the rest is of use."""
-        known = [self.measures[name] for name in LOST_CELLS if name in self.measures]
+        known = [self.metrics[name] for name in LOST_CELLS if name in self.metrics]
         return bool(known) and min(known) >= 1
 
     @property
@@ -97,14 +97,14 @@ class ComparedRelease:
             "suppressed": self.suppressed,
             "exposure": exposure,
             "attacks": attacks,
-            "measures": dict(self.measures),
+            "measures": dict(self.metrics),
             "utility": dict(self.utility),
             "risk": self.risk,
             "input": self.input,
         }
 
 
-def candidate_of(name: str, facts: Mapping[str, Any]) -> ComparedRelease:
+def candidate_from_facts(name: str, facts: Mapping[str, Any]) -> ComparedRelease:
     """Take the figures of a candidate from the facts of its report; see `sfumato.reporting.facts`."""
     recipe = tomllib.loads(facts["recipe"])
     source = recipe.get("input", {}).get("sha256")
@@ -114,10 +114,10 @@ def candidate_of(name: str, facts: Mapping[str, Any]) -> ComparedRelease:
             name=name,
             made_by="condensation",
             holds=facts["audit"]["holds"],
-            promises=_promises(facts, ENGLISH),
+            promises=_models_of(facts, ENGLISH),
             facts=facts,
             records=facts["records"],
-            measures={key: value for key, value in measures.items() if key not in SYNTHETIC_UTILITY},
+            metrics={key: value for key, value in measures.items() if key not in SYNTHETIC_UTILITY},
             utility={key: value for key, value in measures.items() if key in SYNTHETIC_UTILITY},
             input=source,
         )
@@ -125,32 +125,32 @@ def candidate_of(name: str, facts: Mapping[str, Any]) -> ComparedRelease:
         name=name,
         made_by=recipe.get("algorithm", {}).get("name", "fusion"),
         holds=facts["audit"]["holds"],
-        promises=_promises(facts, ENGLISH),
+        promises=_models_of(facts, ENGLISH),
         facts=facts,
         records=facts["rows"]["published"],
         suppressed=facts["rows"]["suppressed"],
-        exposure=_exposure(facts),
-        attacks=None if facts["attacks"] is None else tuple(_attack(each) for each in facts["attacks"]),
-        measures={key: value for key, value in facts["measures"].items() if not isinstance(value, str)},
+        exposure=_risk_of(facts),
+        attacks=None if facts["attacks"] is None else tuple(_attack_of(each) for each in facts["attacks"]),
+        metrics={key: value for key, value in facts["measures"].items() if not isinstance(value, str)},
         utility={} if facts["utility"] is None else facts["utility"]["figures"],
         input=source,
     )
 
 
-def _promises(facts: Mapping[str, Any], say: Words) -> tuple[str, ...]:
+def _models_of(facts: Mapping[str, Any], say: Messages) -> tuple[str, ...]:
     if facts["format"] != FORMAT:
         return (say("synthetic.promise", k=str(facts["k"])),)
-    told = promises_told(facts["promise"], facts["audit"]["models"], facts["words"], say)
+    told = present_models(facts["promise"], facts["audit"]["models"], facts["words"], say)
     return tuple(say("comparison.reached", **each["figures"]) for each in told)
 
 
-def _exposure(facts: Mapping[str, Any]) -> dict[str | None, tuple[float, float]] | None:
+def _risk_of(facts: Mapping[str, Any]) -> dict[str | None, tuple[float, float]] | None:
     if facts["exposure"] is None:
         return None
     return {each["attribute"]: (each["everybody"]["mean"], each["everybody"]["maximum"]) for each in facts["exposure"]}
 
 
-def _attack(each: Mapping[str, Any]) -> ComparedAttack:
+def _attack_of(each: Mapping[str, Any]) -> ComparedAttack:
     after = each["after"]
     return ComparedAttack(
         attack=each["attack"],

@@ -13,22 +13,22 @@ from sfumato.attacks.results import WORRYING
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.risk.showing import text_table
 from sfumato.reporting import numbers
-from sfumato.reporting.compared import ComparedRelease, candidate_of
+from sfumato.reporting.compared import ComparedRelease, candidate_from_facts
 from sfumato.reporting.folders import read_facts
 from sfumato.reporting.page import Page
-from sfumato.reporting.publishable import Publishable
+from sfumato.reporting.publishable import PublishedRelease
 from sfumato.reporting.telling import attack_title
-from sfumato.reporting.words import ENGLISH, measure_words
-from sfumato.words import Sentence, Words, words_in
+from sfumato.reporting.words import ENGLISH, metric_texts
+from sfumato.words import LocalizedText, Messages, load_messages
 
-Compared: TypeAlias = Publishable | str | PathLike[str]
+Compared: TypeAlias = PublishedRelease | str | PathLike[str]
 BEST_FIRST = ("loss", "ncp", "tabulation-distance", "covariance-error", "average-class-size")
 NOT_KNOWN = "?"
 ROUNDING = 1e-9  # less than that is 0
 
 
 @dataclass(frozen=True)
-class Section:
+class ComparisonSection:
     """One table of a comparison: a row for every candidate."""
 
     title: str
@@ -49,45 +49,49 @@ class ReleaseComparison:
     refused: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def note(self) -> Sentence | None:
+    def note(self) -> LocalizedText | None:
         """What limits the comparison."""
         known = {each.input for each in self.candidates if each.input is not None}
-        return Sentence("comparison.other_tables") if len(known) > 1 else None
+        return LocalizedText("comparison.other_tables") if len(known) > 1 else None
 
     @property
     def loss(self) -> str | None:
         """The figure of loss that most candidates have, the more telling one first."""
-        found = {name: sum(self.lost(each, name) is not None for each in self.candidates) for name in BEST_FIRST}
+        found = {name: sum(self.losses(each, name) is not None for each in self.candidates) for name in BEST_FIRST}
         return max(found, key=found.__getitem__) if any(found.values()) else None
 
-    def lost(self, candidate: ComparedRelease, name: str | None = None) -> float | None:
+    def losses(self, candidate: ComparedRelease, name: str | None = None) -> float | None:
         """Return what a candidate loses, by the figure that is compared or by another one."""
         name = name or self.loss
-        return None if name is None else candidate.measures.get(name, candidate.utility.get(name))
+        return None if name is None else candidate.metrics.get(name, candidate.utility.get(name))
 
     @property
-    def front(self) -> tuple[str, ...]:
+    def pareto_front(self) -> tuple[str, ...]:
         """The candidates of which no other has both less risk and less loss, nor less of one and as much of the other.
 
         Only candidates whose risk and loss are known take part, and none that publishes every quasi-identifier as `*`.
         """
-        placed = {each.name: (each.risk, self.lost(each)) for each in self.candidates if not each.emptied}
+        placed = {each.name: (each.risk, self.losses(each)) for each in self.candidates if not each.emptied}
         known = {name: (risk, lost) for name, (risk, lost) in placed.items() if risk is not None and lost is not None}
         return tuple(
             name
             for name, place in known.items()
-            if not any(_beats(other, place) for each, other in known.items() if each != name)
+            if not any(_dominates(other, place) for each, other in known.items() if each != name)
         )
 
     @property
-    def emptied(self) -> Sentence | None:
+    def emptied(self) -> LocalizedText | None:
         """Which candidates publish every quasi-identifier as `*`, and are not named in `front` for that."""
         names = [each.name for each in self.candidates if each.emptied]
-        return Sentence("comparison.emptied", names=", ".join(names)) if names else None
+        return LocalizedText("comparison.emptied", names=", ".join(names)) if names else None
 
-    def sections(self, say: Words = ENGLISH) -> list[Section]:
+    def sections(self, say: Messages = ENGLISH) -> list[ComparisonSection]:
         """Return the tables of the comparison, as texts in the words of a language."""
-        return [made for part in (_made, _exposed, _attacked, _lost, _kept) if (made := part(self, say)).head]
+        return [
+            made
+            for part in (_models_section, _risk_section, _attack_section, _loss_section, _utility_section)
+            if (made := part(self, say)).head
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures by name."""
@@ -95,7 +99,7 @@ class ReleaseComparison:
             "candidates": [each.to_dict() for each in self.candidates],
             "refused": dict(self.refused),
             "loss": self.loss,
-            "front": list(self.front),
+            "front": list(self.pareto_front),
             "emptied": [each.name for each in self.candidates if each.emptied],
             "note": self.note,
         }
@@ -107,7 +111,7 @@ class ReleaseComparison:
         """
         from sfumato.reporting.comparison_page import render_comparison
 
-        say = words_in(language)
+        say = load_messages(language)
         return Page(say("comparison.title"), render_comparison(self, say))
 
     def __repr__(self) -> str:
@@ -120,8 +124,8 @@ class ReleaseComparison:
             yield f"{section.title}\n{table}"
         if self.refused:
             yield "Refused\n" + "\n".join(f"  {name}: {why}" for name, why in self.refused.items())
-        if self.front:
-            yield f"No other candidate beats these in both risk and {self.loss}: {', '.join(self.front)}"
+        if self.pareto_front:
+            yield f"No other candidate beats these in both risk and {self.loss}: {', '.join(self.pareto_front)}"
         for sentence in (self.emptied, self.note):
             if sentence is not None:
                 yield sentence
@@ -141,27 +145,27 @@ def compare(
         default they are called by their folder or algorithm.
     refused : why other candidates could not be made, by name.
     """
-    named = dict(releases) if isinstance(releases, Mapping) else dict(_named(releases))
+    named = dict(releases) if isinstance(releases, Mapping) else dict(_release_names(releases))
     if not named:
         raise InvalidParameterError("There is nothing to compare; give at least one release or folder.")
-    found = tuple(candidate_of(name, _facts(name, each)) for name, each in named.items())
+    found = tuple(candidate_from_facts(name, _facts_of_release(name, each)) for name, each in named.items())
     return ReleaseComparison(candidates=found, refused=dict(refused or {}))
 
 
-def _facts(name: str, release: object) -> Mapping[str, Any]:
+def _facts_of_release(name: str, release: object) -> Mapping[str, Any]:
     if isinstance(release, str | PathLike):
         return read_facts(release)
-    if not isinstance(release, Publishable):
+    if not isinstance(release, PublishedRelease):
         raise InvalidParameterError(
             f"Candidate {name!r} is neither a release nor a folder; give what anonymize returns."
         )
     return release.figures()
 
 
-def _named(releases: Sequence[Compared]) -> Iterator[tuple[str, Compared]]:
+def _release_names(releases: Sequence[Compared]) -> Iterator[tuple[str, Compared]]:
     taken: set[str] = set()
     for release in releases:
-        wanted = _called(release)
+        wanted = _default_name(release)
         name, number = wanted, 2
         while name in taken:
             name, number = f"{wanted} ({number})", number + 1
@@ -169,35 +173,35 @@ def _named(releases: Sequence[Compared]) -> Iterator[tuple[str, Compared]]:
         yield name, release
 
 
-def _called(release: object) -> str:
+def _default_name(release: object) -> str:
     if isinstance(release, str | PathLike):
         return Path(os.path.abspath(release)).name or str(release)  # noqa: PTH100 - links keep their names
     algorithm = getattr(getattr(release, "recipe", None), "algorithm", None)
     return str(getattr(algorithm, "name", type(release).__name__))
 
 
-def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+def _dominates(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one != other and one[0] <= other[0] and one[1] <= other[1]
 
 
-def _section(kind: str, say: Words, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> Section:
-    return Section(say(f"comparison.{kind}.title"), say(f"comparison.{kind}.says"), tuple(head), tuple(rows))
+def _section(kind: str, say: Messages, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> ComparisonSection:
+    return ComparisonSection(say(f"comparison.{kind}.title"), say(f"comparison.{kind}.says"), tuple(head), tuple(rows))
 
 
-def figure_name(name: str, say: Words) -> str:
+def metric_title(name: str, say: Messages) -> str:
     """Name a measure or a figure of use in the words of a language."""
-    return say.known(f"comparison.figure.{name}", name)
+    return say.get(f"comparison.figure.{name}", name)
 
 
-def _made(found: ReleaseComparison, say: Words) -> Section:
+def _models_section(found: ReleaseComparison, say: Messages) -> ComparisonSection:
     rows = [
         (
             each.name,
             each.made_by,
             say("comparison.promises.yes" if each.holds else "comparison.promises.no"),
-            numbers.count(each.records),
-            NOT_KNOWN if each.suppressed is None else numbers.count(each.suppressed),
-            say("comparison.between").join(each.promises_in(say)),
+            numbers.format_count(each.records),
+            NOT_KNOWN if each.suppressed is None else numbers.format_count(each.suppressed),
+            say("comparison.between").join(each.model_texts(say)),
         )
         for each in found.candidates
     ]
@@ -205,17 +209,17 @@ def _made(found: ReleaseComparison, say: Words) -> Section:
     return _section("promises", say, head, rows)
 
 
-def _exposed(found: ReleaseComparison, say: Words) -> Section:
+def _risk_section(found: ReleaseComparison, say: Messages) -> ComparisonSection:
     kinds = list(dict.fromkeys(kind for each in found.candidates for kind in each.exposure or {}))
     rows = [
-        (each.name, *(_of_two(None if each.exposure is None else each.exposure.get(kind)) for kind in kinds))
+        (each.name, *(_risk_of_both(None if each.exposure is None else each.exposure.get(kind)) for kind in kinds))
         for each in found.candidates
     ]
     head = [say("comparison.exposure.identity") if kind is None else kind for kind in kinds]
     return _section("exposure", say, head, rows)
 
 
-def _attacked(found: ReleaseComparison, say: Words) -> Section:
+def _attack_section(found: ReleaseComparison, say: Messages) -> ComparisonSection:
     tried = [{(one.attack, one.sensitive): one for one in each.attacks or ()} for each in found.candidates]
     names = list(dict.fromkeys(name for each in tried for name in each))
     rows = [
@@ -228,27 +232,27 @@ def _attacked(found: ReleaseComparison, say: Words) -> Section:
 def _rate(one: Any) -> str:
     if one is None:
         return NOT_KNOWN
-    return f"{numbers.percent(one.rate)} / {numbers.percent(one.guessing)}{' *' if one.verdict in WORRYING else ''}"
+    return f"{numbers.format_percent(one.rate)} / {numbers.format_percent(one.guessing)}{' *' if one.verdict in WORRYING else ''}"
 
 
-def _lost(found: ReleaseComparison, say: Words) -> Section:
-    names = list(dict.fromkeys(name for each in found.candidates for name in each.measures))
-    rows = [(each.name, *(_measure(name, each.measures) for name in names)) for each in found.candidates]
-    return _section("losses", say, [figure_name(name, say) for name in names], rows)
+def _loss_section(found: ReleaseComparison, say: Messages) -> ComparisonSection:
+    names = list(dict.fromkeys(name for each in found.candidates for name in each.metrics))
+    rows = [(each.name, *(_metric(name, each.metrics) for name in names)) for each in found.candidates]
+    return _section("losses", say, [metric_title(name, say) for name in names], rows)
 
 
-def _kept(found: ReleaseComparison, say: Words) -> Section:
+def _utility_section(found: ReleaseComparison, say: Messages) -> ComparisonSection:
     names = [
-        name for name in ENGLISH.under("measures.utility") if any(name in each.utility for each in found.candidates)
+        name for name in ENGLISH.subset("measures.utility") if any(name in each.utility for each in found.candidates)
     ]
     rows = tuple((each.name, *(_figure(each.utility.get(name)) for name in names)) for each in found.candidates)
-    head = tuple(figure_name(name, say) for name in names)
+    head = tuple(metric_title(name, say) for name in names)
     told = [
         say("comparison.analysts.meaning", name=title, meaning=say(f"measures.utility.{name}"))
         for name, title in zip(names, head, strict=True)
     ]
     says = say("comparison.analysts.says", told=say("comparison.between").join(told)) if told else ""
-    return Section(say("comparison.analysts.title"), says, head, rows)
+    return ComparisonSection(say("comparison.analysts.title"), says, head, rows)
 
 
 def _figure(value: float | None) -> str:
@@ -257,9 +261,11 @@ def _figure(value: float | None) -> str:
     return f"{value if abs(value) > ROUNDING else 0.0:.3g}"
 
 
-def _measure(name: str, measures: Mapping[str, float]) -> str:
-    return numbers.measure(measures[name], share=measure_words(name).share) if name in measures else NOT_KNOWN
+def _metric(name: str, measures: Mapping[str, float]) -> str:
+    return numbers.format_metric(measures[name], share=metric_texts(name).share) if name in measures else NOT_KNOWN
 
 
-def _of_two(exposed: tuple[float, float] | None) -> str:
-    return NOT_KNOWN if exposed is None else f"{numbers.percent(exposed[0])} / {numbers.percent(exposed[1])}"
+def _risk_of_both(exposed: tuple[float, float] | None) -> str:
+    return (
+        NOT_KNOWN if exposed is None else f"{numbers.format_percent(exposed[0])} / {numbers.format_percent(exposed[1])}"
+    )

@@ -11,22 +11,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.domain import Domain, axis
+from sfumato.coding.domain import Domain, to_axis
 from sfumato.core.published.table import PublishedColumn
-from sfumato.judging.audit.verdict import plain
-from sfumato.reporting.bins import Bins, Numbers, bins_for
+from sfumato.judging.audit.verdict import json_number
+from sfumato.reporting.bins import Bins, Numbers, choose_bins
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.values import coded as distinct_and_codes
-from sfumato.table.values import count_missing, texts
+from sfumato.table.values import count_missing, format_values
+from sfumato.table.values import encode_distinct as distinct_and_codes
 
 Counts = npt.NDArray[np.int64]
-MOST_VALUES = 12
+MAX_VALUES = 12
 DIGITS = 6  # of estimated counts, so that the order of a sum does not matter
 
 
 @dataclass(frozen=True, eq=False)
-class Bars:
+class BeforeAfterCounts:
     """Counts before and after, for every value or bin; `ordered` if the order has a meaning."""
 
     kind: str
@@ -37,18 +37,18 @@ class Bars:
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class RecordWeights:
     """How many records a row of the original and of the published table stands for; None if it is one."""
 
     before: Counts | None = None
     after: Counts | None = None
 
 
-SINGLE = Weights()
+SINGLE = RecordWeights()
 
 
-def quasi_distribution(
-    column: PublishedColumn, coded: CodedColumn, *, fewest: int, weights: Weights = SINGLE
+def quasi_identifier_distribution(
+    column: PublishedColumn, coded: CodedColumn, *, fewest: int, weights: RecordWeights = SINGLE
 ) -> dict[str, Any]:
     """Compare a quasi-identifier with its published cells, read the way a receiver would read them.
 
@@ -61,54 +61,54 @@ def quasi_distribution(
     leaves = coverage.leaf_counts()
     lost = (leaves == 0) & coverage.missing & ~column.starred_texts
     before = np.bincount(coded.codes, weights.before, minlength=len(domain) + 1).astype(np.int64)
-    bins = bins_for(domain.values, before[:-1]) if domain.scale is Scale.NUMERIC else None
+    bins = choose_bins(domain.values, before[:-1]) if domain.scale is Scale.NUMERIC else None
     suppressed = int(shown[column.starred_texts].sum())
     placed = np.where((leaves > 0) & ~column.starred_texts, shown, 0)
     if bins is not None:
         positions = domain.positions
-        after = _spread_over_axis(column, placed, leaves, bins)
-        bars = Bars("bins", bins.texts, bins.count(positions, before[:-1]), after, ordered=True)
+        after = _distribute_over_axis(column, placed, leaves, bins)
+        bars = BeforeAfterCounts("bins", bins.texts, bins.count(positions, before[:-1]), after, ordered=True)
     else:
-        bars = _coarse_enough(domain, before[:-1], _spread_over_leaves(column, placed, leaves))
+        bars = _readable_leaves(domain, before[:-1], _distribute_over_leaves(column, placed, leaves))
     return {
         "distinct": {"before": int(np.count_nonzero(before[:-1])), "after": sum(t is not None for t in column.texts)},
         "missing": {"before": int(before[-1]), "after": int(shown[lost].sum())},
         "suppressed_cells": suppressed,
         "unread_cells": int(shown.sum() - placed.sum() - shown[lost].sum()) - suppressed,
         "labels": _labels(column, shown),
-        **_listed(bars, fewest),
+        **_most_frequent(bars, fewest),
     }
 
 
 def _labels(column: PublishedColumn, shown: Counts) -> list[dict[str, Any]]:
     """List the published cells that are no single values, with their records; none if there are too many."""
     used = [(text, int(shown[place])) for place, text in enumerate(column.texts) if text is not None and shown[place]]
-    if len(used) > MOST_VALUES or all(text in column.domain.texts for text, _ in used):
+    if len(used) > MAX_VALUES or all(text in column.domain.texts for text, _ in used):
         return []
     return [{"text": text, "records": records} for text, records in sorted(used, key=lambda each: (-each[1], each[0]))]
 
 
-def plain_distribution(
+def unchanged_distribution(
     name: str,
     published: pa.ChunkedArray,
     original: pa.ChunkedArray,
     schema: Schema,
     *,
     fewest: int,
-    weights: Weights = SINGLE,
+    weights: RecordWeights = SINGLE,
 ) -> dict[str, Any]:
     """Compare an attribute that is published unchanged."""
     before, after = value_counts(original, weights.before), value_counts(published, weights.after)
-    bins = bins_for(*before) if published.type == original.type else None
+    bins = choose_bins(*before) if published.type == original.type else None
     if bins is not None:
-        counted = [bins.count(axis(values), counts) for values, counts in (before, after)]
-        bars = Bars("bins", bins.texts, counted[0], counted[1], ordered=True)
+        counted = [bins.count(to_axis(values), counts) for values, counts in (before, after)]
+        bars = BeforeAfterCounts("bins", bins.texts, counted[0], counted[1], ordered=True)
     else:
         order = schema.orders.get(name)
-        listed = texts(before[0]) if order is None else pa.array(order, pa.string())
-        known = pa.chunked_array([listed, texts(before[0]), texts(after[0])]).unique()
-        sides = [_at(known, values, counts) for values, counts in (before, after)]
-        bars = Bars("values", tuple(known.to_pylist()), sides[0], sides[1], ordered=order is not None)
+        listed = format_values(before[0]) if order is None else pa.array(order, pa.string())
+        known = pa.chunked_array([listed, format_values(before[0]), format_values(after[0])]).unique()
+        sides = [_counts_at(known, values, counts) for values, counts in (before, after)]
+        bars = BeforeAfterCounts("values", tuple(known.to_pylist()), sides[0], sides[1], ordered=order is not None)
     return {
         "distinct": {"before": len(before[0]), "after": len(after[0])},
         "missing": {
@@ -118,7 +118,7 @@ def plain_distribution(
         "suppressed_cells": 0,
         "unread_cells": 0,
         "labels": [],
-        **_listed(bars, fewest),
+        **_most_frequent(bars, fewest),
     }
 
 
@@ -133,12 +133,12 @@ def value_counts(column: pa.ChunkedArray, weights: Counts | None = None) -> tupl
     return values.filter(pa.array(records > 0)), records[records > 0]
 
 
-def _at(known: pa.Array, values: pa.Array, counts: Counts) -> Counts:
-    places = pc.index_in(texts(values), value_set=known).to_numpy(zero_copy_only=False)
+def _counts_at(known: pa.Array, values: pa.Array, counts: Counts) -> Counts:
+    places = pc.index_in(format_values(values), value_set=known).to_numpy(zero_copy_only=False)
     return np.bincount(places, weights=counts, minlength=len(known)).astype(np.int64)
 
 
-def _spread_over_axis(column: PublishedColumn, shown: Counts, leaves: Counts, bins: Bins) -> Numbers:
+def _distribute_over_axis(column: PublishedColumn, shown: Counts, leaves: Counts, bins: Bins) -> Numbers:
     coverage, places = column.coverage, column.domain.positions
     last = len(places) - 1
     low = places[np.clip(coverage.low, 0, last)] - bins.half
@@ -151,14 +151,14 @@ def _spread_over_axis(column: PublishedColumn, shown: Counts, leaves: Counts, bi
     high[shown_as.at] = np.clip(shown_as.high + inward_high, least, greatest)
     spanned = shown > 0
     spanned[list(coverage.members)] = False
-    mass = bins.spread(low[spanned], high[spanned], shown[spanned])
+    mass = bins.distribute(low[spanned], high[spanned], shown[spanned])
     for number, codes in coverage.members.items():
         if leaves[number]:
             mass += bins.count(places[codes], np.full(len(codes), shown[number] / len(codes)))
     return mass
 
 
-def _spread_over_leaves(column: PublishedColumn, shown: Counts, leaves: Counts) -> Numbers:
+def _distribute_over_leaves(column: PublishedColumn, shown: Counts, leaves: Counts) -> Numbers:
     coverage, width = column.coverage, len(column.domain)
     listed = np.zeros(len(shown), dtype=np.bool_)
     listed[list(coverage.members)] = True
@@ -175,26 +175,26 @@ def _spread_over_leaves(column: PublishedColumn, shown: Counts, leaves: Counts) 
     return np.maximum(mass, 0)
 
 
-def _coarse_enough(domain: Domain, before: Counts, after: Numbers) -> Bars:
+def _readable_leaves(domain: Domain, before: Counts, after: Numbers) -> BeforeAfterCounts:
     """Return the leaves, or broader terms if the most frequent leaves are only a small part."""
     ordered = domain.scale.ordered
-    top = np.sort(before)[::-1][:MOST_VALUES].sum()
+    top = np.sort(before)[::-1][:MAX_VALUES].sum()
     if domain.hierarchy is not None and 2 * top < before.sum():
         for nodes, labels in zip(domain.hierarchy.levels, domain.hierarchy.labels, strict=True):
-            if 1 < len(labels) <= MOST_VALUES:
+            if 1 < len(labels) <= MAX_VALUES:
                 sums = [np.bincount(nodes, weights=side, minlength=len(labels)) for side in (before, after)]
-                return Bars("values", labels, sums[0], sums[1], ordered=True)
-    return Bars("values", domain.texts, before, after, ordered=ordered)
+                return BeforeAfterCounts("values", labels, sums[0], sums[1], ordered=True)
+    return BeforeAfterCounts("values", domain.texts, before, after, ordered=ordered)
 
 
-def _listed(bars: Bars, fewest: int) -> dict[str, Any]:
+def _most_frequent(bars: BeforeAfterCounts, fewest: int) -> dict[str, Any]:
     """Return the bars; values that are rare or beyond the most frequent ones are only counted."""
     before, after = bars.before, np.round(bars.after.astype(np.float64), DIGITS)
     everything = np.arange(len(bars.texts))
     if bars.kind == "bins":
         named, rest = everything, everything[:0]
     else:
-        named = np.argsort(-before, kind="stable")[:MOST_VALUES]
+        named = np.argsort(-before, kind="stable")[:MAX_VALUES]
         named = named[before[named] >= fewest]
         named = np.sort(named) if bars.ordered else named
         occurring = (before > 0) | (after > 0)
@@ -202,12 +202,12 @@ def _listed(bars: Bars, fewest: int) -> dict[str, Any]:
     return {
         "kind": bars.kind,
         "bars": [
-            {"text": bars.texts[at], "before": int(before[at]), "after": plain(float(after[at]))}
+            {"text": bars.texts[at], "before": int(before[at]), "after": json_number(float(after[at]))}
             for at in named.tolist()
         ],
         "other": {
             "values": len(rest),
             "before": int(before[rest].sum()),
-            "after": plain(float(np.round(after[rest].sum(), DIGITS))),
+            "after": json_number(float(np.round(after[rest].sum(), DIGITS))),
         },
     }

@@ -21,32 +21,32 @@ HATCH_STEP = 6.0  # between the lines of a hatched bar
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def written(text: str) -> str:
+def escape_xml(text: str) -> str:
     r"""Escape a text for SVG and HTML; characters that XML does not allow are replaced.
 
-    >>> written("a<b\x00")
+    >>> escape_xml("a<b\x00")
     'a&lt;b�'
     """
     return html.escape(_NOT_XML.sub("\ufffd", text))
 
 
-def picture(width: float, height: float, *, title: str, description: str, shapes: Iterable[str]) -> str:
+def svg_document(width: float, height: float, *, title: str, description: str, shapes: Iterable[str]) -> str:
     """Put shapes into a picture that screen readers can name."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" role="img" font-family="{FONT}">'
-        f"<title>{written(title)}</title><desc>{written(description)}</desc>{''.join(shapes)}</svg>"
+        f"<title>{escape_xml(title)}</title><desc>{escape_xml(description)}</desc>{''.join(shapes)}</svg>"
     )
 
 
-def beside(pictures: Iterable[tuple[float, Iterable[str]]]) -> str:
+def offset_shapes(pictures: Iterable[tuple[float, Iterable[str]]]) -> str:
     """Move shapes to the right, by so much each."""
     return "".join(f'<g transform="translate({x:.2f} 0)">{"".join(shapes)}</g>' for x, shapes in pictures)
 
 
-def bar(x: float, y: float, width: float, height: float, *, fill: str, edge: str = "none", tip: str = "") -> str:
+def rectangle(x: float, y: float, width: float, height: float, *, fill: str, edge: str = "none", tip: str = "") -> str:
     """Draw a rectangle; `tip` is shown when it is pointed at."""
-    inside = f"<title>{written(tip)}</title>" if tip else ""
+    inside = f"<title>{escape_xml(tip)}</title>" if tip else ""
     return (
         f'<rect x="{x:.2f}" y="{y:.2f}" width="{max(width, 0):.2f}" height="{max(height, 0):.2f}" '
         f'fill="{fill}" stroke="{edge}">{inside}</rect>'
@@ -58,21 +58,21 @@ def hatched(x: float, y: float, width: float, height: float, *, ink: str, tip: s
     base, lines, offset = y + height, [], HATCH_STEP
     while offset < width + height:
         left, right = max(0.0, offset - height), min(offset, width)
-        lines.append(line(x + left, base - (offset - left), x + right, base - (offset - right), ink=ink))
+        lines.append(draw_line(x + left, base - (offset - left), x + right, base - (offset - right), ink=ink))
         offset += HATCH_STEP
-    return bar(x, y, width, height, fill="#ffffff", edge=ink, tip=tip) + "".join(lines)
+    return rectangle(x, y, width, height, fill="#ffffff", edge=ink, tip=tip) + "".join(lines)
 
 
-def dot(x: float, y: float, radius: float, *, fill: str, edge: str, width: float = 1, tip: str = "") -> str:
+def circle(x: float, y: float, radius: float, *, fill: str, edge: str, width: float = 1, tip: str = "") -> str:
     """Draw a circle; `tip` is shown when it is pointed at."""
-    inside = f"<title>{written(tip)}</title>" if tip else ""
+    inside = f"<title>{escape_xml(tip)}</title>" if tip else ""
     return (
         f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}" fill="{fill}" stroke="{edge}" '
         f'stroke-width="{width:g}">{inside}</circle>'
     )
 
 
-def line(
+def draw_line(
     x1: float, y1: float, x2: float, y2: float, *, ink: str = FAINT, width: float = 1, dashes: str = "none"
 ) -> str:
     """Draw a straight line."""
@@ -82,7 +82,7 @@ def line(
     )
 
 
-def path(points: Iterable[tuple[float, float]], *, ink: str, width: float) -> str:
+def polyline(points: Iterable[tuple[float, float]], *, ink: str, width: float) -> str:
     """Draw a line through points."""
     steps = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
     return f'<polyline points="{steps}" fill="none" stroke="{ink}" stroke-width="{width:g}" stroke-linejoin="round"/>'
@@ -96,7 +96,7 @@ def arc(x1: float, y1: float, x2: float, y2: float, radius: float, *, ink: str, 
     )
 
 
-def words(
+def text_line(
     x: float,
     y: float,
     text: str,
@@ -111,7 +111,7 @@ def words(
     around = ' stroke="#ffffff" stroke-width="3" stroke-linejoin="round" paint-order="stroke"' if halo else ""
     return (
         f'<text x="{x:.2f}" y="{y:.2f}" font-size="{size:g}" font-weight="{weight}" fill="{ink}" '
-        f'text-anchor="{anchor}"{around}>{written(text)}</text>'
+        f'text-anchor="{anchor}"{around}>{escape_xml(text)}</text>'
     )
 
 
@@ -124,13 +124,13 @@ def text_width(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
-def wrapped(text: str, columns: int, lines: int) -> list[str]:
+def wrap_text(text: str, columns: int, lines: int) -> list[str]:
     """Break a text into a few lines of at most some columns, with an ellipsis if it does not fit.
 
-    >>> wrapped("registered partnership abroad", 12, 2)
+    >>> wrap_text("registered partnership abroad", 12, 2)
     ['registered', 'partnership…']
     """
-    pieces = [piece for word in text.split() for piece in _broken(word, columns)]
+    pieces = [piece for word in text.split() for piece in _break_word(word, columns)]
     found: list[str] = [""]
     for at, piece in enumerate(pieces):
         joined = f"{found[-1]} {piece}".strip()
@@ -139,14 +139,14 @@ def wrapped(text: str, columns: int, lines: int) -> list[str]:
         elif len(found) < lines:
             found.append(piece)
         else:
-            found[-1] = _shortened(found[-1], columns)
+            found[-1] = _truncate(found[-1], columns)
             break
         if at == len(pieces) - 1:
             break
     return found
 
 
-def _broken(word: str, columns: int) -> list[str]:
+def _break_word(word: str, columns: int) -> list[str]:
     pieces = [""]
     for character in word:
         if text_width(pieces[-1] + character) > columns:
@@ -155,7 +155,7 @@ def _broken(word: str, columns: int) -> list[str]:
     return pieces
 
 
-def _shortened(text: str, columns: int) -> str:
+def _truncate(text: str, columns: int) -> str:
     while text and text_width(text) >= columns:
         text = text[:-1]
     return f"{text.rstrip()}…"

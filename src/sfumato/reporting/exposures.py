@@ -8,100 +8,106 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.progress import Progress, silent
-from sfumato.judging.audit.verdict import plain
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.exposure import Exposed, Exposure, exposure_of, own_groups
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.judging.audit.verdict import json_number
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.exposure import DisclosureProbabilities, DisclosureRisk, disclosure_risk_of, risk_given_group
 
-MOST_ROWS = 2_000_000
+MAX_ROWS = 2_000_000
 Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Exposures:
+class DisclosureRisks:
     """The exposure by the original, as if it were published raw, and by what is published; None for centers."""
 
-    before: Exposure
-    after: Exposure | None
+    before: DisclosureRisk
+    after: DisclosureRisk | None
 
-    def of_row(self, row: int) -> list[dict[str, Any]]:
+    def row(self, row: int) -> list[dict[str, Any]]:
         """Return the exposure of a row of the original; None where it has nothing of a kind to hide."""
-        before, after = _listed(self.before), {} if self.after is None else _listed(self.after)
+        before, after = _risk_by_attribute(self.before), {} if self.after is None else _risk_by_attribute(self.after)
         return [
-            {"attribute": name, "before": _at(each, row), "after": _at(after[name], row) if name in after else None}
+            {
+                "attribute": name,
+                "before": _risk_at(each, row),
+                "after": _risk_at(after[name], row) if name in after else None,
+            }
             for name, each in before.items()
         ]
 
 
-def exposures_of(evidence: Evidence, tell: Progress = silent) -> Exposures | None:
+def compute_disclosure_risks(evidence: AuditContext, tell: Progress = ignore_progress) -> DisclosureRisks | None:
     """Measure the exposure before and after; None for a table that would take too long, and for counts of rows."""
-    if evidence.counted or evidence.source.num_rows > MOST_ROWS:
+    if evidence.counted or evidence.source.num_rows > MAX_ROWS:
         return None
     raw = evidence.raw
-    before = exposure_of(raw) if evidence.schema.flags else own_groups(raw)
+    before = disclosure_risk_of(raw) if evidence.schema.flags else risk_given_group(raw)
     tell(0.3)
-    return Exposures(before=before, after=None if evidence.centers else exposure_of(evidence))
+    return DisclosureRisks(before=before, after=None if evidence.centers else disclosure_risk_of(evidence))
 
 
-def exposure_facts(evidence: Evidence, written: Evidence, found: Exposures | None) -> list[dict[str, Any]] | None:
+def disclosure_risk_facts(
+    evidence: AuditContext, written: AuditContext, found: DisclosureRisks | None
+) -> list[dict[str, Any]] | None:
     """Compare the exposure of identities and sensitive values in the original and in the published table.
 
     The original is taken as if it were published raw. `before` and `after` are for an adversary who knows the
     quasi-identifiers of one person (adversary 1), `everybody` is for one who knows everybody's (adversary 2) and sees
     what was written. Centers contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
-    `riskiest` are numbers of original rows. `found` is what `exposures_of` returns. None for a table that would take
+    `riskiest` are numbers of original rows. `found` is what `compute_disclosure_risks` returns. None for a table that would take
     too long.
     """
     if found is None:
         return None
-    before, everybody = _listed(found.before), _listed(own_groups(written))
+    before, everybody = _risk_by_attribute(found.before), _risk_by_attribute(risk_given_group(written))
     if found.after is None:
         rows = evidence.source.num_rows
-        after = {name: _moved(each, evidence.source_rows, rows) for name, each in everybody.items()}
+        after = {name: _align_to_original(each, evidence.source_rows, rows) for name, each in everybody.items()}
     else:
-        after = _listed(found.after)
+        after = _risk_by_attribute(found.after)
     return [
         {
             "attribute": attribute,
-            "before": _figures(before[attribute]),
-            "after": _figures(after[attribute]),
-            "everybody": _figures(everybody[attribute]),
+            "before": _risk_figures(before[attribute]),
+            "after": _risk_figures(after[attribute]),
+            "everybody": _risk_figures(everybody[attribute]),
             "riskiest": after[attribute].riskiest(),
         }
         for attribute in after
     ]
 
 
-def worst_exposure_facts(evidence: Evidence) -> list[dict[str, Any]] | None:
-    """Measure the exposure to one who knows everybody's quasi-identifiers alone; see `exposure_facts`."""
-    if evidence.counted or evidence.source.num_rows > MOST_ROWS:
+def published_disclosure_risk_facts(evidence: AuditContext) -> list[dict[str, Any]] | None:
+    """Measure the exposure to one who knows everybody's quasi-identifiers alone; see `disclosure_risk_facts`."""
+    if evidence.counted or evidence.source.num_rows > MAX_ROWS:
         return None
-    everybody = _listed(own_groups(evidence))
-    return [{"attribute": name, "everybody": _figures(exposed)} for name, exposed in everybody.items()]
+    everybody = _risk_by_attribute(risk_given_group(evidence))
+    return [{"attribute": name, "everybody": _risk_figures(exposed)} for name, exposed in everybody.items()]
 
 
-def _moved(exposed: Exposed, correspondence: Rows, rows: int) -> Exposed:
+def _align_to_original(exposed: DisclosureProbabilities, correspondence: Rows, rows: int) -> DisclosureProbabilities:
     """Return what is known per published row per original row; who is suppressed is not exposed."""
     by_record = np.zeros(rows)
     by_record[correspondence] = exposed.by_record
-    return Exposed(exposed.what, by_record)
+    return DisclosureProbabilities(exposed.what, by_record)
 
 
-def _at(exposed: Exposed, row: int) -> float | None:
+def _risk_at(exposed: DisclosureProbabilities, row: int) -> float | None:
     value = float(exposed.by_record[row])
     return None if np.isnan(value) else value
 
 
-def _listed(found: Exposure) -> dict[str | None, Exposed]:
+def _risk_by_attribute(found: DisclosureRisk) -> dict[str | None, DisclosureProbabilities]:
     """Return the exposure of identities, under no name, and of each sensitive attribute."""
     return dict([(None, found.identity), *found.values.items()])
 
 
-def _figures(exposed: Exposed) -> dict[str, Any]:
+def _risk_figures(exposed: DisclosureProbabilities) -> dict[str, Any]:
     most = exposed.maximum
     return {
-        "maximum": plain(most),
-        "mean": plain(exposed.mean),
+        "maximum": json_number(most),
+        "mean": json_number(exposed.mean),
         "at_maximum": int(np.count_nonzero(exposed.by_record == most)),
         "histogram": exposed.histogram(),
     }

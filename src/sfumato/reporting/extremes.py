@@ -10,11 +10,11 @@ import numpy.typing as npt
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Interval
 from sfumato.core.published.table import PublishedColumn
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.evidence import AuditContext
 from sfumato.schema.scales import Scale
 
 
-def extreme_facts(evidence: Evidence) -> list[dict[str, Any]]:
+def interval_end_facts(evidence: AuditContext) -> list[dict[str, Any]]:
     """Count for every quasi-identifier the ends of closed intervals that are somebody's value, and one person's alone.
 
     Intervals that end at the bounds of a hierarchy are half-open or its nodes, and are not counted.

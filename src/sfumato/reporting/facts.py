@@ -14,24 +14,26 @@ import pyarrow.compute as pc
 from sfumato import __version__
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.bucket_contents import BucketSizes
-from sfumato.core.published.table import bucket_numbers
+from sfumato.core.published.table import read_bucket_numbers
 from sfumato.judging.audit.audit import Audit
-from sfumato.judging.audit.verdict import plain
-from sfumato.judging.evidence import Evidence
-from sfumato.reporting.attacked import worst_attack_facts
-from sfumato.reporting.exposures import worst_exposure_facts
-from sfumato.reporting.extremes import extreme_facts
-from sfumato.reporting.judged import Judged
+from sfumato.judging.audit.verdict import json_number
+from sfumato.judging.evidence import AuditContext
+from sfumato.reporting.attacked import published_attack_facts
+from sfumato.reporting.exposures import published_disclosure_risk_facts
+from sfumato.reporting.extremes import interval_end_facts
+from sfumato.reporting.judged import ReleaseMeasurements
 from sfumato.reporting.masked import masking_facts
-from sfumato.reporting.public import promised, unpromised_facts, words_used
+from sfumato.reporting.public import describe_model, model_texts_used, unprotected_columns
 
 FORMAT = "sfumato-report-10"
 ROUND_SIZES = (1, 2, 3, 5)
-FEWEST_TEXTS, TELLING = 20, 0.5  # of different texts, and of them per record
+MIN_TEXTS, TELLING = 20, 0.5  # of different texts, and of them per record
 SECRET_LINE = re.compile(r'^secret = "[0-9a-fA-F]{64}"\n', re.MULTILINE)
 
 
-def gather(judged: Judged, written: Evidence, dictionary: list[dict[str, Any]]) -> dict[str, Any]:
+def gather_facts(
+    judged: ReleaseMeasurements, written: AuditContext, dictionary: list[dict[str, Any]]
+) -> dict[str, Any]:
     """Gather the facts of the internal report as plain values that JSON can hold.
 
     Where the original is not known, nothing is compared with it: what would be told of it is None or left out. So is
@@ -44,63 +46,65 @@ def gather(judged: Judged, written: Evidence, dictionary: list[dict[str, Any]]) 
     dictionary : what receivers are told about its columns.
     """
     handover, evidence = judged.handover, judged.evidence
-    models, audit, schema, raw = handover.models, handover.audit, evidence.schema, judged.part("raw")
-    before = {} if raw is None else {verdict.model: {"before": plain(verdict.level)} for verdict in raw.verdicts}
+    models, audit, schema, raw = handover.models, handover.audit, evidence.schema, judged.section("raw")
+    before = {} if raw is None else {verdict.model: {"before": json_number(verdict.level)} for verdict in raw.verdicts}
     return {
         "format": FORMAT,
         "sfumato": __version__,
-        "made": made_of(handover.recipe),
+        "made": release_origin(handover.recipe),
         "promise": [
-            {**promised(model, schema, perturbed=evidence.masking.perturbed), **before.get(model, {})}
+            {**describe_model(model, schema, perturbed=evidence.masking.perturbed), **before.get(model, {})}
             for model in models
         ],
         "masking": masking_facts(evidence, models),
         "audit": audit.to_dict(),
-        "words": words_used(audit),
-        "rows": rows_of(evidence, handover.waiting),
+        "words": model_texts_used(audit),
+        "rows": record_counts(evidence, handover.waiting),
         "counted": evidence.counted,
         "missing": str(schema.missing),
-        "series": judged.part("series"),
+        "series": judged.section("series"),
         "risk": judged.risk(),
-        "unpromised": unpromised_facts(audit),
-        "exposure": None if raw is None else judged.exposure_of(written),
-        "extremes": extreme_facts(evidence),
-        "telling_texts": telling_texts(evidence),
-        "attacks": judged.part("attacks"),
-        "buckets": _buckets(evidence),
-        "group_sizes": group_size_facts(raw, audit, judged.smallest),
+        "unpromised": unprotected_columns(audit),
+        "exposure": None if raw is None else judged.disclosure_risk_of(written),
+        "extremes": interval_end_facts(evidence),
+        "telling_texts": nearly_unique_texts(evidence),
+        "attacks": judged.section("attacks"),
+        "buckets": _bucket_sizes(evidence),
+        "group_sizes": class_size_facts(raw, audit, judged.smallest),
         "columns": dictionary,
-        "identifiers": list(schema.identifier),
+        "identifiers": list(schema.identifiers),
         "flags": sorted(set(schema.flags.values())),
         "left_out": list(handover.left_out),
-        "attributes": list(judged.part("attributes") or ()),
-        "measures": {name: plain(value) for name, value in handover.measures.items()},
-        "utility": judged.part("utility"),
+        "attributes": list(judged.section("attributes") or ()),
+        "measures": {name: json_number(value) for name, value in handover.metrics.items()},
+        "utility": judged.section("utility"),
         "search": handover.search,
-        "searched": None if handover.search is None else handover.search.told,
+        "searched": None if handover.search is None else handover.search.to_dict,
         "recipe": SECRET_LINE.sub("", handover.recipe),
     }
 
 
-def compared_facts(judged: Judged) -> dict[str, Any]:
+def comparison_facts(judged: ReleaseMeasurements) -> dict[str, Any]:
     """Gather those facts that releases are compared by, as the report tells them; quicker than the whole report."""
     handover, evidence, audit = judged.handover, judged.evidence, judged.handover.audit
     known = evidence.original is not None
     return {
         "format": FORMAT,
-        "promise": [promised(model, evidence.schema) for model in handover.models],
+        "promise": [describe_model(model, evidence.schema) for model in handover.models],
         "audit": audit.to_dict(),
-        "words": words_used(audit),
-        "rows": rows_of(evidence),
-        "exposure": worst_exposure_facts(evidence.genuine) if known else None,
-        "attacks": worst_attack_facts(evidence.genuine, handover.models, judged.kept("attacks")) if known else None,
-        "measures": {name: plain(value) for name, value in handover.measures.items()},
-        "utility": judged.part("utility"),
+        "words": model_texts_used(audit),
+        "rows": record_counts(evidence),
+        "exposure": published_disclosure_risk_facts(evidence.genuine) if known else None,
+        "attacks": published_attack_facts(evidence.genuine, handover.models, judged.cached("attacks"))
+        if known
+        else None,
+        "measures": {name: json_number(value) for name, value in handover.metrics.items()},
+        "utility": judged.section("utility"),
         "recipe": handover.recipe,
     }
 
 
-def made_of(recipe: str) -> dict[str, str | None]:
+def release_origin(recipe: str) -> dict[str, str | None]:
     """Return the name of the file and the date that a recipe has recorded, and its algorithm."""
     content = tomllib.loads(recipe)
     source = content.get("input", {})
@@ -111,24 +115,24 @@ def made_of(recipe: str) -> dict[str, str | None]:
     }
 
 
-def language_of(recipe: str) -> str:
+def report_language(recipe: str) -> str:
     """Return the language of the pages that a recipe has recorded, English if it has none."""
     return str(tomllib.loads(recipe).get("sfumato", {}).get("language", "en"))
 
 
-def telling_texts(evidence: Evidence) -> list[dict[str, Any]]:
+def nearly_unique_texts(evidence: AuditContext) -> list[dict[str, Any]]:
     """Find columns of text, published as they are, in which most values are one record's alone."""
     found, published, schema = [], evidence.published, evidence.schema
     for name in (*schema.sensitive, *schema.insensitive):
         column = published[name]
         kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         distinct = int(pc.count_distinct(column).as_py())
-        if pa.types.is_string(kind) and distinct > max(FEWEST_TEXTS, TELLING * evidence.records):
+        if pa.types.is_string(kind) and distinct > max(MIN_TEXTS, TELLING * evidence.records):
             found.append({"attribute": name, "distinct": distinct, "records": evidence.records})
     return found
 
 
-def rows_of(evidence: Evidence, waiting: int = 0) -> dict[str, int | None]:
+def record_counts(evidence: AuditContext, waiting: int = 0) -> dict[str, int | None]:
     """Count the records of both tables, where the original is known; counterfeits and those who wait, if there are any.
 
     Counterfeits are no records of anybody, and those who wait are suppressed.
@@ -142,17 +146,17 @@ def rows_of(evidence: Evidence, waiting: int = 0) -> dict[str, int | None]:
     return {"original": rows, "published": shown, "suppressed": rows - shown, **more}
 
 
-def _sides(before: Audit | None, after: Audit, told: Callable[[Audit], Any]) -> dict[str, Any]:
+def _before_after(before: Audit | None, after: Audit, told: Callable[[Audit], Any]) -> dict[str, Any]:
     """Tell something of the original, if it is known, and of the published table."""
     return {"before": None if before is None else told(before), "after": told(after)}
 
 
-def group_size_facts(before: Audit | None, after: Audit, smallest: int) -> list[dict[str, Any]]:
+def class_size_facts(before: Audit | None, after: Audit, smallest: int) -> list[dict[str, Any]]:
     """Count groups and their records by size; one bin begins at the smallest size that the promise allows."""
     largest = max(int(audit.groups.sizes.max()) for audit in (before, after) if audit is not None)
     starts = {smallest, *ROUND_SIZES} | {d * 10**e for e in range(1, len(str(largest)) + 1) for d in (1, 2, 5)}
     edges = sorted(start for start in starts if start <= max(largest, smallest))
-    counted = _sides(before, after, lambda audit: _by_size(audit, edges))
+    counted = _before_after(before, after, lambda audit: _count_by_size(audit, edges))
     return [
         {
             "from": low,
@@ -164,16 +168,16 @@ def group_size_facts(before: Audit | None, after: Audit, smallest: int) -> list[
     ]
 
 
-def _buckets(evidence: Evidence) -> list[dict[str, Any]]:
+def _bucket_sizes(evidence: AuditContext) -> list[dict[str, Any]]:
     """Return for every attribute with buckets how many there are, and how large they are."""
     found = []
     for name in evidence.schema.attributes:
-        labels = bucket_numbers(evidence.published, name)
+        labels = read_bucket_numbers(evidence.published, name)
         if labels is not None:
             inside = labels != NOT_PUBLISHED
             weights = None if evidence.weights is None else evidence.weights[inside]
             sizes = np.bincount(np.unique(labels[inside], return_inverse=True)[1].ravel(), weights).astype(np.int64)
-            found.append(bucket_facts(name, BucketSizes.of([pa.array(sizes)], evidence.records)))
+            found.append(bucket_facts(name, BucketSizes.from_pieces([pa.array(sizes)], evidence.records)))
     return found
 
 
@@ -189,7 +193,7 @@ def bucket_facts(name: str, sizes: BucketSizes) -> dict[str, Any]:
     }
 
 
-def _by_size(audit: Audit, edges: Sequence[int]) -> tuple[list[int], list[int]]:
+def _count_by_size(audit: Audit, edges: Sequence[int]) -> tuple[list[int], list[int]]:
     place = np.searchsorted(edges, audit.groups.sizes, "right") - 1
     records = np.bincount(place, weights=audit.sizes, minlength=len(edges))
     return records.astype(int).tolist(), np.bincount(place, minlength=len(edges)).tolist()

@@ -17,35 +17,35 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.progress import Progress, wait_for
+from sfumato.core.progress import Progress, wait_for_futures
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.reporting.earlier import warn_of_earlier
-from sfumato.reporting.facts import FORMAT, gather, language_of
+from sfumato.reporting.earlier import warn_about_earlier_releases
+from sfumato.reporting.facts import FORMAT, gather_facts, report_language
 from sfumato.reporting.handover import Recorded
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_about, render_report, render_synthetic_report
-from sfumato.reporting.judged import Judged
-from sfumato.reporting.kind_pages import KIND_FORMAT, render_kind_report
+from sfumato.reporting.judged import ReleaseMeasurements
+from sfumato.reporting.kind_pages import KIND_FORMAT, render_typed_report
 from sfumato.reporting.page import Page
-from sfumato.reporting.public import counterfeit_facts, dictionary_of, promise_of
-from sfumato.reporting.reading_back import judge_written
+from sfumato.reporting.public import counterfeit_statement, make_data_dictionary, make_guarantee
+from sfumato.reporting.reading_back import audit_written_table
 from sfumato.table.atomic import atomic_folder
 from sfumato.table.formats.base import WRITTEN, Format
-from sfumato.table.formats.known import format_of, honored, release_format
+from sfumato.table.formats.known import check_options, resolve_format, resolve_release_format
 from sfumato.table.formats.parquet import write_parquet
-from sfumato.table.frames import with_zones
-from sfumato.table.write import write_in
-from sfumato.words import Words, words_in
+from sfumato.table.frames import restore_time_zones
+from sfumato.table.write import write_as_format
+from sfumato.words import Messages, load_messages
 
 PUBLIC, INTERNAL = "public", "internal"
-RENDERERS: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
+RENDERERS: dict[str, Callable[[Mapping[str, Any], Messages], str]] = {
     FORMAT: render_report,
     SYNTHETIC_FORMAT: render_synthetic_report,
-    KIND_FORMAT: render_kind_report,
+    KIND_FORMAT: render_typed_report,
 }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Statement:
+class PublicStatement:
     """What is said about a table that was written and judged: to recipients, and in the report."""
 
     promise: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Statement:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Content:
+class BundleContent:
     """What a release is written from.
 
     Parameters
@@ -71,7 +71,7 @@ class Content:
     """
 
     published: pa.Table
-    judge: Callable[[Path, Progress], Statement]
+    judge: Callable[[Path, Progress], PublicStatement]
     internal: Mapping[str, str]
     correspondence: npt.NDArray[np.int64] | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)
@@ -79,13 +79,13 @@ class Content:
     recorded: Recorded | None = None
 
 
-def content_of(judged: Judged, *, excel_safe: bool, report: bool) -> Content:
+def make_content(judged: ReleaseMeasurements, *, excel_safe: bool, report: bool) -> BundleContent:
     """Return what a release is written from; the table will be judged as it stands in its file."""
     handover = judged.handover
     rows = handover.evidence.correspondence
-    return Content(
-        published=with_zones(handover.evidence.published, handover.zones),
-        judge=partial(_judged, judged, excel_safe=excel_safe, report=report),
+    return BundleContent(
+        published=restore_time_zones(handover.evidence.published, handover.zones),
+        judge=partial(_audit_file, judged, excel_safe=excel_safe, report=report),
         internal={"recipe.toml": handover.recipe, **handover.internal},
         correspondence=rows if rows is None or handover.row_numbers is None else handover.row_numbers[rows],
         conventions=handover.conventions,
@@ -94,37 +94,39 @@ def content_of(judged: Judged, *, excel_safe: bool, report: bool) -> Content:
     )
 
 
-def _judged(judged: Judged, file: Path, tell: Progress, *, excel_safe: bool, report: bool) -> Statement:
+def _audit_file(
+    judged: ReleaseMeasurements, file: Path, tell: Progress, *, excel_safe: bool, report: bool
+) -> PublicStatement:
     """Judge a file, and compare the table with the original at the same time if there is to be a report."""
     handover = judged.handover
     with ThreadPoolExecutor(2) as pool:
-        begun: list[Future[Any]] = [pool.submit(judge_written, file, handover, excel_safe=excel_safe)]
+        begun: list[Future[Any]] = [pool.submit(audit_written_table, file, handover, excel_safe=excel_safe)]
         begun += [pool.submit(judged.complete)] if report else []
-        wait_for(begun, lambda: tell(judged.done if report else 0.0, "judging the file"))
+        wait_for_futures(begun, lambda: tell(judged.done if report else 0.0, "judging the file"))
     (written, audit), *_ = [each.result() for each in begun]
-    nobody = counterfeit_facts(handover.evidence)
-    promise = promise_of(handover.models, audit, written.masking, nobody, counts_rows=handover.audit.counts_rows)
-    dictionary = dictionary_of(written)
-    conventions = written_by(handover.conventions, format_of(file, WriteError))
+    nobody = counterfeit_statement(handover.evidence)
+    promise = make_guarantee(handover.models, audit, written.masking, nobody, counts_rows=handover.audit.counts_rows)
+    dictionary = make_data_dictionary(written)
+    conventions = conventions_of_format(handover.conventions, resolve_format(file, WriteError))
     promise |= {"file": conventions} if conventions else {}
-    return Statement(
+    return PublicStatement(
         promise=promise,
         dictionary=dictionary,
-        about=render_about(promise, dictionary, words_in(language_of(judged.handover.recipe))),
-        report=lambda: gather(judged, written, dictionary),
+        about=render_about(promise, dictionary, load_messages(report_language(judged.handover.recipe))),
+        report=lambda: gather_facts(judged, written, dictionary),
     )
 
 
-def report_page(judged: Judged, language: str | None) -> Page:
+def report_page(judged: ReleaseMeasurements, language: str | None) -> Page:
     """Return the internal report of a release that is not written, by default in the language of its recipe."""
     judged.complete()
-    facts = gather(judged, judged.shown, dictionary_of(judged.shown))
-    return Page(words_in(language or language_of(facts["recipe"]))("report.title"), render(facts, language))
+    facts = gather_facts(judged, judged.public_context, make_data_dictionary(judged.public_context))
+    return Page(load_messages(language or report_language(facts["recipe"]))("report.title"), render(facts, language))
 
 
-def write_content(
+def write_release(
     folder: str | os.PathLike[str],
-    content: Content,
+    content: BundleContent,
     *,
     table_format: str,
     replace: bool,
@@ -140,33 +142,33 @@ def write_content(
     content : what to write.
     table_format, replace, excel_safe, report, progress : as for `Release.write`; no other file is ever removed.
     """
-    form = release_format(table_format, excel_safe=excel_safe)
+    form = resolve_release_format(table_format, excel_safe=excel_safe)
     target = Path(folder)
     if replace:
-        refuse_strangers(target)
-    warn_of_earlier(target, content.internal.get("recipe.toml", ""))
-    recorded = nullcontext(_unrecorded) if content.recorded is None else content.recorded(target)
+        check_replaceable_folder(target)
+    warn_about_earlier_releases(target, content.internal.get("recipe.toml", ""))
+    recorded = nullcontext(_record_nothing) if content.recorded is None else content.recorded(target)
     with recorded as staged, atomic_folder(target, replace=replace) as made:
         (made / PUBLIC).mkdir()
         table = made / PUBLIC / f"table{form.suffixes[0]}"
-        options = {"excel_safe": excel_safe, **written_by(content.conventions, form)}
-        write_in(form, content.published, table, honored(form, "write", options))
+        options = {"excel_safe": excel_safe, **conventions_of_format(content.conventions, form)}
+        write_as_format(form, content.published, table, check_options(form, "write", options))
         progress(0.2, "judging the file")
         told = content.judge(table, lambda done, note="": progress(0.2 + 0.6 * done, note))
-        write_beside(made, told, content.internal, content.correspondence, report=report, progress=progress)
+        write_documents(made, told, content.internal, content.correspondence, report=report, progress=progress)
         progress(1.0)
         if content.confirm is not None:
             content.confirm()
         staged(made)
 
 
-def _unrecorded(made: Path) -> None:
+def _record_nothing(made: Path) -> None:
     """Record nothing."""
 
 
-def write_beside(
+def write_documents(
     made: Path,
-    told: Statement,
+    told: PublicStatement,
     internal: Mapping[str, str],
     correspondence: npt.NDArray[np.int64] | None = None,
     *,
@@ -189,13 +191,13 @@ def write_beside(
     if report:
         progress(0.8, "reporting")
         facts = told.report()
-        write_json(made / INTERNAL / "report.json", {**facts, "sha256": _seal(facts)})
+        write_json(made / INTERNAL / "report.json", {**facts, "sha256": _fingerprint_facts(facts)})
         _write_text(made / INTERNAL / "report.html", render(facts))
     for path in (made / INTERNAL).iterdir():
         path.chmod(0o600)
 
 
-def written_by(conventions: Mapping[str, Any], form: Format) -> dict[str, Any]:
+def conventions_of_format(conventions: Mapping[str, Any], form: Format) -> dict[str, Any]:
     """Return the conventions that a format writes by: those of text files, or none."""
     return {name: conventions[name] for name in WRITTEN if name in conventions and name in form.write_options}
 
@@ -211,22 +213,22 @@ def read_facts(folder: str | os.PathLike[str]) -> dict[str, Any]:
         raise ReadError(f"{path} is not JSON; write the release again.") from None
     if not isinstance(facts, dict) or facts.get("format") not in RENDERERS:
         raise ReadError(f"{path} was written by another version of Sfumato; write the release again.")
-    if facts.pop("sha256", None) != _seal(facts):
+    if facts.pop("sha256", None) != _fingerprint_facts(facts):
         raise ReadError(f"{path} was changed after it was written; write the release again.")
     return facts
 
 
-def _seal(facts: Mapping[str, Any]) -> str:
+def _fingerprint_facts(facts: Mapping[str, Any]) -> str:
     """Return a fingerprint of the facts, by which a file that was damaged or edited is known."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def render(facts: Mapping[str, Any], language: str | None = None) -> str:
     """Render the internal report of whatever kind of release its facts are about, by default as its recipe says."""
-    return RENDERERS[facts["format"]](facts, words_in(language or language_of(facts["recipe"])))
+    return RENDERERS[facts["format"]](facts, load_messages(language or report_language(facts["recipe"])))
 
 
-def _write_public(folder: Path, told: Statement) -> None:
+def _write_public(folder: Path, told: PublicStatement) -> None:
     """Write what recipients are told besides the table."""
     write_json(folder / "dictionary.json", told.dictionary)
     write_json(folder / "promise.json", told.promise)
@@ -242,7 +244,7 @@ def _write_internal(folder: Path, internal: Mapping[str, str], correspondence: n
         write_parquet(pa.table({"original_row": numbers}), folder / "correspondence.parquet")
 
 
-def refuse_strangers(target: Path) -> None:
+def check_replaceable_folder(target: Path) -> None:
     """Refuse to replace a folder that holds anything but a release."""
     strangers = {entry.name for entry in target.iterdir()} - {PUBLIC, INTERNAL} if target.is_dir() else set()
     if strangers:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from math import cos, pi, sin
 
-from sfumato.reporting.drawing import AFTER, BEFORE_EDGE, QUIET, arc, picture, words
-from sfumato.reporting.numbers import percent
+from sfumato.reporting.drawing import AFTER, BEFORE_EDGE, QUIET, arc, svg_document, text_line
+from sfumato.reporting.numbers import format_percent
 
-WIDTH, HEIGHT = 140.0, 96.0
-RADIUS, THICK = 54.0, 12.0
-MIDDLE, BASE = WIDTH / 2, 66.0
+GAUGE_WIDTH, GAUGE_HEIGHT = 140.0, 96.0
+GAUGE_RADIUS, THICK = 54.0, 12.0
+GAUGE_MIDDLE, BASE = GAUGE_WIDTH / 2, 66.0
 EMPTY = "#e8ecf2"
 
 
-def gauge(share: float, *, caption: str, title: str, published: bool) -> str:
+def draw_gauge(share: float, *, caption: str, title: str, published: bool) -> str:
     """Draw a share as a half circle with its number inside and a caption below.
 
     Parameters
@@ -23,19 +23,19 @@ def gauge(share: float, *, caption: str, title: str, published: bool) -> str:
     title : names the picture for those who do not see it.
     published : whether it is drawn as the published table is in other pictures, or as the original.
     """
-    told = percent(share)
-    shapes = [arc(*_point(0.0), *_point(1.0), RADIUS, ink=EMPTY, width=THICK)]
+    told = format_percent(share)
+    shapes = [arc(*_arc_point(0.0), *_arc_point(1.0), GAUGE_RADIUS, ink=EMPTY, width=THICK)]
     if share > 0:
         ink = AFTER if published else BEFORE_EDGE
-        shapes.append(arc(*_point(0.0), *_point(min(share, 1.0)), RADIUS, ink=ink, width=THICK))
+        shapes.append(arc(*_arc_point(0.0), *_arc_point(min(share, 1.0)), GAUGE_RADIUS, ink=ink, width=THICK))
     shapes += [
-        words(MIDDLE, BASE - 4, told, size=18, weight=700, anchor="middle"),
-        words(MIDDLE, BASE + 20, caption, size=12, ink=QUIET, anchor="middle"),
+        text_line(GAUGE_MIDDLE, BASE - 4, told, size=18, weight=700, anchor="middle"),
+        text_line(GAUGE_MIDDLE, BASE + 20, caption, size=12, ink=QUIET, anchor="middle"),
     ]
-    return picture(WIDTH, HEIGHT, title=title, description=f"{caption}: {told}", shapes=shapes)
+    return svg_document(GAUGE_WIDTH, GAUGE_HEIGHT, title=title, description=f"{caption}: {told}", shapes=shapes)
 
 
-def _point(share: float) -> tuple[float, float]:
+def _arc_point(share: float) -> tuple[float, float]:
     """Return where a share ends on the half circle, from left to right over the top."""
     angle = pi * (1 - share)
-    return MIDDLE + RADIUS * cos(angle), BASE - RADIUS * sin(angle)
+    return GAUGE_MIDDLE + GAUGE_RADIUS * cos(angle), BASE - GAUGE_RADIUS * sin(angle)

@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.judging.audit.audit import Audit
-from sfumato.judging.evidence import Evidence
-from sfumato.models.base import PrivacyModel
-from sfumato.words import Sentence
+from sfumato.judging.evidence import AuditContext
+from sfumato.models.base import GroupModel
+from sfumato.words import LocalizedText
 
 Recorded: TypeAlias = Callable[[Path], AbstractContextManager[Callable[[Path], None]]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Handover:
+class ReleaseBundle:
     """A release as it is written, whatever made it.
 
     Parameters
@@ -43,13 +43,13 @@ class Handover:
     series : tells, when it is asked, what the releases of its series told up to this one, as plain values.
     """
 
-    evidence: Evidence
-    models: tuple[PrivacyModel, ...]
+    evidence: AuditContext
+    models: tuple[GroupModel, ...]
     audit: Audit
-    measures: Mapping[str, float]
+    metrics: Mapping[str, float]
     recipe: str
     left_out: tuple[str, ...] = ()
-    search: Sentence | None = None
+    search: LocalizedText | None = None
     internal: Mapping[str, str] = field(default_factory=dict)
     row_numbers: npt.NDArray[np.int64] | None = None
     conventions: Mapping[str, Any] = field(default_factory=dict)

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sfumato.attacks.results import HEAD, AttackResult
-from sfumato.reporting.attack_pictures import draw_attacks
-from sfumato.reporting.html import environment
-from sfumato.reporting.numbers import level, measure
-from sfumato.reporting.telling import drawn
+from sfumato.reporting.attack_pictures import draw_attack_rates
+from sfumato.reporting.html import template_environment
+from sfumato.reporting.numbers import format_level, format_metric
+from sfumato.reporting.telling import embed_svg
 from sfumato.reporting.words import ENGLISH
-from sfumato.words import Words
+from sfumato.words import Messages
 
 KIND_FORMAT = "sfumato-kind-report-1"
 BEFORE, AFTER, LOW, HIGH = "-before", "-after", "-low", "-high"  # ends of the names of measures
@@ -43,7 +43,7 @@ class ReportSection:
         return {name: value if isinstance(value, str | bool) else list(value) for name, value in asdict(self).items()}
 
 
-def attack_section(before: Sequence[AttackResult], after: Sequence[AttackResult]) -> ReportSection:
+def make_attack_section(before: Sequence[AttackResult], after: Sequence[AttackResult]) -> ReportSection:
     """Tell how often attacks are right, on the original and on what is published."""
     rows = [
         (*which.cells()[:2], side, *which.cells()[2:])
@@ -55,34 +55,36 @@ def attack_section(before: Sequence[AttackResult], after: Sequence[AttackResult]
         sentences=("How often an adversary is right about a person, beside guessing and a control.",),
         head=(*HEAD[:2], "data", *HEAD[2:]),
         rows=rows,
-        pictures=(draw_attacks(after),),
+        pictures=(draw_attack_rates(after),),
     )
 
 
-def render_kind_report(facts: Mapping[str, Any], words: Words = ENGLISH) -> str:
+def render_typed_report(facts: Mapping[str, Any], words: Messages = ENGLISH) -> str:
     """Render the internal report from its facts, possibly read back from JSON."""
-    sections = [{**each, "pictures": [drawn(picture) for picture in each["pictures"]]} for each in facts["sections"]]
-    context = {"facts": facts, "sections": sections, "promises": _promises(facts), "measures": _measures(facts)}
-    return environment(words).get_template("kind_report.html.j2").render(context) + "\n"
+    sections = [
+        {**each, "pictures": [embed_svg(picture) for picture in each["pictures"]]} for each in facts["sections"]
+    ]
+    context = {"facts": facts, "sections": sections, "promises": _model_rows(facts), "measures": _metric_rows(facts)}
+    return template_environment(words).get_template("kind_report.html.j2").render(context) + "\n"
 
 
-def render_kind_about(facts: Mapping[str, Any]) -> str:
+def render_typed_about(facts: Mapping[str, Any]) -> str:
     """Render the page for receivers, from published information only."""
-    context = {"facts": facts, "promises": _promises(facts)}
-    return environment().get_template("kind_about.html.j2").render(context) + "\n"
+    context = {"facts": facts, "promises": _model_rows(facts)}
+    return template_environment().get_template("kind_about.html.j2").render(context) + "\n"
 
 
-def _measures(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _metric_rows(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Prepare every measure for reading: what the original has, what is published, and in which range each lies.
 
     >>> told = {"paths-before": 3, "paths-after": 2.5, "paths-after-low": 2.25, "paths-after-high": 2.75, "edges": 1200}
-    >>> for row in _measures({"measures": told}):
+    >>> for row in _metric_rows({"measures": told}):
     ...     print(row["name"], row["before"], row["after"], row["after_range"])
     paths 3 2.5 ('2.25', '2.75')
     edges  1,200 ()
     """
     told = {
-        name: value if isinstance(value, str) else measure(value, share=False)
+        name: value if isinstance(value, str) else format_metric(value, share=False)
         for name, value in facts["measures"].items()
     }
     ends = {f"{name}{end}" for name in told for end in (LOW, HIGH)}
@@ -102,10 +104,15 @@ def _measures(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _promises(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _model_rows(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Prepare every promise for reading: its words, the level that is reached, and the limit."""
     return [
-        {**told, "holds": found["holds"], "level": level(found["level"], ""), "limit": level(found["limit"], "")}
+        {
+            **told,
+            "holds": found["holds"],
+            "level": format_level(found["level"], ""),
+            "limit": format_level(found["limit"], ""),
+        }
         | {"what": told["level"]}
         for told, found in zip(facts["promise"], facts["audit"]["models"], strict=True)
     ]

@@ -10,38 +10,48 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
-from sfumato.reporting.drawing import INK, LINE, QUIET, bar, line, picture, words, wrapped, written
-from sfumato.reporting.loss_scatter import loss_over_height
+from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
+from sfumato.reporting.drawing import (
+    INK,
+    LINE,
+    QUIET,
+    draw_line,
+    escape_xml,
+    rectangle,
+    svg_document,
+    text_line,
+    wrap_text,
+)
+from sfumato.reporting.loss_scatter import draw_loss_by_height
 from sfumato.reporting.node_looks import (
     LEGEND_LETTER,
     LOOKS,
     PAPER,
     STATUS_KEYS,
-    Looks,
-    best_title,
-    lattice_words,
-    legend_places,
-    node_words,
+    MarkStyle,
+    describe_best_node,
+    describe_lattice,
+    describe_node,
+    legend_positions,
 )
-from sfumato.words import Words
+from sfumato.words import Messages
 
-MOST_NODES = 200
+MAX_NODES = 200
 NARROWEST, WIDEST = 640.0, 2400.0
 MANY_ATTRIBUTES = 5  # from which labels omit commas, if all levels have one digit
-MOST_DIGIT = 9
+MAX_DIGIT = 9
 LETTER = 6.2  # the approximate width of a digit in a label
 PILL_HEIGHT, GAP, ROW = 22.0, 14.0, 66.0
 MARGIN, NAMED = 16.0, 62.0  # around everything, and for the heights on the left
-LEGEND_ROW = 28.0
+LATTICE_LEGEND_ROW = 28.0
 CAPTION_ROW = 20.0
 EDGE = "#b9c3cf"
 SWEEPS = 8
-FRONTIER = LOOKS[Status.ANONYMOUS]._replace(edge=INK, width=2.6)
-BEST = LOOKS[Status.ANONYMOUS]._replace(edge=LINE, width=3.6)
+FRONTIER = LOOKS[NodeStatus.ANONYMOUS]._replace(edge=INK, width=2.6)
+BEST = LOOKS[NodeStatus.ANONYMOUS]._replace(edge=LINE, width=3.6)
 
 
-def lattice_picture(explored: Exploration, minimal: npt.NDArray[np.bool_], say: Words) -> str:
+def draw_lattice(explored: Exploration, minimal: npt.NDArray[np.bool_], say: Messages) -> str:
     """Draw the nodes of a lattice: each of them if they are few, otherwise how many lose how much at every height.
 
     Parameters
@@ -50,45 +60,45 @@ def lattice_picture(explored: Exploration, minimal: npt.NDArray[np.bool_], say: 
     minimal : which of them are minimal solutions.
     say : the words of a language.
     """
-    diagram = Diagram(explored, minimal, say)
-    return diagram.drawn() if diagram.fits else loss_over_height(explored, say)
+    diagram = LatticeDiagram(explored, minimal, say)
+    return diagram.draw() if diagram.fits else draw_loss_by_height(explored, say)
 
 
 @dataclass(frozen=True, eq=False)
-class Diagram:
+class LatticeDiagram:
     """Nodes as pills in rows by height, the most general at the top, with lines between direct neighbors."""
 
     explored: Exploration
     minimal: npt.NDArray[np.bool_]
-    say: Words
+    say: Messages
 
     @property
     def fits(self) -> bool:
         """Whether all nodes can be shown side by side, with readable labels."""
-        return len(self.explored) <= MOST_NODES and self._width <= WIDEST
+        return len(self.explored) <= MAX_NODES and self._width <= WIDEST
 
-    def drawn(self) -> str:
+    def draw(self) -> str:
         """Draw the diagram."""
-        places = self._places
-        shapes = [bar(0, 0, self._width, self._height, fill=PAPER), *self._legend(), *self._row_titles()]
-        shapes += [line(*places[low], *places[high], ink=EDGE) for low, high in self._edges]
+        places = self._positions
+        shapes = [rectangle(0, 0, self._width, self._height, fill=PAPER), *self._legend(), *self._row_titles()]
+        shapes += [draw_line(*places[low], *places[high], ink=EDGE) for low, high in self._edges]
         shapes += [
-            _pill(
+            _draw_node(
                 *places[node],
                 self._pill_width,
                 label,
-                looks=self._looks(node),
-                tip=node_words(self.explored, node, self.say),
+                looks=self._style(node),
+                tip=describe_node(self.explored, node, self.say),
             )
             for node, label in enumerate(self._labels)
         ]
         shapes += self._caption()
-        title, told = self.say("lattice.title"), lattice_words(self.explored, self.say) + self._frontier_words()
-        return picture(self._width, self._height, title=title, description=told, shapes=shapes)
+        title, told = self.say("lattice.title"), describe_lattice(self.explored, self.say) + self._frontier_text()
+        return svg_document(self._width, self._height, title=title, description=told, shapes=shapes)
 
     @cached_property
     def _labels(self) -> list[str]:
-        many = len(self.explored.names) >= MANY_ATTRIBUTES and max(self.explored.heights) <= MOST_DIGIT
+        many = len(self.explored.names) >= MANY_ATTRIBUTES and max(self.explored.heights) <= MAX_DIGIT
         return [("" if many else ",").join(map(str, levels)) for levels in self.explored.levels.tolist()]
 
     @cached_property
@@ -102,7 +112,7 @@ class Diagram:
             for height in self._span
         ]
         for sweep in range(SWEEPS):
-            _straighten(rows if sweep % 2 else rows[::-1], self._neighbors)
+            _reduce_crossings(rows if sweep % 2 else rows[::-1], self._neighbors)
         return rows
 
     @cached_property
@@ -147,7 +157,7 @@ class Diagram:
         return self._top + len(self._rows) * ROW + CAPTION_ROW * len(self._caption_lines)
 
     @cached_property
-    def _places(self) -> dict[int, tuple[float, float]]:
+    def _positions(self) -> dict[int, tuple[float, float]]:
         middle, step = NAMED + (self._width - NAMED) / 2, self._pill_width + GAP
         return {
             node: (middle + (at - (len(row) - 1) / 2) * step, self._row_middle(number))
@@ -160,17 +170,17 @@ class Diagram:
 
     def _row_titles(self) -> Iterator[str]:
         for row, height in enumerate(self._span):
-            yield words(
+            yield text_line(
                 MARGIN, self._row_middle(row) + 4, self.say("lattice.height", height=height), size=11, ink=QUIET
             )
 
-    def _looks(self, node: int) -> Looks:
+    def _style(self, node: int) -> MarkStyle:
         if node == self.explored.best:
             return BEST
-        return FRONTIER if self.minimal[node] else LOOKS[Status(int(self.explored.status[node]))]
+        return FRONTIER if self.minimal[node] else LOOKS[NodeStatus(int(self.explored.status[node]))]
 
     @cached_property
-    def _entries(self) -> list[tuple[str, Looks]]:
+    def _entries(self) -> list[tuple[str, MarkStyle]]:
         """The entries of the legend."""
         shown = set(self.explored.status.tolist())
         entries = [
@@ -179,41 +189,41 @@ class Diagram:
         if set(np.flatnonzero(self.minimal).tolist()) - {self.explored.best}:
             entries.append((self.say("lattice.below"), FRONTIER))
         if self.explored.best is not None:
-            entries.append((best_title(self.explored, self.explored.best, self.say), BEST))
+            entries.append((describe_best_node(self.explored, self.explored.best, self.say), BEST))
         return entries
 
     @property
-    def _entry_places(self) -> list[tuple[float, int]]:
-        return list(legend_places([text for text, _ in self._entries], MARGIN, self._width - MARGIN, 33))
+    def _entry_positions(self) -> list[tuple[float, int]]:
+        return list(legend_positions([text for text, _ in self._entries], MARGIN, self._width - MARGIN, 33))
 
     @property
     def _top(self) -> float:
         """The height of the legend."""
-        return LEGEND_ROW * (1 + max((row for _, row in self._entry_places), default=0)) + MARGIN
+        return LATTICE_LEGEND_ROW * (1 + max((row for _, row in self._entry_positions), default=0)) + MARGIN
 
     def _legend(self) -> Iterator[str]:
-        for (x, row), (text, looks) in zip(self._entry_places, self._entries, strict=True):
-            y = 20 + row * LEGEND_ROW
-            yield _pill(x + 13, y, 26, "", looks=looks)
-            yield words(x + 33, y + 4, text, size=11.5)
+        for (x, row), (text, looks) in zip(self._entry_positions, self._entries, strict=True):
+            y = 20 + row * LATTICE_LEGEND_ROW
+            yield _draw_node(x + 13, y, 26, "", looks=looks)
+            yield text_line(x + 33, y + 4, text, size=11.5)
 
     @property
     def _caption_lines(self) -> list[str]:
         names = self.explored.names
-        text = self.say(f"lattice.{'levels' if len(names) > 1 else 'level'}", names=self.say.listed(names))
-        return wrapped(text, int((self._width - 2 * MARGIN) / LEGEND_LETTER), 3)
+        text = self.say(f"lattice.{'levels' if len(names) > 1 else 'level'}", names=self.say.join_items(names))
+        return wrap_text(text, int((self._width - 2 * MARGIN) / LEGEND_LETTER), 3)
 
     def _caption(self) -> Iterator[str]:
         start = self._top + len(self._rows) * ROW + 6
         for at, text in enumerate(self._caption_lines):
-            yield words(MARGIN, start + CAPTION_ROW * at, text, size=12, ink=QUIET)
+            yield text_line(MARGIN, start + CAPTION_ROW * at, text, size=12, ink=QUIET)
 
-    def _frontier_words(self) -> str:
+    def _frontier_text(self) -> str:
         frontier = "; ".join(self._labels[node] for node in np.flatnonzero(self.minimal).tolist())
         return f" {self.say('lattice.told_minimal', nodes=frontier)}" if frontier else ""
 
 
-def _straighten(rows: Sequence[list[int]], neighbors: dict[int, list[int]]) -> None:
+def _reduce_crossings(rows: Sequence[list[int]], neighbors: dict[int, list[int]]) -> None:
     """Order every row by the positions of its nodes' neighbors in the row before."""
     for before, row in pairwise(rows):
         place = {node: at - (len(before) - 1) / 2 for at, node in enumerate(before)}
@@ -222,9 +232,9 @@ def _straighten(rows: Sequence[list[int]], neighbors: dict[int, list[int]]) -> N
         row.sort(key=middle.__getitem__)
 
 
-def _pill(x: float, y: float, long: float, text: str, *, looks: Looks, tip: str = "") -> str:
-    inside = f"<title>{written(tip)}</title>" if tip else ""
-    label = words(x, y + 4, text, size=11, ink=looks.ink, anchor="middle", weight=600) if text else ""
+def _draw_node(x: float, y: float, long: float, text: str, *, looks: MarkStyle, tip: str = "") -> str:
+    inside = f"<title>{escape_xml(tip)}</title>" if tip else ""
+    label = text_line(x, y + 4, text, size=11, ink=looks.ink, anchor="middle", weight=600) if text else ""
     return (
         f'<g>{inside}<rect x="{x - long / 2:.2f}" y="{y - PILL_HEIGHT / 2:.2f}" width="{long:.2f}" '
         f'height="{PILL_HEIGHT:g}" rx="{PILL_HEIGHT / 2:g}" fill="{looks.fill}" stroke="{looks.edge}" '

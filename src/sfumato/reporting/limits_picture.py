@@ -10,13 +10,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from sfumato.coding.domain import axis
-from sfumato.hierarchies.limits import limits
-from sfumato.hierarchies.outlines import counted
-from sfumato.reporting.bins import Bins, Numbers, bins_for
-from sfumato.reporting.drawing import AFTER, BEFORE, BEFORE_EDGE, QUIET, bar, line, picture, text_width, words
-from sfumato.reporting.numbers import count
-from sfumato.table.values import text
+from sfumato.coding.domain import to_axis
+from sfumato.hierarchies.limits import list_limits
+from sfumato.hierarchies.outlines import count_values
+from sfumato.reporting.bins import Bins, Numbers, choose_bins
+from sfumato.reporting.drawing import (
+    AFTER,
+    BEFORE,
+    BEFORE_EDGE,
+    QUIET,
+    draw_line,
+    rectangle,
+    svg_document,
+    text_line,
+    text_width,
+)
+from sfumato.reporting.numbers import format_count
+from sfumato.table.values import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +44,7 @@ Marks = list[tuple[float, str]]
 
 
 @dataclass(frozen=True, eq=False)
-class LimitsPicture:
+class CutPointChart:
     """A picture and what it shows: records per bin, and the place of the axis in it.
 
     `left` and `right` are the ends of the axis in the picture; `low` and `high` are the numbers there (of dates: days,
@@ -49,14 +59,14 @@ class LimitsPicture:
     high: float
 
 
-def draw_limits(
+def draw_cut_points(
     column: pa.Array | pa.ChunkedArray,
     intervals: Intervals | None = None,
     *,
     title: str,
     description: str = "",
     width: float = 700,
-) -> LimitsPicture | None:
+) -> CutPointChart | None:
     """Draw a histogram of numbers or dates with the limits of intervals; None where there is nothing to draw.
 
     The limits of the widest level are lines, those of the next are dashed, those of the others are marks on the axis.
@@ -70,26 +80,26 @@ def draw_limits(
     description : what it says about it.
     width : of the picture, which also says how many bars have room.
     """
-    values, records = counted(column)
+    values, records = count_values(column)
     if pa.types.is_floating(values.type):
         finite = np.isfinite(values.to_numpy(zero_copy_only=False))
         values, records = values.filter(pa.array(finite)), records[finite]
-    bins = bins_for(values, records, most=max(int((width - 2 * SIDE) / BAR_WIDTH), 2)) if len(values) else None
+    bins = choose_bins(values, records, most=max(int((width - 2 * SIDE) / BAR_WIDTH), 2)) if len(values) else None
     if bins is None:
         return None
-    counts = bins.count(axis(values), records)
+    counts = bins.count(to_axis(values), records)
     scale = _Scale.over(bins, width)
-    points = () if intervals is None else limits(intervals, values)
-    levels = tuple(_marks(each, values.type, bins.half) for each in points)
+    points = () if intervals is None else list_limits(intervals, values)
+    levels = tuple(_cut_marks(each, values.type, bins.half) for each in points)
     shapes = [
         *_bars(scale, bins, counts),
-        *_limits(scale, levels, grips=intervals is not None and intervals.cuts is not None),
+        *_draw_cut_lines(scale, levels, grips=intervals is not None and intervals.cuts is not None),
         *_ticks(scale, values, levels),
     ]
-    svg = picture(width, HEIGHT, title=title, description=description, shapes=shapes)
-    texts = _texts(scale, bins)
+    svg = svg_document(width, HEIGHT, title=title, description=description, shapes=shapes)
+    texts = _bin_texts(scale, bins)
     bars = tuple((label, int(number)) for label, number in zip(texts, counts.tolist(), strict=True))
-    return LimitsPicture(svg, bars, SIDE, width - SIDE, scale.low + bins.half, scale.high + bins.half)
+    return CutPointChart(svg, bars, SIDE, width - SIDE, scale.low + bins.half, scale.high + bins.half)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +137,7 @@ class _Scale:
     def shows(self, place: float) -> bool:
         return self.low <= place <= self.high
 
-    def apart(self, marks: Marks) -> float:
+    def distance(self, marks: Marks) -> float:
         """Return how far marks stand from each other, on average."""
         shown = sorted(place for place, _ in marks if self.shows(place))
         return self.width if len(shown) < 2 else (self.x(shown[-1]) - self.x(shown[0])) / (len(shown) - 1)  # noqa: PLR2004 - one stands alone
@@ -137,12 +147,12 @@ class _Scale:
         half = text_width(label) * LETTER / 2
         return min(max(self.x(place), half), self.width - half)
 
-    def have_room(self, marks: Marks) -> bool:
+    def labels_fit(self, marks: Marks) -> bool:
         spans = sorted((self.middle(*mark), text_width(mark[1]) * LETTER) for mark in marks)
         return all(one + wide / 2 + TICK < other - wider / 2 for (one, wide), (other, wider) in pairwise(spans))
 
 
-def _texts(scale: _Scale, bins: Bins) -> list[str]:
+def _bin_texts(scale: _Scale, bins: Bins) -> list[str]:
     """Name the bins without words, which differ by language."""
     texts = [text.replace(" to ", " \u2026 ") for text in bins.texts]
     if scale.below:
@@ -154,19 +164,19 @@ def _texts(scale: _Scale, bins: Bins) -> list[str]:
 
 def _bars(scale: _Scale, bins: Bins, counts: Numbers) -> Iterator[str]:
     tallest, room = float(counts.max()) or 1, HEIGHT - TOP - BOTTOM
-    for (low, high), number, label in zip(pairwise(scale.edges.tolist()), counts, _texts(scale, bins), strict=True):
+    for (low, high), number, label in zip(pairwise(scale.edges.tolist()), counts, _bin_texts(scale, bins), strict=True):
         height = room * float(number) / tallest
         left, right = scale.x(low) + 0.5, scale.x(high) - 0.5
-        tip = f"{label}: {count(number)}"
-        yield bar(left, HEIGHT - BOTTOM - height, right - left, height, fill=BEFORE, edge=BEFORE_EDGE, tip=tip)
-    yield line(SIDE, HEIGHT - BOTTOM, scale.width - SIDE, HEIGHT - BOTTOM, ink=BEFORE_EDGE)
+        tip = f"{label}: {format_count(number)}"
+        yield rectangle(left, HEIGHT - BOTTOM - height, right - left, height, fill=BEFORE, edge=BEFORE_EDGE, tip=tip)
+    yield draw_line(SIDE, HEIGHT - BOTTOM, scale.width - SIDE, HEIGHT - BOTTOM, ink=BEFORE_EDGE)
 
 
-def _limits(scale: _Scale, levels: tuple[Marks, ...], *, grips: bool) -> Iterator[str]:
+def _draw_cut_lines(scale: _Scale, levels: tuple[Marks, ...], *, grips: bool) -> Iterator[str]:
     drawn: set[str] = set()
     foot, rank = HEIGHT - BOTTOM, 0
     for marks in reversed(levels):
-        apart = scale.apart(marks)
+        apart = scale.distance(marks)
         if apart < CLOSEST:
             continue
         lines = rank < 2 and apart >= CLOSE  # noqa: PLR2004 - two levels have lines, others only marks
@@ -174,8 +184,8 @@ def _limits(scale: _Scale, levels: tuple[Marks, ...], *, grips: bool) -> Iterato
             if label not in drawn and scale.shows(place):
                 x, top = scale.x(place), TOP if lines else foot - TICK
                 dashes = "3 3" if lines and rank else "none"
-                shape = line(x, top, x, foot, ink=AFTER, width=1 if rank else 2, dashes=dashes)
-                grip = bar(x - TICK, TOP, 2 * TICK, foot - TOP, fill="transparent") if grips else ""
+                shape = draw_line(x, top, x, foot, ink=AFTER, width=1 if rank else 2, dashes=dashes)
+                grip = rectangle(x - TICK, TOP, 2 * TICK, foot - TOP, fill="transparent") if grips else ""
                 yield f'<g class="limit" data-limit="{label}">{shape}{grip}</g>'
         drawn |= {label for _, label in marks}
         rank += 1
@@ -186,25 +196,25 @@ def _ticks(scale: _Scale, values: pa.Array, levels: tuple[Marks, ...]) -> Iterat
     named: Marks = []
     for marks in reversed(levels):
         more = [mark for mark in marks if scale.shows(mark[0]) and mark not in named]
-        if scale.have_room([*named, *more]):
+        if scale.labels_fit([*named, *more]):
             named += more
         elif not named:
-            named = next(some for step in count_from(2) if scale.have_room(some := more[::step]))
+            named = next(some for step in count_from(2) if scale.labels_fit(some := more[::step]))
     if not named:
         shown = values.take(pa.array(np.unique(np.linspace(0, len(values) - 1, 6).astype(np.int64))))
-        some = [(float(at), text(value)) for at, value in zip(axis(shown), shown.to_pylist(), strict=True)]
+        some = [(float(at), format_value(value)) for at, value in zip(to_axis(shown), shown.to_pylist(), strict=True)]
         some = [mark for mark in some if scale.shows(mark[0])]
-        named = some if scale.have_room(some) else some[:1]
+        named = some if scale.labels_fit(some) else some[:1]
     for place, label in named:
-        yield line(scale.x(place), HEIGHT - BOTTOM, scale.x(place), HEIGHT - BOTTOM + 4, ink=BEFORE_EDGE)
-        yield words(scale.middle(place, label), HEIGHT - 6, label, size=11, ink=QUIET, anchor="middle")
+        yield draw_line(scale.x(place), HEIGHT - BOTTOM, scale.x(place), HEIGHT - BOTTOM + 4, ink=BEFORE_EDGE)
+        yield text_line(scale.middle(place, label), HEIGHT - 6, label, size=11, ink=QUIET, anchor="middle")
 
 
-def _marks(points: tuple[Point, ...], type_: pa.DataType, half: float) -> Marks:
-    return [(_place(point, type_) - half, text(point)) for point in points]
+def _cut_marks(points: tuple[Point, ...], type_: pa.DataType, half: float) -> Marks:
+    return [(_axis_position(point, type_) - half, format_value(point)) for point in points]
 
 
-def _place(point: Point, type_: pa.DataType) -> float:
+def _axis_position(point: Point, type_: pa.DataType) -> float:
     if not isinstance(point, str):
         return float(point)
     unit = "D" if pa.types.is_date(type_) else "us"

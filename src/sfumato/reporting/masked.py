@@ -10,20 +10,20 @@ import pyarrow as pa
 
 from sfumato.attacks.attacking_records import attack_records
 from sfumato.exceptions import SfumatoError
-from sfumato.judging.audit.verdict import plain
-from sfumato.judging.evidence import Evidence
-from sfumato.masking.comparing import link_rate
-from sfumato.models.base import PrivacyModel
-from sfumato.reporting.public import masked_facts, plain_values
-from sfumato.table.numbers import has_distances, to_numbers
-from sfumato.words import Sentence
+from sfumato.judging.audit.verdict import json_number
+from sfumato.judging.evidence import AuditContext
+from sfumato.masking.comparing import distance_linkage_rate
+from sfumato.models.base import GroupModel
+from sfumato.reporting.public import masking_statement, plain_values
+from sfumato.table.numbers import is_metric_type, to_numbers
+from sfumato.words import LocalizedText
 
 ATTACKS = ("single-value", "link-halves", "nearest-inference")
 TARGETS = 500
 SEED = 0  # the same release gives the same report
 
 
-def masking_facts(evidence: Evidence, models: Sequence[PrivacyModel]) -> dict[str, Any] | None:
+def masking_facts(evidence: AuditContext, models: Sequence[GroupModel]) -> dict[str, Any] | None:
     """Tell what masking did; None where nothing was masked."""
     masking = evidence.masking
     if not masking:
@@ -31,22 +31,22 @@ def masking_facts(evidence: Evidence, models: Sequence[PrivacyModel]) -> dict[st
     steps = [
         {
             **plain_values(each.to_dict()),
-            "measures": {name: plain(value) for name, value in each.measures.items()},
-            "warned": [said.told if isinstance(said, Sentence) else None for said in each.warnings],
+            "measures": {name: json_number(value) for name, value in each.metrics.items()},
+            "warned": [said.to_dict if isinstance(said, LocalizedText) else None for said in each.warnings],
         }
         for each in masking.records
     ]
-    told = masked_facts(masking, models)
+    told = masking_statement(masking, models)
     return {
         **told,
         "no_model": told.get("no_model"),
         "masking": steps,
         "attacks": record_attack_facts(evidence),
-        "nearest": nearest_own(evidence),
+        "nearest": nearest_record_share(evidence),
     }
 
 
-def nearest_own(evidence: Evidence) -> dict[str, Any] | None:
+def nearest_record_share(evidence: AuditContext) -> dict[str, Any] | None:
     """Return how often the nearest published record, by all numbers, is a person's own; None without numbers."""
     masking, shown = evidence.masking, evidence.published
     if masking.original is None or not masking.perturbed or evidence.counted:
@@ -56,15 +56,15 @@ def nearest_own(evidence: Evidence) -> dict[str, Any] | None:
         name
         for name in shown.column_names
         if name in original.column_names
-        and all(has_distances(table[name].type) and not table[name].null_count for table in (shown, original))
+        and all(is_metric_type(table[name].type) and not table[name].null_count for table in (shown, original))
     ]
     if not names:
         return None
     x, y = (np.column_stack([to_numbers(table[name]) for name in names]) for table in (original, shown))
-    return {"columns": names, "rate": link_rate(x, y, TARGETS), "guessing": 1 / shown.num_rows}
+    return {"columns": names, "rate": distance_linkage_rate(x, y, TARGETS), "guessing": 1 / shown.num_rows}
 
 
-def record_attack_facts(evidence: Evidence) -> list[dict[str, Any]]:
+def record_attack_facts(evidence: AuditContext) -> list[dict[str, Any]]:
     """Attack the published records as somebody who knows the values before masking.
 
     Without persons who are not in the table, rates are against guessing only. What does not apply is left out.

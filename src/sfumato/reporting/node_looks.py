@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
 from sfumato.reporting.drawing import AFTER, BEFORE, BEFORE_EDGE, INK, text_width
-from sfumato.reporting.numbers import count, rounded
-from sfumato.words import Words
+from sfumato.reporting.numbers import format_count, rounded
+from sfumato.words import Messages
 
 PAPER = "#ffffff"
 LEGEND_LETTER = 6.9  # the approximate width of a letter in a legend
 LEGEND_GAP = 16.0
-STATUS_KEYS = {Status.ANONYMOUS: "solution", Status.NOT_ANONYMOUS: "no_solution", Status.BOUNDED: "bounded"}
+STATUS_KEYS = {NodeStatus.ANONYMOUS: "solution", NodeStatus.NOT_ANONYMOUS: "no_solution", NodeStatus.BOUNDED: "bounded"}
 
 
-class Looks(NamedTuple):
+class MarkStyle(NamedTuple):
     """The colors and the outline of a node."""
 
     fill: str
@@ -29,17 +29,17 @@ class Looks(NamedTuple):
 
 
 LOOKS = {
-    Status.ANONYMOUS: Looks(AFTER, PAPER, AFTER),
-    Status.NOT_ANONYMOUS: Looks(PAPER, INK, BEFORE_EDGE),
-    Status.BOUNDED: Looks(BEFORE, INK, BEFORE_EDGE, "3 2"),
+    NodeStatus.ANONYMOUS: MarkStyle(AFTER, PAPER, AFTER),
+    NodeStatus.NOT_ANONYMOUS: MarkStyle(PAPER, INK, BEFORE_EDGE),
+    NodeStatus.BOUNDED: MarkStyle(BEFORE, INK, BEFORE_EDGE, "3 2"),
 }
 
 
-def node_words(explored: Exploration, node: int, say: Words) -> str:
+def describe_node(explored: Exploration, node: int, say: Messages) -> str:
     """Describe what is known about a node."""
     between = say("lattice.between")
     levels = between.join(f"{name} {level}" for name, level in zip(explored.names, explored.node(node), strict=True))
-    status = say(f"lattice.one.{STATUS_KEYS[Status(int(explored.status[node]))]}")
+    status = say(f"lattice.one.{STATUS_KEYS[NodeStatus(int(explored.status[node]))]}")
     parts = [say("lattice.node", levels=levels, status=status)]
     if not np.isnan(explored.loss[node]):
         parts.append(f"{explored.proof.objective} {rounded(float(explored.loss[node]))}")
@@ -48,31 +48,33 @@ def node_words(explored: Exploration, node: int, say: Words) -> str:
     return between.join(parts)
 
 
-def best_title(explored: Exploration, best: int, say: Words) -> str:
+def describe_best_node(explored: Exploration, best: int, say: Messages) -> str:
     """Describe what the best node loses."""
     return say("lattice.best", objective=explored.proof.objective, loss=rounded(float(explored.loss[best])))
 
 
-def counted_words(nodes: int, status: Status, say: Words, *, bound: bool = False) -> str:
+def describe_node_count(nodes: int, status: NodeStatus, say: Messages, *, bound: bool = False) -> str:
     """Describe how many nodes there are of a kind; `bound` if only a lower bound of their loss is known."""
-    told = say("lattice.counted", count=count(nodes), status=say(f"lattice.status.{STATUS_KEYS[status]}"))
+    told = say("lattice.counted", count=format_count(nodes), status=say(f"lattice.status.{STATUS_KEYS[status]}"))
     return say("lattice.bound", status=told) if bound else told
 
 
-def lattice_words(explored: Exploration, say: Words) -> str:
+def describe_lattice(explored: Exploration, say: Messages) -> str:
     """Describe how many nodes there are of every kind, and which is best."""
     between = say("lattice.between")
-    counts = [counted_words(int(np.count_nonzero(explored.status == status)), status, say) for status in STATUS_KEYS]
-    told = say("lattice.told", n=len(explored), names=say.listed(explored.names), counts=between.join(counts))
+    counts = [
+        describe_node_count(int(np.count_nonzero(explored.status == status)), status, say) for status in STATUS_KEYS
+    ]
+    told = say("lattice.told", n=len(explored), names=say.join_items(explored.names), counts=between.join(counts))
     if explored.best is None:
         return told
-    return f"{told} {say('lattice.told_best', node=node_words(explored, explored.best, say))}"
+    return f"{told} {say('lattice.told_best', node=describe_node(explored, explored.best, say))}"
 
 
-def legend_places(texts: Iterable[str], left: float, right: float, sign: float) -> Iterator[tuple[float, int]]:
+def legend_positions(texts: Iterable[str], left: float, right: float, sign: float) -> Iterator[tuple[float, int]]:
     """Place the entries of a legend, each after a marker of some width, in as many rows as needed.
 
-    >>> list(legend_places(["solutions", "not solutions"], 0, 150, 20))
+    >>> list(legend_positions(["solutions", "not solutions"], 0, 150, 20))
     [(0, 0), (0, 1)]
     """
     x, row = left, 0

@@ -8,19 +8,19 @@ SLACK = 1e-9  # of one unit of the last digit: an exact 20.0% stays 20.0% despit
 BEYOND_DIGITS = 1e15
 
 
-def count(number: float) -> str:
+def format_count(number: float) -> str:
     """Format a count, rounded to a whole number.
 
-    >>> count(12345.0)
+    >>> format_count(12345.0)
     '12,345'
     """
     return f"{round(number):,}"
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """Format a share with one decimal, rounded to the nearest; only exactly 0 and 1 read as 0% and 100%.
 
-    >>> percent(0.112212), percent(0.00001), percent(0.99999), percent(0), percent(1)
+    >>> format_percent(0.112212), format_percent(0.00001), format_percent(0.99999), format_percent(0), format_percent(1)
     ('11.2%', '<0.1%', '>99.9%', '0%', '100%')
     """
     if share in {0, 1}:
@@ -30,12 +30,12 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if share < 0.9995 else ">99.9%"  # noqa: PLR2004 - the same at the other end
 
 
-def level(number: float | str, compared: str) -> str:
+def format_level(number: float | str, compared: str) -> str:
     """Format a level with at most four decimals, rounded toward breaking its limit.
 
-    >>> level(3.99999, "at least"), level(0.49921, "at most"), level(5, "at least"), level("infinity", "below")
+    >>> format_level(3.99999, "at least"), format_level(0.49921, "at most"), format_level(5, "at least"), format_level("infinity", "below")
     ('3.9999', '0.4993', '5', 'infinity')
-    >>> level(2.00009, "above")
+    >>> format_level(2.00009, "above")
     '2'
     """
     if isinstance(number, str):
@@ -53,15 +53,15 @@ def rounded(number: float, digits: int = 4) -> str:
     >>> rounded(0.42127), rounded(1584.2), rounded(1.128e9), rounded(36170.4, 6)
     ('0.4213', '1584', '1,128,000,000', '36170.4')
     """
-    return f"{number:.{digits}g}" if abs(number) < 10**digits else count(number)
+    return f"{number:.{digits}g}" if abs(number) < 10**digits else format_count(number)
 
 
-def measure(number: float, *, share: bool) -> str:
+def format_metric(number: float, *, share: bool) -> str:
     """Format a measure: a share as a percentage; other numbers with four digits or as whole numbers.
 
-    >>> measure(0.42127, share=True), measure(10.7143, share=False), measure(36170.0, share=False)
+    >>> format_metric(0.42127, share=True), format_metric(10.7143, share=False), format_metric(36170.0, share=False)
     ('42.1%', '10.71', '36,170')
     """
     if share:
-        return percent(number)
-    return count(number) if abs(number) >= 1000 or float(number).is_integer() else f"{number:.4g}"  # noqa: PLR2004 - four digits
+        return format_percent(number)
+    return format_count(number) if abs(number) >= 1000 or float(number).is_integer() else f"{number:.4g}"  # noqa: PLR2004 - four digits

@@ -10,26 +10,26 @@ import pyarrow.compute as pc
 
 from sfumato import __version__
 from sfumato.core.publication import Center, Exact, Interval, Label, MissingCell, Node, Suppressed, ValueSet
-from sfumato.core.published.labels import is_mask, keeps_end
-from sfumato.core.published.table import PublishedColumn, bucket_column, bucketed_attributes
+from sfumato.core.published.labels import is_mask, is_suffix_mask
+from sfumato.core.published.table import PublishedColumn, find_bucket_column, parse_bucket_column
 from sfumato.judging.audit.audit import Audit
-from sfumato.judging.audit.unpromised import unpromised
-from sfumato.judging.audit.verdict import Verdict, plain
-from sfumato.judging.evidence import Evidence
-from sfumato.masking.masking import Masking
-from sfumato.models.base import PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.reporting.words import BUCKET, ENGLISH, FORMS, compared, words_of
+from sfumato.judging.audit.unpromised import unprotected_attributes
+from sfumato.judging.audit.verdict import Verdict, json_number
+from sfumato.judging.evidence import AuditContext
+from sfumato.masking.masking import MaskingRecord
+from sfumato.models.base import GroupModel
+from sfumato.models.words import ModelDescription
+from sfumato.reporting.words import BUCKET, ENGLISH, FORMS, comparison_text, model_texts
 from sfumato.schema.schema import Schema
 from sfumato.table.values import count_distinct, count_missing
-from sfumato.threads import in_threads
-from sfumato.words import words_in
+from sfumato.threads import map_in_threads
+from sfumato.words import load_messages
 
 
-def promise_of(
-    models: Sequence[PrivacyModel],
+def make_guarantee(
+    models: Sequence[GroupModel],
     audit: Audit,
-    masking: Masking | None = None,
+    masking: MaskingRecord | None = None,
     counterfeits: Mapping[str, Any] | None = None,
     *,
     counts_rows: bool = False,
@@ -46,34 +46,36 @@ def promise_of(
     return {
         "sfumato": __version__,
         "promise": [
-            promised(model, audit.counts.schema, audit.counts.shown_values(model), masking.perturbed if masking else ())
+            describe_model(
+                model, audit.counts.schema, audit.counts.published_values(model), masking.perturbed if masking else ()
+            )
             for model in models
         ],
         "audit": {
             "holds": all(verdict.holds for verdict in audit.verdicts),
             "records": audit.records,
             "groups": len(audit.sizes),
-            "models": [_judged(verdict) for verdict in audit.verdicts],
+            "models": [_verdict_statement(verdict) for verdict in audit.verdicts],
             "levels": audit.to_dict()["levels"],
         },
-        "unpromised": unpromised_facts(audit),
-        **(masked_facts(masking, models) if masking else {}),
+        "unpromised": unprotected_columns(audit),
+        **(masking_statement(masking, models) if masking else {}),
         **({"counterfeits": dict(counterfeits)} if counterfeits else {}),
         **({"merged_values": merged_facts(audit)} if audit.merged_values else {}),
         **({"rows_counted": ENGLISH("promises.rows_counted_told")} if counts_rows else {}),
-        "words": words_used(audit),
+        "words": model_texts_used(audit),
         "missing": str(audit.counts.schema.missing),
         "counted": ENGLISH("promises.counted", missing=ENGLISH(f"kinds.missing.{audit.counts.schema.missing}")),
     }
 
 
-def masked_facts(masking: Masking, models: Sequence[PrivacyModel]) -> dict[str, Any]:
+def masking_statement(masking: MaskingRecord, models: Sequence[GroupModel]) -> dict[str, Any]:
     """Tell the steps of masking, which columns they perturbed, and that no model is promised where none is."""
-    told = {"perturbed": list(masking.perturbed), "masking": [plain_values(each.told()) for each in masking.records]}
+    told = {"perturbed": list(masking.perturbed), "masking": [plain_values(each.public()) for each in masking.records]}
     return told if models else {**told, "no_model": ENGLISH("promises.no_model")}
 
 
-def counterfeit_facts(evidence: Evidence) -> dict[str, Any]:
+def counterfeit_statement(evidence: AuditContext) -> dict[str, Any]:
     """Tell how many published rows belong to nobody, and how many each bucket has, by its number; nothing if none does.
 
     Which value of a bucket is theirs is not told.
@@ -83,7 +85,7 @@ def counterfeit_facts(evidence: Evidence) -> dict[str, Any]:
     nobody = evidence.published.filter(pa.array(evidence.source_rows < 0))
     buckets = {}
     for name in nobody.column_names:
-        if is_bucket(name, evidence.schema):
+        if is_bucket_column(name, evidence.schema):
             counted = pc.value_counts(nobody[name].drop_null()).to_pylist()
             buckets[name] = {str(each["values"]): each["counts"] for each in sorted(counted, key=lambda c: c["values"])}
     told = ENGLISH("promises.counterfeits", n=evidence.counterfeits)
@@ -97,9 +99,9 @@ def plain_values(value: Any) -> Any:
     return [plain_values(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def unpromised_facts(audit: Audit) -> list[dict[str, Any]]:
+def unprotected_columns(audit: Audit) -> list[dict[str, Any]]:
     """Name every sensitive column without a promise, with its worst exposure in the published table, and in words."""
-    return [{**each.to_dict(), "words": each.sentence} for each in unpromised(audit)]
+    return [{**each.to_dict(), "words": each.sentence} for each in unprotected_attributes(audit)]
 
 
 def merged_facts(audit: Audit) -> list[dict[str, Any]]:
@@ -107,8 +109,8 @@ def merged_facts(audit: Audit) -> list[dict[str, Any]]:
     return [{**each.to_dict(), "words": each.sentence} for each in audit.merged_values]
 
 
-def promised(
-    model: PrivacyModel, schema: Schema, shown: Collection[str] | None = None, perturbed: Sequence[str] = ()
+def describe_model(
+    model: GroupModel, schema: Schema, shown: Collection[str] | None = None, perturbed: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return a model with its parameters, and in words; if `shown` is given, only with these sensitive values.
 
@@ -117,55 +119,60 @@ def promised(
     """
     parameters = model.parameters()
     if shown is not None:
-        columns = set(schema.attributes) - set(model.named_values)
-        parameters = {key: _only(columns, shown, value) for key, value in parameters.items()}
-    read = {*(model.scope or schema.quasi), *model.attributes}
+        columns = set(schema.attributes) - set(model.protected_values)
+        parameters = {key: _public_parameters(columns, shown, value) for key, value in parameters.items()}
+    read = {*(model.scope or schema.quasi_identifiers), *model.sensitive_attributes}
     masked = [name for name in perturbed if name in read]
     told = {
         "model": model.name,
         "parameters": parameters,
-        **({"buckets": True} if set(model.attributes) & set(schema.flags) else {}),
+        **({"buckets": True} if set(model.sensitive_attributes) & set(schema.flags) else {}),
         **({"masked": masked} if masked else {}),
     }
-    return {**told, "words": promise_words(told, words_of(model))}
+    return {**told, "words": fill_model_text(told, model_texts(model))}
 
 
-def promise_words(told: Mapping[str, Any], words: ModelWords) -> str:
+def fill_model_text(told: Mapping[str, Any], words: ModelDescription) -> str:
     """Say a promise, as it is told by `promised`, in these words of its model."""
     sentence = words.sentence(told["parameters"], buckets=told.get("buckets", False))
     if "masked" not in told:
         return sentence
-    say, bare = words_in(words.language), sentence.removesuffix(".").removesuffix("。")
+    say, bare = load_messages(words.language), sentence.removesuffix(".").removesuffix("。")
     return say("promises.after_masking", promise=bare, columns=told["masked"])
 
 
-def words_used(audit: Audit) -> dict[str, dict[str, str]]:
+def model_texts_used(audit: Audit) -> dict[str, dict[str, str]]:
     """Return by name the words of every model that an audit judges, and of those that they are made of."""
     told: dict[str, dict[str, str]] = {}
     judged = [*audit.verdicts, *audit.levels]
     while judged:
         verdict = judged.pop(0)
-        words = words_of(verdict.model)
-        entry = {"title": words.title, "level": words.level, "compared": compared(verdict.model), "open": words.open}
+        words = model_texts(verdict.model)
+        entry = {
+            "title": words.title,
+            "level": words.level,
+            "compared": comparison_text(verdict.model),
+            "open": words.open,
+        }
         told.setdefault(verdict.model.name, entry)
         judged += verdict.parts
     return told
 
 
-def _judged(verdict: Verdict) -> dict[str, Any]:
+def _verdict_statement(verdict: Verdict) -> dict[str, Any]:
     return {
         "model": verdict.model.name,
-        "sensitive": ", ".join(verdict.model.attributes),
+        "sensitive": ", ".join(verdict.model.sensitive_attributes),
         # How far groups are from the original would tell of those who were suppressed, so its limit stands for it.
-        "level": plain(verdict.model.limit if verdict.model.needs_original else verdict.level),
-        "limit": plain(verdict.model.limit),
+        "level": json_number(verdict.model.limit if verdict.model.needs_original else verdict.level),
+        "limit": json_number(verdict.model.limit),
         "holds": verdict.holds,
         **({"needs_original": True} if verdict.model.needs_original else {}),
-        **({"parts": [_judged(part) for part in verdict.parts]} if verdict.parts else {}),
+        **({"parts": [_verdict_statement(part) for part in verdict.parts]} if verdict.parts else {}),
     }
 
 
-def _only(columns: Collection[str], shown: Collection[str], value: object) -> object:
+def _public_parameters(columns: Collection[str], shown: Collection[str], value: object) -> object:
     """Leave out of a parameter the texts that are neither columns nor sensitive values that the table shows."""
     if isinstance(value, Mapping):
         return {text: entry for text, entry in value.items() if text in shown}
@@ -174,7 +181,7 @@ def _only(columns: Collection[str], shown: Collection[str], value: object) -> ob
     return value
 
 
-def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
+def make_data_dictionary(evidence: AuditContext) -> list[dict[str, Any]]:
     """Describe every published column, from the published table alone."""
     published, schema = evidence.published, evidence.schema
     assert evidence.original is None  # noqa: S101 - nothing here may know the original
@@ -183,55 +190,57 @@ def dictionary_of(evidence: Evidence) -> list[dict[str, Any]]:
     def described(name: str) -> dict[str, Any]:
         return {
             "name": name,
-            "role": BUCKET if is_bucket(name, schema) else schema.role(name).value,
-            "type": type_words(published[name].type),
-            "forms": _masked(_forms(name, published, quasi, schema), name in evidence.masking.perturbed),
-            "distinct": _distinct(name, published, quasi),
+            "role": BUCKET if is_bucket_column(name, schema) else schema.role(name).value,
+            "type": type_text(published[name].type),
+            "forms": _mark_masked_forms(
+                _column_forms(name, published, quasi, schema), name in evidence.masking.perturbed
+            ),
+            "distinct": _distinct_values(name, published, quasi),
             "missing": count_missing(published[name], evidence.weights),
         }
 
-    return list(in_threads(described, published.column_names, published.num_rows))
+    return list(map_in_threads(described, published.column_names, published.num_rows))
 
 
-def _distinct(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn]) -> int:
-    if name in quasi and bucket_column(published.column_names, name) is None:
+def _distinct_values(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn]) -> int:
+    if name in quasi and find_bucket_column(published.column_names, name) is None:
         return sum(text is not None for text in quasi[name].texts)
     return count_distinct(published[name])
 
 
-def is_bucket(name: str, schema: Schema) -> bool:
+def is_bucket_column(name: str, schema: Schema) -> bool:
     """Return whether a column numbers the buckets of an attribute."""
-    return bool(bucketed_attributes(name, schema.attributes))
+    return bool(parse_bucket_column(name, schema.attributes))
 
 
-def _forms(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn], schema: Schema) -> list[str]:
-    if is_bucket(name, schema):
+def _column_forms(name: str, published: pa.Table, quasi: Mapping[str, PublishedColumn], schema: Schema) -> list[str]:
+    if is_bucket_column(name, schema):
         return ["bucket numbers"]
-    own = forms_of(quasi[name]) if name in quasi else ["exact values"]
-    bucket = bucket_column(published.column_names, name)
+    own = cell_forms(quasi[name]) if name in quasi else ["exact values"]
+    bucket = find_bucket_column(published.column_names, name)
     if bucket is None:
         return own
     alone = [form for form in own if form != "suppressed"] if name in quasi and published[bucket].null_count else []
     return [*alone, "values of a bucket"]
 
 
-def _masked(forms: list[str], perturbed: bool) -> list[str]:
+def _mark_masked_forms(forms: list[str], perturbed: bool) -> list[str]:
     """Do not call a value exact that masking may have changed."""
     return ["masked values" if perturbed and form == "exact values" else form for form in forms]
 
 
-def forms_of(column: PublishedColumn) -> list[str]:
+def cell_forms(column: PublishedColumn) -> list[str]:
     """Return the forms that the cells of a quasi-identifier have, in a fixed order."""
-    found = {_form(label) for label in column.others.values() if not isinstance(label, MissingCell)}
+    found = {_cell_form(label) for label in column.others.values() if not isinstance(label, MissingCell)}
     found |= {"intervals"} if len(column.intervals) else set()
     found |= {"sets"} if len(column.sets) else set()
     return [form for form in FORMS if form in found]
 
 
-def type_words(type_: pa.DataType) -> str:
+def type_text(type_: pa.DataType) -> str:
     """Return the name of a canonical type in plain words.
 
-    >>> type_words(pa.int64())
+    >>> type_text(pa.int64())
     'whole number'
     """
     if pa.types.is_boolean(type_):
@@ -245,14 +254,14 @@ def type_words(type_: pa.DataType) -> str:
     return "date and time" if pa.types.is_timestamp(type_) else "text"
 
 
-def _form(label: Label) -> str:
+def _cell_form(label: Label) -> str:
     match label:
         case Interval():
             return "intervals"
         case Node():
             if not is_mask(label.text.strip()):
                 return "taxonomy labels"
-            return "suffixes" if keeps_end(label.text) else "prefixes"
+            return "suffixes" if is_suffix_mask(label.text) else "prefixes"
         case ValueSet():
             return "sets"
         case Suppressed():

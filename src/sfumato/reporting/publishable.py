@@ -8,16 +8,16 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from sfumato.core.progress import Progress, followed
-from sfumato.reporting.handover import Handover
+from sfumato.core.progress import Progress, open_progress
+from sfumato.reporting.handover import ReleaseBundle
 from sfumato.reporting.page import Page
 
 if TYPE_CHECKING:
-    from sfumato.reporting.folders import Content
-    from sfumato.reporting.judged import Judged
+    from sfumato.reporting.folders import BundleContent
+    from sfumato.reporting.judged import ReleaseMeasurements
 
 
-class Certificate(Protocol):
+class AuditSummary(Protocol):
     """What was found of a published table: an `Audit`, or what takes its place where no model is promised."""
 
     @property
@@ -30,7 +30,7 @@ class Certificate(Protocol):
         ...
 
 
-class Repeatable(Protocol):
+class RecipeText(Protocol):
     """What made a release, so that it can be made again."""
 
     def to_toml(self) -> str:
@@ -39,7 +39,7 @@ class Repeatable(Protocol):
 
 
 @runtime_checkable
-class Publishable(Protocol):
+class PublishedRelease(Protocol):
     """A release, whatever made it: an anonymized or fused table, recoded later rows, synthetic records.
 
     `sfumato.checks.releases` checks what a type cannot say: what the written folders hold, and that what receivers are
@@ -52,17 +52,17 @@ class Publishable(Protocol):
         ...
 
     @property
-    def audit(self) -> Certificate:
+    def audit(self) -> AuditSummary:
         """What was found of the published table."""
         ...
 
     @property
-    def measures(self) -> Mapping[str, float]:
+    def metrics(self) -> Mapping[str, float]:
         """What the release has lost, by name."""
         ...
 
     @property
-    def recipe(self) -> Repeatable:
+    def recipe(self) -> RecipeText:
         """What made the release."""
         ...
 
@@ -88,11 +88,11 @@ class Publishable(Protocol):
         ...
 
 
-class WrittenRelease(ABC):
+class WritableRelease(ABC):
     """A release that is written into two folders, whatever it is written from."""
 
     @abstractmethod
-    def _content(self, *, excel_safe: bool, report: bool) -> Content:
+    def _bundle_content(self, *, excel_safe: bool, report: bool) -> BundleContent:
         """Say what is to be written, and how its file is judged."""
 
     def write(
@@ -120,15 +120,15 @@ class WrittenRelease(ABC):
 
         Raises
         ------
-        BrokenPromiseError
+        GuaranteeViolatedError
             The file, read back, does not keep the promise or is not what was judged; nothing is written.
         """
-        from sfumato.reporting.folders import write_content
+        from sfumato.reporting.folders import write_release
 
-        with followed(progress, "Writing") as tell:
-            write_content(
+        with open_progress(progress, "Writing") as tell:
+            write_release(
                 folder,
-                self._content(excel_safe=excel_safe, report=report),
+                self._bundle_content(excel_safe=excel_safe, report=report),
                 table_format=table_format,
                 replace=replace,
                 excel_safe=excel_safe,
@@ -137,33 +137,33 @@ class WrittenRelease(ABC):
             )
 
 
-class HandedOver(WrittenRelease):
+class AuditedRelease(WritableRelease):
     """A release that is written and judged by what it hands over."""
 
     @abstractmethod
-    def _handover(self) -> Handover:
+    def _bundle(self) -> ReleaseBundle:
         """Hand over what is to be written."""
 
     @cached_property
-    def judged(self) -> Judged:
+    def measurements(self) -> ReleaseMeasurements:
         """What the report tells, part by part: risk, attacks, exposure, distributions, utility.
 
         What was asked for once is not computed again when the release is written.
         """
-        from sfumato.reporting.judged import Judged
+        from sfumato.reporting.judged import ReleaseMeasurements
 
-        return Judged(self._handover())
+        return ReleaseMeasurements(self._bundle())
 
-    def _content(self, *, excel_safe: bool, report: bool) -> Content:
-        from sfumato.reporting.folders import content_of
+    def _bundle_content(self, *, excel_safe: bool, report: bool) -> BundleContent:
+        from sfumato.reporting.folders import make_content
 
-        return content_of(self.judged, excel_safe=excel_safe, report=report)
+        return make_content(self.measurements, excel_safe=excel_safe, report=report)
 
     def figures(self) -> Mapping[str, Any]:
         """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
-        from sfumato.reporting.facts import compared_facts
+        from sfumato.reporting.facts import comparison_facts
 
-        return compared_facts(self.judged)
+        return comparison_facts(self.measurements)
 
     def report(self, language: str | None = None) -> Page:
         """Return the internal report without writing anything; a notebook shows it.
@@ -173,4 +173,4 @@ class HandedOver(WrittenRelease):
         """
         from sfumato.reporting.folders import report_page
 
-        return report_page(self.judged, language)
+        return report_page(self.measurements, language)

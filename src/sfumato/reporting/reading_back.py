@@ -8,20 +8,20 @@ from typing import Any
 
 import pyarrow as pa
 
-from sfumato.exceptions import BrokenPromiseError, SfumatoError
-from sfumato.judging.audit.audit import Audit, audit_evidence
-from sfumato.judging.evidence import Evidence
-from sfumato.reporting.handover import Handover
-from sfumato.reporting.public import counterfeit_facts
-from sfumato.table.formats.csv import without_apostrophes
+from sfumato.exceptions import GuaranteeViolatedError, SfumatoError
+from sfumato.judging.audit.audit import Audit, audit_context
+from sfumato.judging.evidence import AuditContext
+from sfumato.reporting.handover import ReleaseBundle
+from sfumato.reporting.public import counterfeit_statement
+from sfumato.table.formats.csv import remove_formula_guards
 from sfumato.table.formats.dates import ISO
-from sfumato.table.read import load
-from sfumato.table.values import same_texts
+from sfumato.table.read import read_with_findings
+from sfumato.table.values import equal_texts
 
 PLAIN = {"decimal": ".", "thousands": "", "date_format": ISO}
 
 
-def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[Evidence, Audit]:
+def audit_written_table(path: Path, handover: ReleaseBundle, *, excel_safe: bool) -> tuple[AuditContext, Audit]:
     """Read a published table back from its file and judge it; return what was read, and its audit.
 
     Parameters
@@ -32,30 +32,30 @@ def judge_written(path: Path, handover: Handover, *, excel_safe: bool) -> tuple[
 
     Raises
     ------
-    BrokenPromiseError
+    GuaranteeViolatedError
         The file cannot be read, breaks a promise, or shows other cells than those that were judged.
     """
     evidence = handover.evidence
     try:
         shown = read_back(path, excel_safe=excel_safe, conventions=handover.conventions)
-        nobody = counterfeit_facts(evidence).get("buckets", 0)
-        written = Evidence(
+        nobody = counterfeit_statement(evidence).get("buckets", 0)
+        written = AuditContext(
             shown, evidence.schema, centers=evidence.centers, masking=evidence.masking.public(), stated=nobody
         )
-        audit = audit_evidence(written.told(handover.models, evidence), handover.models, compare=False)
+        audit = audit_context(written.with_reference(handover.models, evidence), handover.models, compare=False)
     except SfumatoError as error:
-        raise BrokenPromiseError(
+        raise GuaranteeViolatedError(
             f"The published table could not be judged from its {path.suffix} file, so nothing was written: {error}"
         ) from None
     broken = [verdict.model.name for verdict in audit.verdicts if not verdict.holds]
     if broken:
-        raise BrokenPromiseError(
+        raise GuaranteeViolatedError(
             f"The published table keeps its promise, but not when it is read back from its {path.suffix} file "
             f"({', '.join(broken)}), so nothing was written; write another format."
         )
     changed = changed_columns(evidence.published, shown)
-    if changed and not _true(evidence, shown):
-        raise BrokenPromiseError(
+    if changed and not _matches_original(evidence, shown):
+        raise GuaranteeViolatedError(
             f"Column {changed[0]!r} reads otherwise in its {path.suffix} file than it was judged, so nothing was "
             "written; write another format."
         )
@@ -69,30 +69,30 @@ def read_back(path: Path, *, excel_safe: bool, conventions: Mapping[str, Any] | 
     """
     text = path.suffix == ".csv"
     options = {**PLAIN, **(conventions or {})} if text else {}
-    shown = load(path, options).table
-    return without_apostrophes(shown) if excel_safe and text else shown
+    shown = read_with_findings(path, options).table
+    return remove_formula_guards(shown) if excel_safe and text else shown
 
 
 def changed_columns(published: pa.Table, shown: pa.Table) -> list[str]:
     """Name the columns that do not read as they were published."""
-    return [name for name in published.column_names if not _same(published, shown, name)]
+    return [name for name in published.column_names if not _same_texts(published, shown, name)]
 
 
-def _same(published: pa.Table, shown: pa.Table, name: str) -> bool:
+def _same_texts(published: pa.Table, shown: pa.Table, name: str) -> bool:
     """Return whether a column has the same canonical texts in both tables."""
     if name not in shown.column_names or shown.num_rows != published.num_rows:
         return False
     if shown[name].type == published[name].type:
         return bool(shown[name].equals(published[name]))
-    return bool(same_texts(published[name], shown[name]).true_count == shown.num_rows)
+    return bool(equal_texts(published[name], shown[name]).true_count == shown.num_rows)
 
 
-def _true(evidence: Evidence, shown: pa.Table) -> bool:
+def _matches_original(evidence: AuditContext, shown: pa.Table) -> bool:
     """Return whether what was read tells the truth about the original, where that is known."""
     if evidence.original is None or shown.num_rows != evidence.published.num_rows:
         return False
-    read_back = Evidence(
+    read_back = AuditContext(
         shown, evidence.schema, evidence.original, correspondence=evidence.correspondence, centers=evidence.centers
     )
-    truth = audit_evidence(read_back, ()).truth
+    truth = audit_context(read_back, ()).truth
     return truth is not None and truth.holds

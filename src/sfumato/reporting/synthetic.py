@@ -13,22 +13,22 @@ import pyarrow.compute as pc
 
 from sfumato import __version__
 from sfumato.core.progress import Progress
-from sfumato.exceptions import BrokenPromiseError
-from sfumato.judging.audit.verdict import plain
-from sfumato.reporting.folders import Content, Statement
+from sfumato.exceptions import GuaranteeViolatedError
+from sfumato.judging.audit.verdict import json_number
+from sfumato.reporting.folders import BundleContent, PublicStatement
 from sfumato.reporting.html import SYNTHETIC_FORMAT, render_synthetic_about, render_synthetic_report
 from sfumato.reporting.page import Page
-from sfumato.reporting.public import type_words
+from sfumato.reporting.public import type_text
 from sfumato.reporting.reading_back import changed_columns, read_back
 from sfumato.reporting.words import ENGLISH
 from sfumato.schema.schema import Schema
-from sfumato.words import words_in
+from sfumato.words import load_messages
 
 DIGITS = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SyntheticHandover:
+class SyntheticBundle:
     """Synthetic records as they are written.
 
     Parameters
@@ -48,43 +48,45 @@ class SyntheticHandover:
     certificate: Mapping[str, Any]
     moments: Mapping[str, Any]
     nearest: Mapping[str, Any]
-    measures: Mapping[str, float]
+    metrics: Mapping[str, float]
     recipe: str
 
 
-def synthetic_content(handover: SyntheticHandover, *, excel_safe: bool) -> Content:
+def make_synthetic_content(handover: SyntheticBundle, *, excel_safe: bool) -> BundleContent:
     """Return what synthetic records are written from; their file is compared with what was drawn."""
 
-    def judge(file: Path, _: Progress) -> Statement:
+    def judge(file: Path, _: Progress) -> PublicStatement:
         shown = read_back(file, excel_safe=excel_safe)
-        changed = [name for name in changed_columns(handover.published, shown) if not _near(handover, shown, name)]
+        changed = [
+            name for name in changed_columns(handover.published, shown) if not _nearly_equal(handover, shown, name)
+        ]
         if changed:
-            raise BrokenPromiseError(
+            raise GuaranteeViolatedError(
                 f"Column {changed[0]!r} reads otherwise in its {file.suffix} file than it was drawn, so nothing was "
                 "written; write another format."
             )
-        promise, dictionary = _promise(handover, shown), _dictionary(handover, shown)
+        promise, dictionary = _guarantee(handover, shown), _data_dictionary(handover, shown)
         about = render_synthetic_about(promise, dictionary)
-        return Statement(
-            promise=promise, dictionary=dictionary, about=about, report=lambda: _facts(handover, dictionary)
+        return PublicStatement(
+            promise=promise, dictionary=dictionary, about=about, report=lambda: _report_facts(handover, dictionary)
         )
 
-    return Content(published=handover.published, judge=judge, internal={"recipe.toml": handover.recipe})
+    return BundleContent(published=handover.published, judge=judge, internal={"recipe.toml": handover.recipe})
 
 
-def synthetic_figures(handover: SyntheticHandover) -> dict[str, Any]:
+def synthetic_metrics(handover: SyntheticBundle) -> dict[str, Any]:
     """Return what releases are compared by."""
-    return _facts(handover, [])
+    return _report_facts(handover, [])
 
 
-def synthetic_page(handover: SyntheticHandover, language: str | None) -> Page:
+def render_synthetic_page(handover: SyntheticBundle, language: str | None) -> Page:
     """Return the internal report of synthetic records that are not written, by default in English."""
-    facts = _facts(handover, _dictionary(handover, handover.published))
-    words = words_in(language or "en")
+    facts = _report_facts(handover, _data_dictionary(handover, handover.published))
+    words = load_messages(language or "en")
     return Page(words("synthetic.title"), render_synthetic_report(facts, words))
 
 
-def _near(handover: SyntheticHandover, shown: pa.Table, name: str) -> bool:
+def _nearly_equal(handover: SyntheticBundle, shown: pa.Table, name: str) -> bool:
     """Return whether numbers agree but for their last digits, which spreadsheets do not keep."""
     drawn = handover.published[name]
     if not pa.types.is_floating(drawn.type) or name not in shown.column_names or len(shown) != len(drawn):
@@ -93,7 +95,7 @@ def _near(handover: SyntheticHandover, shown: pa.Table, name: str) -> bool:
     return not pa.types.is_string(read.type) and bool(np.allclose(read.to_numpy(), drawn.to_numpy(), rtol=DIGITS))
 
 
-def _promise(handover: SyntheticHandover, shown: pa.Table) -> dict[str, Any]:
+def _guarantee(handover: SyntheticBundle, shown: pa.Table) -> dict[str, Any]:
     """Say what is promised; how large the groups are stays inside."""
     words = ENGLISH("synthetic.promise", k=str(handover.k))
     return {
@@ -104,12 +106,12 @@ def _promise(handover: SyntheticHandover, shown: pa.Table) -> dict[str, Any]:
     }
 
 
-def _dictionary(handover: SyntheticHandover, shown: pa.Table) -> list[dict[str, Any]]:
+def _data_dictionary(handover: SyntheticBundle, shown: pa.Table) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
             "role": handover.schema.role(name).value,
-            "type": type_words(shown[name].type),
+            "type": type_text(shown[name].type),
             "forms": ["synthetic values"],
             "distinct": int(pc.count_distinct(shown[name]).as_py()),
             "missing": shown[name].null_count,
@@ -118,7 +120,7 @@ def _dictionary(handover: SyntheticHandover, shown: pa.Table) -> list[dict[str, 
     ]
 
 
-def _facts(handover: SyntheticHandover, dictionary: list[dict[str, Any]]) -> dict[str, Any]:
+def _report_facts(handover: SyntheticBundle, dictionary: list[dict[str, Any]]) -> dict[str, Any]:
     """Gather the facts of the internal report as plain values that JSON can hold."""
     return {
         "format": SYNTHETIC_FORMAT,
@@ -129,7 +131,7 @@ def _facts(handover: SyntheticHandover, dictionary: list[dict[str, Any]]) -> dic
         "audit": dict(handover.certificate),
         "moments": dict(handover.moments),
         "nearest": dict(handover.nearest),
-        "measures": {name: plain(value) for name, value in handover.measures.items()},
+        "measures": {name: json_number(value) for name, value in handover.metrics.items()},
         "columns": dictionary,
         "recipe": handover.recipe,
     }

@@ -6,116 +6,121 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sfumato.judging.audit.audit import MergedValues
-from sfumato.judging.audit.unpromised import Unpromised
-from sfumato.models.words import ModelWords
+from sfumato.judging.audit.unpromised import UnprotectedAttribute
+from sfumato.models.words import ModelDescription
 from sfumato.reporting import numbers
-from sfumato.reporting.pictures import attribute_picture, exposure_columns
-from sfumato.reporting.public import promise_words
-from sfumato.reporting.words import ENGLISH, measure_words, step_words
+from sfumato.reporting.pictures import draw_attribute, draw_risk_histogram
+from sfumato.reporting.public import fill_model_text
+from sfumato.reporting.words import ENGLISH, masking_step_texts, metric_texts
 from sfumato.table.persons import RowsPerIndividual
-from sfumato.words import Words
+from sfumato.words import Messages
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-Told = Mapping[str, Mapping[str, str]]  # what the facts say of every model, in English
+TextsByModel = Mapping[str, Mapping[str, str]]  # what the facts say of every model, in English
 
 
-def drawn(picture: str) -> Markup:
+def embed_svg(picture: str) -> Markup:
     """Embed a picture in a page unescaped: `drawing` has escaped every text in it."""
     from markupsafe import Markup
 
     return Markup(picture)  # noqa: S704 - see above
 
 
-def promises_told(
-    promised: Sequence[Mapping[str, Any]], judged: Sequence[Mapping[str, Any]], told: Told, say: Words = ENGLISH
+def present_models(
+    promised: Sequence[Mapping[str, Any]],
+    judged: Sequence[Mapping[str, Any]],
+    told: TextsByModel,
+    say: Messages = ENGLISH,
 ) -> list[dict[str, Any]]:
     """Prepare every promise for reading: its words, the level that is reached, and the limit."""
     return [
         {
-            **_part(verdict, told, say),
-            "figures": _part(verdict, told, say),
-            "words": _promise(promise, told, say).removesuffix(".").removesuffix("。"),
-            "before": _level(promise["before"], verdict, told, say) if "before" in promise else None,
+            **_verdict_row(verdict, told, say),
+            "figures": _verdict_row(verdict, told, say),
+            "words": _model_sentence(promise, told, say).removesuffix(".").removesuffix("。"),
+            "before": _level_text(promise["before"], verdict, told, say) if "before" in promise else None,
             "violating": verdict.get("violating_records", 0),
-            "parts": [_part(part, told, say) for part in verdict.get("parts", [])],
+            "parts": [_verdict_row(part, told, say) for part in verdict.get("parts", [])],
         }
         for promise, verdict in zip(promised, judged, strict=True)
     ]
 
 
-def _promise(promise: Mapping[str, Any], told: Told, say: Words) -> str:
-    words = _model(promise["model"], told, say)
-    return str(promise["words"]) if words.language == "en" else promise_words(promise, words)
+def _model_sentence(promise: Mapping[str, Any], told: TextsByModel, say: Messages) -> str:
+    words = _texts_of_model(promise["model"], told, say)
+    return str(promise["words"]) if words.language == "en" else fill_model_text(promise, words)
 
 
-def _model(name: str, told: Told, say: Words) -> ModelWords:
+def _texts_of_model(name: str, told: TextsByModel, say: Messages) -> ModelDescription:
     """Return the words of a model: those of the language, or the English ones that the facts tell."""
-    own = ModelWords(title=told[name]["title"], level=told[name]["level"], open=told[name]["open"])
+    own = ModelDescription(title=told[name]["title"], level=told[name]["level"], open=told[name]["open"])
     return own.translated(name, say)
 
 
-def _part(verdict: Mapping[str, Any], told: Told, say: Words) -> dict[str, Any]:
-    words = _model(verdict["model"], told, say)
+def _verdict_row(verdict: Mapping[str, Any], told: TextsByModel, say: Messages) -> dict[str, Any]:
+    words = _texts_of_model(verdict["model"], told, say)
     return {
         "title": words.title,
         "what": words.level,
         "compared": say(f"promises.compared.{told[verdict['model']]['compared']}"),
         "holds": verdict["holds"],
-        "level": _level(verdict["level"], verdict, told, say),
-        "limit": _level(verdict["limit"], verdict, told, say),
+        "level": _level_text(verdict["level"], verdict, told, say),
+        "limit": _level_text(verdict["limit"], verdict, told, say),
     }
 
 
-def _level(number: float | str, judged: Mapping[str, Any], told: Told, say: Words) -> str:
-    written = numbers.level(number, told[judged["model"]]["compared"])
-    return say.known(f"page.number.{written}", written)
+def _level_text(number: float | str, judged: Mapping[str, Any], told: TextsByModel, say: Messages) -> str:
+    written = numbers.format_level(number, told[judged["model"]]["compared"])
+    return say.get(f"page.number.{written}", written)
 
 
-def other_levels(levels: Sequence[Mapping[str, Any]], told: Told, say: Words) -> list[dict[str, str]]:
+def present_other_levels(
+    levels: Sequence[Mapping[str, Any]], told: TextsByModel, say: Messages
+) -> list[dict[str, str]]:
     """Prepare the levels that the table reaches whether they are promised or not."""
     return [
         {
-            "title": _model(entry["model"], told, say).title,
+            "title": _texts_of_model(entry["model"], told, say).title,
             "sensitive": entry["sensitive"],
-            "level": _level(entry["level"], entry, told, say),
-            "what": _model(entry["model"], told, say).level,
+            "level": _level_text(entry["level"], entry, told, say),
+            "what": _texts_of_model(entry["model"], told, say).level,
         }
         for entry in levels
     ]
 
 
-def open_points(models: Sequence[str], told: Told, say: Words) -> list[tuple[str, str]]:
+def residual_risks(models: Sequence[str], told: TextsByModel, say: Messages) -> list[tuple[str, str]]:
     """List what the promises leave open: that of every model, and what they all do."""
-    own = [(words.title, words.open) for words in (_model(name, told, say) for name in dict.fromkeys(models))]
-    return [*own, *(("", str(sentence)) for sentence in say.under("promises.open").values())]
+    own = [(words.title, words.open) for words in (_texts_of_model(name, told, say) for name in dict.fromkeys(models))]
+    return [*own, *(("", str(sentence)) for sentence in say.subset("promises.open").values())]
 
 
-def unpromised_told(found: Sequence[Mapping[str, Any]], say: Words) -> list[str]:
+def present_unprotected(found: Sequence[Mapping[str, Any]], say: Messages) -> list[str]:
     """Say of every sensitive column without a promise what that costs."""
     plain = [{key: value for key, value in each.items() if key != "words"} for each in found]
-    return [Unpromised(**each).sentence.in_words(say) for each in plain]
+    return [UnprotectedAttribute(**each).sentence.render(say) for each in plain]
 
 
-def rows_counted_told(audit: Mapping[str, Any], say: Words) -> list[str]:
+def rows_counted_told(audit: Mapping[str, Any], say: Messages) -> list[str]:
     """Say of tables whose individuals have several rows that rows are counted."""
-    return [RowsPerIndividual(**each).sentence.in_words(say) for each in audit.get("rows_counted", ())]
+    return [RowsPerIndividual(**each).sentence.render(say) for each in audit.get("rows_counted", ())]
 
 
-def merged_told(told: Mapping[str, Any], say: Words) -> list[str]:
+def merged_told(told: Mapping[str, Any], say: Messages) -> list[str]:
     """Say which values of sensitive columns look alike or overlap, and count as one."""
     plain = [{key: value for key, value in each.items() if key != "words"} for each in told.get("merged_values", ())]
-    return [MergedValues(**each).sentence.in_words(say) for each in plain]
+    return [MergedValues(**each).sentence.render(say) for each in plain]
 
 
-def masking_told(steps: Sequence[Mapping[str, Any]], say: Words) -> list[dict[str, Any]]:
+def present_masking(steps: Sequence[Mapping[str, Any]], say: Messages) -> list[dict[str, Any]]:
     """Prepare every masking step, with its warnings where it has any."""
     return [
         {
-            **step_words(step, say),
+            **masking_step_texts(step, say),
             "warnings": [
-                said if told is None else say.again(told)
+                said if told is None else say.render(told)
                 for said, told in zip(step.get("warnings", ()), step.get("warned", ()), strict=True)
             ],
         }
@@ -123,17 +128,17 @@ def masking_told(steps: Sequence[Mapping[str, Any]], say: Words) -> list[dict[st
     ]
 
 
-def risk_rows(measured: Mapping[str, Any], say: Words) -> list[tuple[str, str, str]]:
+def present_risks(measured: Mapping[str, Any], say: Messages) -> list[tuple[str, str, str]]:
     """Return the numbers behind the picture of risks, original and published."""
     before, after, smallest = measured["before"], measured["after"], measured["smallest_promised"]
     rows = {
-        "records": numbers.count,
-        "groups": numbers.count,
-        "smallest_group": numbers.count,
-        "unique_records": numbers.count,
-        "records_below": numbers.count,
-        "highest_risk": numbers.percent,
-        "average_risk": numbers.percent,
+        "records": numbers.format_count,
+        "groups": numbers.format_count,
+        "smallest_group": numbers.format_count,
+        "unique_records": numbers.format_count,
+        "records_below": numbers.format_count,
+        "highest_risk": numbers.format_percent,
+        "average_risk": numbers.format_percent,
     }
     return [
         (
@@ -146,59 +151,59 @@ def risk_rows(measured: Mapping[str, Any], say: Words) -> list[tuple[str, str, s
     ]
 
 
-def attack_title(attack: str, sensitive: str | None, say: Words, key: str = "titled") -> str:
+def attack_title(attack: str, sensitive: str | None, say: Messages, key: str = "titled") -> str:
     """Name an attack and the column that it is about."""
-    title = say.known(f"attacks.attack.{attack}", attack)
+    title = say.get(f"attacks.attack.{attack}", attack)
     return say(f"attacks.{key}", attack=title, column=sensitive) if sensitive else title
 
 
-def attacked(each: Mapping[str, Any], say: Words) -> dict[str, str]:
+def present_attack(each: Mapping[str, Any], say: Messages) -> dict[str, str]:
     """Prepare the row of one attack."""
     after, before = each["after"], each["before"]
     control = after["control"]
-    rates = {key: numbers.percent(after[key]) for key in ("rate", "low", "high")}
+    rates = {key: numbers.format_percent(after[key]) for key in ("rate", "low", "high")}
     return {
         "title": attack_title(each["attack"], each["sensitive"], say),
-        "question": say.known(f"attacks.question.{each['question']}", each["question"]),
-        "before": numbers.percent(before["rate"]),
+        "question": say.get(f"attacks.question.{each['question']}", each["question"]),
+        "before": numbers.format_percent(before["rate"]),
         "after": say("report.attacks.interval", **rates),
-        "guessing": numbers.percent(after["guessing"]),
-        "control": "" if control is None else numbers.percent(control),
-        "allowed": "" if after["allowed"] is None else numbers.percent(after["allowed"]),
+        "guessing": numbers.format_percent(after["guessing"]),
+        "control": "" if control is None else numbers.format_percent(control),
+        "allowed": "" if after["allowed"] is None else numbers.format_percent(after["allowed"]),
         "verdict": say(f"attacks.verdict.{after['verdict']}"),
     }
 
 
-def records_attacked(attacks: Sequence[Mapping[str, Any]], say: Words) -> list[dict[str, Any]]:
+def present_record_attacks(attacks: Sequence[Mapping[str, Any]], say: Messages) -> list[dict[str, Any]]:
     """Prepare the rows of the attacks that know the values before masking."""
     return [
         {
             **each,
             "title": attack_title(each["attack"], each["sensitive"], say, "titled_record"),
-            "question": say.known(f"attacks.question.{each['question']}", each["question"]),
+            "question": say.get(f"attacks.question.{each['question']}", each["question"]),
         }
         for each in attacks
     ]
 
 
-def worst_first(kinds: Sequence[Mapping[str, Any]], say: Words) -> list[dict[str, Any]]:
+def present_exposures(kinds: Sequence[Mapping[str, Any]], say: Messages) -> list[dict[str, Any]]:
     """Prepare the cards of all kinds of exposure: identities, then what is exposed most to the strongest adversary."""
     identity, *others = kinds
     others.sort(key=lambda kind: (-kind["everybody"]["maximum"], -kind["everybody"]["mean"]))
-    return [_exposed(kind, say) for kind in (identity, *others)]
+    return [_exposure_card(kind, say) for kind in (identity, *others)]
 
 
-def _exposed(kind: Mapping[str, Any], say: Words) -> dict[str, Any]:
+def _exposure_card(kind: Mapping[str, Any], say: Messages) -> dict[str, Any]:
     """Prepare the card of one kind of exposure: its picture, its figures, and the most exposed rows."""
     sides = [kind[side] for side in ("before", "after", "everybody")]
     rows = (
-        ("highest", numbers.percent, "maximum"),
-        ("mean", numbers.percent, "mean"),
-        ("at_highest", numbers.count, "at_maximum"),
+        ("highest", numbers.format_percent, "maximum"),
+        ("mean", numbers.format_percent, "mean"),
+        ("at_highest", numbers.format_count, "at_maximum"),
     )
     return {
         "attribute": kind["attribute"],
-        "picture": drawn(exposure_columns(kind, say)),
+        "picture": embed_svg(draw_risk_histogram(kind, say)),
         "rows": [
             (say(f"report.exposure.{title}"), *(write(side[key]) for side in sides)) for title, write, key in rows
         ],
@@ -206,15 +211,17 @@ def _exposed(kind: Mapping[str, Any], say: Words) -> dict[str, Any]:
     }
 
 
-def families(attributes: Sequence[Mapping[str, Any]], rows: Mapping[str, int], say: Words) -> list[dict[str, Any]]:
+def group_attributes(
+    attributes: Sequence[Mapping[str, Any]], rows: Mapping[str, int], say: Messages
+) -> list[dict[str, Any]]:
     """Group the cards of the attributes by role."""
     found = []
     for title, roles in (("quasi", ["quasi"]), ("unchanged", ["sensitive", "insensitive"])):
         cards = [
             {
                 **attribute,
-                "picture": drawn(attribute_picture(attribute, rows, say)),
-                "starred": numbers.percent(attribute["suppressed_cells"] / max(1, rows["published"])),
+                "picture": embed_svg(draw_attribute(attribute, rows, say)),
+                "starred": numbers.format_percent(attribute["suppressed_cells"] / max(1, rows["published"])),
             }
             for attribute in attributes
             if attribute["role"] in roles
@@ -223,36 +230,36 @@ def families(attributes: Sequence[Mapping[str, Any]], rows: Mapping[str, int], s
     return found
 
 
-def measures_told(measures: Mapping[str, Any], say: Words) -> list[dict[str, str]]:
+def present_metrics(measures: Mapping[str, Any], say: Messages) -> list[dict[str, str]]:
     """Prepare what the release has lost: names, values, meanings and scales."""
     found = []
     for name, value in measures.items():
-        words = measure_words(name, say)
-        text = value if isinstance(value, str) else numbers.measure(value, share=words.share)
+        words = metric_texts(name, say)
+        text = value if isinstance(value, str) else numbers.format_metric(value, share=words.share)
         found.append({"title": words.title, "value": text, "meaning": words.meaning, "scale": words.scale})
     return found
 
 
-def described(column: Mapping[str, Any], say: Words) -> dict[str, Any]:
+def present_column(column: Mapping[str, Any], say: Messages) -> dict[str, Any]:
     """Prepare the row of a published column: its role, its type and what its cells are."""
-    forms = [say.known(f"kinds.forms.{form}", form) for form in column["forms"]]
+    forms = [say.get(f"kinds.forms.{form}", form) for form in column["forms"]]
     return {
         **column,
-        "role_words": say.known(f"kinds.roles.{column['role']}", column["role"]),
-        "type_words": say.known(f"kinds.types.{column['type']}", column["type"]),
-        "form": say.listed(forms) or say("page.missing"),
+        "role_words": say.get(f"kinds.roles.{column['role']}", column["role"]),
+        "type_words": say.get(f"kinds.types.{column['type']}", column["type"]),
+        "form": say.join_items(forms) or say("page.missing"),
     }
 
 
-def columns_told(facts: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
+def present_columns(facts: Mapping[str, Any], say: Messages) -> list[dict[str, Any]]:
     """Prepare the rows of all columns, published or not."""
     before = {attribute["name"]: attribute["distinct"]["before"] for attribute in facts["attributes"]}
     published = [
         {
-            **described(column, say),
-            "before": numbers.count(before[column["name"]]) if column["name"] in before else "",
-            "after": numbers.count(column["distinct"]),
-            "missing": numbers.count(column["missing"]),
+            **present_column(column, say),
+            "before": numbers.format_count(before[column["name"]]) if column["name"] in before else "",
+            "after": numbers.format_count(column["distinct"]),
+            "missing": numbers.format_count(column["missing"]),
         }
         for column in facts["columns"]
     ]
@@ -263,8 +270,8 @@ def columns_told(facts: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
     return [*published, *({"name": name, "role_words": role, **unpublished} for role, name in dropped)]
 
 
-def speaks_english(
-    models: Sequence[str], measures: Sequence[str], steps: Sequence[Mapping[str, Any]], say: Words
+def falls_back_to_english(
+    models: Sequence[str], measures: Sequence[str], steps: Sequence[Mapping[str, Any]], say: Messages
 ) -> bool:
     """Return whether a page in another language says something in English: what a plugin brings no other words for."""
     named = [f"models.{name}.title" for name in models]

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.reporting.axes import Axis
-from sfumato.reporting.drawing import AFTER, FAINT, QUIET, dot, line, picture, words
+from sfumato.reporting.drawing import AFTER, FAINT, QUIET, circle, draw_line, svg_document, text_line
 from sfumato.reporting.numbers import rounded
 from sfumato.reporting.words import ENGLISH
-from sfumato.words import Words
+from sfumato.words import Messages
 
-LEFT, TOP, WIDTH, HEIGHT = 64.0, 34.0, 560.0, 300.0
-RIGHT, BELOW = 24.0, 48.0
-RADIUS, PAPER = 5.5, "#ffffff"
+TRADEOFF_LEFT, TRADEOFF_TOP, TRADEOFF_WIDTH, TRADEOFF_HEIGHT = 64.0, 34.0, 560.0, 300.0
+TRADEOFF_RIGHT, BELOW = 24.0, 48.0
+TRADEOFF_RADIUS, PAPER = 5.5, "#ffffff"
 CLOSE = (48.0, 16.0)  # nearer than that, labels would overlap
 TURN = 0.7  # of the width; beyond it, numbers stand left of their dots
 
 
 @dataclass(frozen=True)
-class Placed:
+class TradeoffPoint:
     """A candidate in the picture: its name, its risk and its loss, and whether no other beats it in both."""
 
     name: str
@@ -30,42 +30,50 @@ class Placed:
     front: bool
 
 
-def in_order(candidates: Sequence[Placed]) -> list[Placed]:
+def sort_points(candidates: Sequence[TradeoffPoint]) -> list[TradeoffPoint]:
     """Return candidates as they are numbered in the picture, from 1: by risk, then by loss."""
     return sorted(candidates, key=lambda each: (each.risk, each.loss, each.name))
 
 
-def draw_tradeoff(candidates: Sequence[Placed], *, risk: str, loss: str, say: Words = ENGLISH) -> str:
+def draw_tradeoff(candidates: Sequence[TradeoffPoint], *, risk: str, loss: str, say: Messages = ENGLISH) -> str:
     """Draw candidates by risk and loss; the best corner is at the bottom left, and filled dots are beaten by none.
 
     Every dot stands where its figures say. Dots that are close to each other share one label with all their numbers.
     """
-    ordered = in_order(candidates)
-    across, up = (_axis([getattr(each, what) for each in ordered]) for what in ("risk", "loss"))
-    shapes = [*_grid(across, up, risk, loss)]
-    places = [(LEFT + WIDTH * across.share(each.risk), TOP + HEIGHT * (1 - up.share(each.loss))) for each in ordered]
+    ordered = sort_points(candidates)
+    across, up = (_tradeoff_axis([getattr(each, what) for each in ordered]) for what in ("risk", "loss"))
+    shapes = [*_tradeoff_grid(across, up, risk, loss)]
+    places = [
+        (
+            TRADEOFF_LEFT + TRADEOFF_WIDTH * across.position(each.risk),
+            TRADEOFF_TOP + TRADEOFF_HEIGHT * (1 - up.position(each.loss)),
+        )
+        for each in ordered
+    ]
     for each, (x, y) in sorted(zip(ordered, places, strict=True), key=lambda pair: pair[0].front):
         tip = say("comparison.picture.tip", name=each.name, risk=risk, at=each.risk, loss=loss, lost=each.loss)
-        shapes.append(dot(x, y, RADIUS, fill=AFTER if each.front else PAPER, edge=AFTER, width=1.5, tip=tip))
-    for (x, y), members in _close_together(places).items():
-        left = x > LEFT + TURN * WIDTH
-        text, side = _numbers([at + 1 for at in members]), -1 if left else 1
+        shapes.append(
+            circle(x, y, TRADEOFF_RADIUS, fill=AFTER if each.front else PAPER, edge=AFTER, width=1.5, tip=tip)
+        )
+    for (x, y), members in _cluster_labels(places).items():
+        left = x > TRADEOFF_LEFT + TURN * TRADEOFF_WIDTH
+        text, side = _number_ranges([at + 1 for at in members]), -1 if left else 1
         anchor = "end" if left else "start"
-        shapes.append(words(x + 8 * side, y - 8, text, size=12, anchor=anchor, weight=600, halo=True))
+        shapes.append(text_line(x + 8 * side, y - 8, text, size=12, anchor=anchor, weight=600, halo=True))
     told = say("comparison.between").join(
         say("comparison.picture.each", number=number, name=each.name, at=each.risk, lost=each.loss)
         for number, each in enumerate(ordered, 1)
     )
-    return picture(
-        LEFT + WIDTH + RIGHT,
-        TOP + HEIGHT + BELOW,
+    return svg_document(
+        TRADEOFF_LEFT + TRADEOFF_WIDTH + TRADEOFF_RIGHT,
+        TRADEOFF_TOP + TRADEOFF_HEIGHT + BELOW,
         title=say("comparison.picture.title"),
         description=say("comparison.picture.told", risk=risk, loss=loss, told=told),
         shapes=shapes,
     )
 
 
-def _close_together(places: Sequence[tuple[float, float]]) -> dict[tuple[float, float], list[int]]:
+def _cluster_labels(places: Sequence[tuple[float, float]]) -> dict[tuple[float, float], list[int]]:
     """Gather places that are too close to be told apart, each with the first that it is close to."""
     found: dict[tuple[float, float], list[int]] = {}
     for at, (x, y) in enumerate(places):
@@ -74,10 +82,10 @@ def _close_together(places: Sequence[tuple[float, float]]) -> dict[tuple[float, 
     return found
 
 
-def _numbers(numbers: Sequence[int]) -> str:
+def _number_ranges(numbers: Sequence[int]) -> str:
     """Write numbers, runs of three or more by their ends.
 
-    >>> _numbers([1, 3, 4, 5, 6, 9])
+    >>> _number_ranges([1, 3, 4, 5, 6, 9])
     '1, 3-6, 9'
     """
     runs: list[list[int]] = []
@@ -90,20 +98,20 @@ def _numbers(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > pairs else ", ".join(map(str, run)) for run in runs)
 
 
-def _axis(values: Sequence[float]) -> Axis:
+def _tradeoff_axis(values: Sequence[float]) -> Axis:
     """Choose an axis from 0, or below, to the largest value."""
-    return Axis.over(np.array([0.0, *values]))
+    return Axis.covering(np.array([0.0, *values]))
 
 
-def _grid(across: Axis, up: Axis, risk: str, loss: str) -> Iterator[str]:
-    bottom, right = TOP + HEIGHT, LEFT + WIDTH
+def _tradeoff_grid(across: Axis, up: Axis, risk: str, loss: str) -> Iterator[str]:
+    bottom, right = TRADEOFF_TOP + TRADEOFF_HEIGHT, TRADEOFF_LEFT + TRADEOFF_WIDTH
     for value in across.ticks:
-        x = LEFT + WIDTH * across.share(value)
-        yield line(x, TOP, x, bottom, ink=FAINT)
-        yield words(x, bottom + 18, rounded(value), size=11, ink=QUIET, anchor="middle")
+        x = TRADEOFF_LEFT + TRADEOFF_WIDTH * across.position(value)
+        yield draw_line(x, TRADEOFF_TOP, x, bottom, ink=FAINT)
+        yield text_line(x, bottom + 18, rounded(value), size=11, ink=QUIET, anchor="middle")
     for value in up.ticks:
-        y = bottom - HEIGHT * up.share(value)
-        yield line(LEFT, y, right, y, ink=FAINT)
-        yield words(LEFT - 8, y + 4, rounded(value), size=11, ink=QUIET, anchor="end")
-    yield words(right, bottom + 38, f"{risk} →", ink=QUIET, anchor="end")
-    yield words(LEFT - 40, TOP - 12, f"{loss} ↑", ink=QUIET)
+        y = bottom - TRADEOFF_HEIGHT * up.position(value)
+        yield draw_line(TRADEOFF_LEFT, y, right, y, ink=FAINT)
+        yield text_line(TRADEOFF_LEFT - 8, y + 4, rounded(value), size=11, ink=QUIET, anchor="end")
+    yield text_line(right, bottom + 38, f"{risk} →", ink=QUIET, anchor="end")
+    yield text_line(TRADEOFF_LEFT - 40, TRADEOFF_TOP - 12, f"{loss} ↑", ink=QUIET)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.models.base import PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.words import Words, words_in
+from sfumato.models.base import GroupModel
+from sfumato.models.words import ModelDescription
+from sfumato.words import Messages, load_messages
 
-ENGLISH = words_in("en")
+ENGLISH = load_messages("en")
 COMPARED = {
     ("min", False): "at least",
     ("min", True): "above",
@@ -35,7 +35,7 @@ EXAMPLES = {"intervals": "[20, 30)", "prefixes": "537**", "suffixes": "**715", "
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureWords:
+class MetricTexts:
     """A measure in words: its name, its meaning, and the ends of its scale."""
 
     title: str
@@ -44,38 +44,38 @@ class MeasureWords:
     share: bool = False
 
 
-def words_of(model: PrivacyModel | type[PrivacyModel], words: Words = ENGLISH) -> ModelWords:
+def model_texts(model: GroupModel | type[GroupModel], words: Messages = ENGLISH) -> ModelDescription:
     """Return a model's words in a language; its own English ones if that has none, and only its name without any.
 
     >>> from sfumato.models import KAnonymity
-    >>> words_of(KAnonymity, words_in("zh")).sentence({"k": 5})
+    >>> model_texts(KAnonymity, load_messages("zh")).sentence({"k": 5})
     '每条记录的准标识符发布值，至少与另外 4 条记录相同。'
     """
-    return (model.words or ModelWords(title=model.name)).translated(model.name, words)
+    return (model.description or ModelDescription(title=model.name)).translated(model.name, words)
 
 
-def compared(model: PrivacyModel) -> str:
+def comparison_text(model: GroupModel) -> str:
     """Return how the level of a model is compared with its limit.
 
     >>> from sfumato.models import KAnonymity
-    >>> compared(KAnonymity(k=5))
+    >>> comparison_text(KAnonymity(k=5))
     'at least'
     """
     return COMPARED[model.bound, model.strict]
 
 
-def measure_words(name: str, words: Words = ENGLISH) -> MeasureWords:
+def metric_texts(name: str, words: Messages = ENGLISH) -> MetricTexts:
     """Return the words for a measure; for an unknown measure, only its name."""
-    said = {part: words.known(f"measures.{name}.{part}", "") for part in ("title", "meaning", "scale")}
-    return MeasureWords(**{**said, "title": said["title"] or name}, share=name in SHARES)
+    said = {part: words.get(f"measures.{name}.{part}", "") for part in ("title", "meaning", "scale")}
+    return MetricTexts(**{**said, "title": said["title"] or name}, share=name in SHARES)
 
 
-def step_words(step: Mapping[str, Any], words: Words) -> dict[str, Any]:
+def masking_step_texts(step: Mapping[str, Any], words: Messages) -> dict[str, Any]:
     """Return a masking step, as its record tells it, in the words of a language; its own words if that has none."""
     name = step["step"]
     return {
         **step,
-        "title": words.known(f"masking.step.{name}", name),
-        "words": words.known(f"steps.{name}.promise", step["words"]),
-        "open": words.known(f"steps.{name}.open", step["open"]),
+        "title": words.get(f"masking.step.{name}", name),
+        "words": words.get(f"steps.{name}.promise", step["words"]),
+        "open": words.get(f"steps.{name}.open", step["open"]),
     }

@@ -30,114 +30,114 @@ class Claim:
     figure: str
     text: str
 
-    def judged(self, seen: bool, why: str) -> FigureFinding:
+    def evaluate(self, seen: bool, why: str) -> FigureFinding:
         """Return the finding: whether the claim was seen, and why."""
         return FigureFinding(self.figure, self.text, seen, why)
 
-    def unsaid(self, why: str) -> FigureFinding:
+    def not_stated(self, why: str) -> FigureFinding:
         """Return that the original says nothing that could be judged."""
         return FigureFinding(self.figure, self.text, seen=False, why=why, said=False)
 
-    def unmeasured(self) -> FigureFinding:
+    def not_measured(self) -> FigureFinding:
         """Return the finding that too little could be measured to judge the claim."""
         return FigureFinding(self.figure, self.text, seen=False, why="Not measured: no release keeps the promise here.")
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Format a number for people to read.
 
-    >>> number(67561.2), number(0.14596), number(12)
+    >>> format_number(67561.2), format_number(0.14596), format_number(12)
     ('67,561', '0.146', '12')
     """
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004 - four digits and more get a comma
 
 
-def compared(
+def check_below(
     claim: Claim, lower: FigureLine, upper: FigureLine, *, most: float = 1.0, axis: str = "l"
 ) -> FigureFinding:
     """Judge whether a line lies below another, at most at a given share of it."""
     a, b = lower.measured(), upper.measured()
     xs = [x for x in a if x in b]
     if not xs:
-        return claim.unmeasured()
+        return claim.not_measured()
     good = [x for x in xs if (a[x] < b[x] if most == 1.0 else a[x] <= most * b[x])]
     shown = [xs[0], xs[-1]] if len(xs) > 1 else xs
-    said = ", ".join(f"{number(a[x])} against {number(b[x])} at {axis}={number(x)}" for x in shown)
-    misses = [number(x) for x in xs if x not in good]
+    said = ", ".join(f"{format_number(a[x])} against {format_number(b[x])} at {axis}={format_number(x)}" for x in shown)
+    misses = [format_number(x) for x in xs if x not in good]
     where = f"; not at {axis}={', '.join(misses)}" if misses and good else ""
-    return claim.judged(len(good) == len(xs), f"At {len(good)} of {len(xs)} points: {said}{where}.")
+    return claim.evaluate(len(good) == len(xs), f"At {len(good)} of {len(xs)} points: {said}{where}.")
 
 
-def still(claim: Claim, lines: Sequence[FigureLine]) -> FigureFinding:
+def check_constant(claim: Claim, lines: Sequence[FigureLine]) -> FigureFinding:
     """Judge whether lines do not move from left to right."""
     moved = {line.label: _variation(list(line.measured().values())) for line in lines if len(line.measured()) > 1}
     if not moved:
-        return claim.unmeasured()
+        return claim.not_measured()
     worst = max(moved, key=lambda label: moved[label])
     ys = next(line for line in lines if line.label == worst).measured().values()
-    said = f"{worst} varies by {moved[worst]:.1%}, from {number(min(ys))} to {number(max(ys))}"
-    return claim.judged(moved[worst] <= STILL, f"{said}; up to {STILL:.0%} counts as not moving.")
+    said = f"{worst} varies by {moved[worst]:.1%}, from {format_number(min(ys))} to {format_number(max(ys))}"
+    return claim.evaluate(moved[worst] <= STILL, f"{said}; up to {STILL:.0%} counts as not moving.")
 
 
-def coincide(claim: Claim, lines: Sequence[FigureLine], *, axis: str = "k") -> FigureFinding:
+def check_coincide(claim: Claim, lines: Sequence[FigureLine], *, axis: str = "k") -> FigureFinding:
     """Judge whether lines coincide."""
     values = _columns(lines)
     if not values:
-        return claim.unmeasured()
+        return claim.not_measured()
     apart = {x: _variation(ys) for x, ys in values.items()}
     worst = max(apart, key=lambda x: apart[x])
-    said = f"They are at most {apart[worst]:.1%} apart, at {axis}={number(worst)}"
-    return claim.judged(apart[worst] <= STILL, f"{said}; up to {STILL:.0%} counts as coinciding.")
+    said = f"They are at most {apart[worst]:.1%} apart, at {axis}={format_number(worst)}"
+    return claim.evaluate(apart[worst] <= STILL, f"{said}; up to {STILL:.0%} counts as coinciding.")
 
 
-def grows(
+def check_monotone(
     claim: Claim, lines: Sequence[FigureLine], *, least: float = 1.0, falls: bool = False, axis: str = "l"
 ) -> FigureFinding:
     """Judge whether every step of every line goes up (or down), and by a given factor from end to end."""
     tried = [line for line in lines if len(line.measured()) > 1]
     if not tried:
-        return claim.unmeasured()
+        return claim.not_measured()
     steps, wrong, reached = 0, [], []
     for line in tried:
         points = list(line.measured().items())
         steps += len(points) - 1
         bad = [x for (_, before), (x, after) in pairwise(points) if (after >= before if falls else after <= before)]
-        wrong += [f"{line.label}, {axis}={number(x)}" for x in bad]
+        wrong += [f"{line.label}, {axis}={format_number(x)}" for x in bad]
         reached.append(points[-1][1] / points[0][1])
     worst = max(reached) if falls else min(reached)
     line = tried[reached.index(worst)]
     ys = list(line.measured().values())
-    said = f"{line.label} goes from {number(ys[0])} to {number(ys[-1])}, {number(worst)} times"
+    said = f"{line.label} goes from {format_number(ys[0])} to {format_number(ys[-1])}, {format_number(worst)} times"
     where = f"; wrong steps: {'; '.join(wrong[:3])}{' ...' if len(wrong) > 3 else ''}" if wrong else ""  # noqa: PLR2004 - three examples
-    return claim.judged(
+    return claim.evaluate(
         not wrong and (falls or worst >= least), f"{steps - len(wrong)} of {steps} steps as claimed; {said}{where}."
     )
 
 
-def ordered(claim: Claim, amounts: Mapping[str, float], what: str) -> FigureFinding:
+def check_ordered(claim: Claim, amounts: Mapping[str, float], what: str) -> FigureFinding:
     """Judge whether amounts grow in the given order."""
     known = {label: amount for label, amount in amounts.items() if amount == amount}  # noqa: PLR0124 - NaN is not itself
     if len(known) < TWO:
-        return claim.unmeasured()
+        return claim.not_measured()
     seen = all(before < after for before, after in pairwise(known.values()))
-    said = ", ".join(f"{label}: {number(amount)}" for label, amount in known.items())
-    return claim.judged(seen, f"{what}: {said}.")
+    said = ", ".join(f"{label}: {format_number(amount)}" for label, amount in known.items())
+    return claim.evaluate(seen, f"{what}: {said}.")
 
 
-def bounded(
+def check_bounded(
     claim: Claim, lines: Sequence[FigureLine], bound: Callable[[float], float], *, axis: str = "l"
 ) -> FigureFinding:
     """Judge whether lines stay at or below a bound that depends on x."""
     points = [(line.label, x, y) for line in lines for x, y in line.measured().items()]
     if not points:
-        return claim.unmeasured()
+        return claim.not_measured()
     over = [point for point in points if point[2] > bound(point[1]) * (1 + 1e-9)]
     label, x, y = max(points, key=lambda point: point[2] / bound(point[1]))
-    said = f"closest is {label} at {axis}={number(x)}: {number(y)}, bound {number(bound(x))}"
-    return claim.judged(not over, f"{len(points) - len(over)} of {len(points)} points keep it; {said}.")
+    said = f"closest is {label} at {axis}={format_number(x)}: {format_number(y)}, bound {format_number(bound(x))}"
+    return claim.evaluate(not over, f"{len(points) - len(over)} of {len(points)} points keep it; {said}.")
 
 
-def rise(line: FigureLine) -> float:
+def total_rise(line: FigureLine) -> float:
     """Return how much a line rises from its first to its last measured point; NaN if there are not two."""
     ys = list(line.measured().values())
     return ys[-1] - ys[0] if len(ys) > 1 else float("nan")

@@ -11,7 +11,7 @@ from typing import Any
 from sfumato.exceptions import WriteError
 from sfumato.reproducing.figures import Figure, FigureLine, Reproduction
 from sfumato.table.atomic import atomic_folder
-from sfumato.table.extras import optional_library
+from sfumato.table.extras import import_optional
 
 FINDINGS = "findings.csv"
 FINDING_COLUMNS = ("figure", "claim", "seen", "why")
@@ -27,12 +27,12 @@ ROOM = 1.08
 STYLE: Any = {"svg.hashsalt": "sfumato", "svg.fonttype": "none", "font.family": "DejaVu Sans", "font.size": 9.0}
 
 
-def refuse_no_plots() -> None:
+def check_matplotlib() -> None:
     """Say how to install the library that draws figures, if it is missing."""
-    optional_library("matplotlib.figure", extra="plots", error=WriteError)
+    import_optional("matplotlib.figure", extra="plots", error=WriteError)
 
 
-def refuse_foreign(folder: Path) -> None:
+def check_output_folder(folder: Path) -> None:
     """Refuse a folder that contains anything but an earlier reproduction."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
@@ -42,7 +42,7 @@ def refuse_foreign(folder: Path) -> None:
 
 def write_reproduction(reproduction: Reproduction, folder: Path) -> None:
     """Write all figures, their numbers and the findings into a folder; an earlier reproduction there is replaced."""
-    refuse_foreign(folder)
+    check_output_folder(folder)
     with atomic_folder(folder, replace=True) as made:
         for figure in reproduction.figures:
             draw_figure(figure, made)
@@ -65,13 +65,13 @@ def write_numbers(figure: Figure, path: Path) -> None:
 
 def draw_figure(figure: Figure, folder: Path) -> None:
     """Draw a figure as `figure-NAME.png` and `figure-NAME.svg`."""
-    library = optional_library("matplotlib.figure", extra="plots", error=WriteError)
+    library = import_optional("matplotlib.figure", extra="plots", error=WriteError)
     from matplotlib import rc_context
 
     with rc_context(STYLE):
         picture = library.Figure(figsize=SIZE, layout="constrained")
         axes = picture.add_subplot()
-        _dress(axes, figure)
+        _style_axes(axes, figure)
         for at, line in enumerate(figure.lines):
             _draw_line(axes, line, at)
         _scale(axes, figure)
@@ -93,7 +93,7 @@ def _draw_line(axes: Any, line: FigureLine, at: int) -> None:
     axes.errorbar(line.xs, line.ys, yerr=line.spread, capsize=2.5, **style)
 
 
-def _dress(axes: Any, figure: Figure) -> None:
+def _style_axes(axes: Any, figure: Figure) -> None:
     axes.set_title(f"Figure {figure.name}. {figure.title}", loc="left", color=INK, fontsize=10)
     axes.set_xlabel(figure.x_label, color=INK)
     axes.set_ylabel(figure.y_label + (" (logarithmic)" if figure.log_y else ""), color=INK)

@@ -66,10 +66,10 @@ class FigureFinding:
         """
         return ("yes" if self.seen else "no") if self.said else "not said"
 
-    def explained(self, cause: str) -> FigureFinding:
+    def explanation(self, cause: str) -> FigureFinding:
         """Add why it was not seen, if it was not.
 
-        >>> FigureFinding("1", "a is below b", seen=False, why="At 0 of 3 points.").explained("Groups are larger.").why
+        >>> FigureFinding("1", "a is below b", seen=False, why="At 0 of 3 points.").explanation("Groups are larger.").why
         'At 0 of 3 points. Groups are larger.'
         """
         return self if self.seen else replace(self, why=f"{self.why} {cause}")
@@ -83,7 +83,7 @@ class Reproduction:
     findings: tuple[FigureFinding, ...]
 
     @classmethod
-    def joined(cls, parts: Iterable[Reproduction]) -> Reproduction:
+    def merge(cls, parts: Iterable[Reproduction]) -> Reproduction:
         """Concatenate several reproductions."""
         listed = list(parts)
         return cls(

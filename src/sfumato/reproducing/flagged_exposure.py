@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.codes import CodedTable, code
+from sfumato.coding.codes import CodedTable, encode_table
 from sfumato.coding.grouping import group_columns
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.published.table import bucket_numbers
+from sfumato.core.published.table import read_bucket_numbers
 from sfumato.release.release import Release
 
 Ints = npt.NDArray[np.int64]
@@ -33,15 +33,18 @@ class ReleasedCells:
     buckets: Mapping[str, Ints]
 
     @classmethod
-    def of(cls, release: Release, flags: Mapping[str, Mask]) -> ReleasedCells:
+    def from_release(cls, release: Release, flags: Mapping[str, Mask]) -> ReleasedCells:
         """Read a release without suppressed records or generalized cells."""
         place = np.argsort(release.correspondence)
         schema = release.recipe.schema
-        found = {name: bucket_numbers(release.published, name) for name in (*schema.quasi, *schema.sensitive)}
+        found = {
+            name: read_bucket_numbers(release.published, name)
+            for name in (*schema.quasi_identifiers, *schema.sensitive)
+        }
         buckets = {name: numbers[place] for name, numbers in found.items() if numbers is not None}
-        return cls(code(release.original, schema), flags, buckets)
+        return cls(encode_table(release.original, schema), flags, buckets)
 
-    def exposures(self, name: str, *, adversary: int) -> Floats:
+    def disclosure_risks(self, name: str, *, adversary: int) -> Floats:
         """Return the exposure of every sensitive cell of an attribute: of flagged ones, or of all if it has no flags.
 
         Adversary 1 knows the unflagged cells of the target. Records match if they show the same in these cells, and
@@ -52,7 +55,7 @@ class ReleasedCells:
         exposed = np.zeros(self.table.rows)
         for pattern in np.unique(self._patterns[targets]):
             mine = np.flatnonzero(targets & (self._patterns == pattern))
-            exposed[mine] = self._matched(name, int(pattern), mine, alike=adversary == 2)  # noqa: PLR2004 - its name
+            exposed[mine] = self._matching_rows(name, int(pattern), mine, alike=adversary == 2)  # noqa: PLR2004 - its name
         return exposed[targets]
 
     @cached_property
@@ -61,7 +64,7 @@ class ReleasedCells:
         bits = [mask.astype(np.int64) << at for at, mask in enumerate(self.flags.values())]
         return np.sum(bits, axis=0, dtype=np.int64) if bits else np.zeros(self.table.rows, dtype=np.int64)
 
-    def _matched(self, name: str, pattern: int, mine: Ints, *, alike: bool) -> Floats:
+    def _matching_rows(self, name: str, pattern: int, mine: Ints, *, alike: bool) -> Floats:
         """Compute the exposure of the cells of records with one pattern of flags."""
         hidden_names = [each for at, each in enumerate(self.flags) if pattern >> at & 1]
         known = [column for column in self.table.quasi if column.name not in {*hidden_names, name}]

@@ -11,25 +11,25 @@ from statistics import fmean
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, ignore_progress
 from sfumato.exceptions import InfeasibleError
 from sfumato.fusing.one_process import fuse
 from sfumato.judging.comparing.classification import hold_out
 from sfumato.reproducing.figures import Figure, Reproduction
-from sfumato.reproducing.fusion_accuracy import majority_accuracy, recoded, refuse_no_learning, tree_accuracy
+from sfumato.reproducing.fusion_accuracy import check_scikit_learn, majority_accuracy, recode_held_out, tree_accuracy
 from sfumato.reproducing.fusion_findings import (
     CHANGED,
     NOTHING,
     OURS,
     PLAIN,
     RAW,
-    Causes,
+    FindingCauses,
     accuracy_findings,
     time_findings,
 )
-from sfumato.reproducing.fusion_setting import FusionGrid, FusionSubject, made_subject
+from sfumato.reproducing.fusion_setting import FusionGrid, FusionSubject, synthetic_subject
 from sfumato.reproducing.repeated import RepeatedLine
-from sfumato.reproducing.running import Job, run_all
+from sfumato.reproducing.running import Job, run_jobs
 
 GROUP_SIZE, ROUNDS, ACCURACY = "group size k", "rounds", "accuracy on held-out records"
 FACTORS: Mapping[str, int | None] = {OURS: 0, PLAIN: None, CHANGED: 1}
@@ -37,7 +37,7 @@ QUASI = "-quasi"
 
 
 @dataclass(frozen=True)
-class Accuracies:
+class TreeAccuracies:
     """How often a tree is right that sees all attributes, and one that sees the quasi-identifiers alone."""
 
     every: float = nan
@@ -48,7 +48,7 @@ class Accuracies:
 class FusionPoint:
     """What is measured on one fused table; NaN if there is none. `labels` are all that it shows."""
 
-    accuracy: Accuracies = Accuracies()
+    accuracy: TreeAccuracies = TreeAccuracies()
     rounds: float = nan
     labels: frozenset[tuple[str, str]] = frozenset()
 
@@ -61,7 +61,7 @@ def reproduce_fusion(
     *,
     subject: FusionSubject | None = None,
     workers: int = 1,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Reproduction:
     """Repeat the experiments on fusion: figures 3 and 4 of the text.
 
@@ -72,23 +72,23 @@ def reproduce_fusion(
     workers : the number of processes that measure at once.
     progress : is called with the share that is done.
     """
-    refuse_no_learning()
+    check_scikit_learn()
     grid = FusionGrid() if grid is None else grid
-    subject = made_subject(seed=grid.seed) if subject is None else subject
+    subject = synthetic_subject(seed=grid.seed) if subject is None else subject
     seeds = [grid.seed + repetition for repetition in range(grid.repetitions)]
     keys = [(seed, k) for seed in seeds for k in grid.group_sizes]
     jobs: list[Job] = [(measure_points, (subject, grid, k, seed)) for seed, k in keys]
-    jobs += [(baselines, (subject, grid, seed)) for seed in seeds]
-    results = run_all(jobs, workers=workers, progress=progress)
+    jobs += [(measure_baselines, (subject, grid, seed)) for seed in seeds]
+    results = run_jobs(jobs, workers=workers, progress=progress)
     found = dict(zip(keys, results, strict=False))
     points = [{k: found[seed, k] for k in grid.group_sizes} for seed in seeds]
-    return report(points, results[len(keys) :], subject.quasi)
+    return make_figures(points, results[len(keys) :], subject.quasi)
 
 
 def measure_points(subject: FusionSubject, grid: FusionGrid, k: int, seed: int) -> dict[str, FusionPoint]:
     """Fuse with every setting of the factors, and classify records that were not fused; equal tables once."""
     kept, held = hold_out(subject.table, share=grid.held_out, seed=seed)
-    subject, known = subject.of(kept), {}
+    subject, known = subject.columns_of(kept), {}
     measured = {}
     for label, setting in FACTORS.items():
         scoring = "plain" if setting is None else grid.scoring
@@ -98,29 +98,33 @@ def measure_points(subject: FusionSubject, grid: FusionGrid, k: int, seed: int) 
         except InfeasibleError:
             measured[label] = FusionPoint()
             continue
-        shown = _shown(fused.published, subject)
+        shown = _published_labels(fused.published, subject)
         if shown not in known:
-            known[shown] = accuracies(fused.published, recoded(held, fused.published, subject), subject, seed)
+            known[shown] = measure_accuracies(
+                fused.published, recode_held_out(held, fused.published, subject), subject, seed
+            )
         measured[label] = FusionPoint(known[shown], float(fused.rounds), shown)
     return measured
 
 
-def baselines(subject: FusionSubject, grid: FusionGrid, seed: int) -> dict[str, Accuracies]:
+def measure_baselines(subject: FusionSubject, grid: FusionGrid, seed: int) -> dict[str, TreeAccuracies]:
     """Measure BE, where nothing is anonymized, and UE, where quasi-identifiers are at the top and all else is raw."""
     kept, held = hold_out(subject.table, share=grid.held_out, seed=seed)
     others = [name for name in subject.columns if name not in subject.quasi]
     without = tree_accuracy(kept, held, target=subject.target, columns=others, seed=seed)
     usual = majority_accuracy(kept, held, target=subject.target)
-    return {RAW: accuracies(kept, held, subject, seed), NOTHING: Accuracies(without, usual)}
+    return {RAW: measure_accuracies(kept, held, subject, seed), NOTHING: TreeAccuracies(without, usual)}
 
 
-def accuracies(learned: pa.Table, tested: pa.Table, subject: FusionSubject, seed: int) -> Accuracies:
+def measure_accuracies(learned: pa.Table, tested: pa.Table, subject: FusionSubject, seed: int) -> TreeAccuracies:
     """Classify held-out records by all attributes, and by the quasi-identifiers alone."""
     both = (tree_accuracy(learned, tested, target=subject.target, columns=each, seed=seed) for each in subject.views)
-    return Accuracies(*both)
+    return TreeAccuracies(*both)
 
 
-def report(points: Repeated, bounds: Sequence[Mapping[str, Accuracies]], quasi: Sequence[str]) -> Reproduction:
+def make_figures(
+    points: Repeated, bounds: Sequence[Mapping[str, TreeAccuracies]], quasi: Sequence[str]
+) -> Reproduction:
     """Put the measured points into figures, and judge what the text says about them."""
     sizes = list(points[0])
 
@@ -138,11 +142,11 @@ def report(points: Repeated, bounds: Sequence[Mapping[str, Accuracies]], quasi: 
             label: line(label, {k: [getattr(run[label], view) for run in bounds] for k in sizes})
             for label in (RAW, NOTHING)
         }
-    equal = _equal(points, PLAIN), _equal(points, CHANGED)
+    equal = _share_of_equal_tables(points, PLAIN), _share_of_equal_tables(points, CHANGED)
     findings = [
-        *time_findings(rounds, Causes(*equal)),
-        *accuracy_findings("", right[""], Causes(*equal, _little(bounds))),
-        *accuracy_findings(QUASI, right[QUASI], Causes(*equal, _left(points, quasi))),
+        *time_findings(rounds, FindingCauses(*equal)),
+        *accuracy_findings("", right[""], FindingCauses(*equal, _gain_of_quasi_identifiers(bounds))),
+        *accuracy_findings(QUASI, right[QUASI], FindingCauses(*equal, _labels_left(points, quasi))),
     ]
     return Reproduction(tuple(_figures(rounds, right)), tuple(sorted(findings, key=lambda each: each.figure)))
 
@@ -151,20 +155,20 @@ def _figures(rounds: Mapping[str, RepeatedLine], right: Mapping[str, Mapping[str
     drawn = []
     for number, other in (("3", PLAIN), ("4", CHANGED)):
         told = "" if number == "3" else ", with other factors"
-        lines = tuple(rounds[label].drawn() for label in (OURS, other))
+        lines = tuple(rounds[label].to_line() for label in (OURS, other))
         drawn.append(Figure(f"{number}a", f"Rounds until nothing can be specialized{told}", GROUP_SIZE, ROUNDS, lines))
         for part, seen in (("", "all attributes"), (QUASI, "the quasi-identifiers alone")):
-            lines = tuple(right[part][label].drawn() for label in (OURS, other, RAW, NOTHING))
+            lines = tuple(right[part][label].to_line() for label in (OURS, other, RAW, NOTHING))
             title = f"Accuracy of a decision tree on {seen}{told}"
             drawn.append(Figure(f"{number}b{part}", title, GROUP_SIZE, ACCURACY, lines))
     return drawn
 
 
-def _shown(published: pa.Table, subject: FusionSubject) -> frozenset[tuple[str, str]]:
+def _published_labels(published: pa.Table, subject: FusionSubject) -> frozenset[tuple[str, str]]:
     return frozenset((name, label) for name in subject.columns for label in pc.unique(published[name]).to_pylist())
 
 
-def _equal(points: Repeated, other: str) -> str:
+def _share_of_equal_tables(points: Repeated, other: str) -> str:
     """Return how often factors led to the same table."""
     pairs = [(each[OURS].labels, each[other].labels) for run in points for each in run.values()]
     made = [(one, another) for one, another in pairs if one and another]
@@ -172,7 +176,7 @@ def _equal(points: Repeated, other: str) -> str:
     return f"The tables show the same labels as those of {other} in {same} of {len(made)} runs."
 
 
-def _left(points: Repeated, quasi: Sequence[str]) -> str:
+def _labels_left(points: Repeated, quasi: Sequence[str]) -> str:
     """Return how many labels of each quasi-identifier are shown at both ends, on average."""
     known = [k for k in points[0] if all(run[k][OURS].labels for run in points)]
     said = []
@@ -184,7 +188,7 @@ def _left(points: Repeated, quasi: Sequence[str]) -> str:
     return f"Labels shown by quasi-identifiers that show more than one: {'; '.join(said)}." if said else ""
 
 
-def _little(bounds: Sequence[Mapping[str, Accuracies]]) -> str:
+def _gain_of_quasi_identifiers(bounds: Sequence[Mapping[str, TreeAccuracies]]) -> str:
     """Return how much the quasi-identifiers add to accuracy at most."""
     raw, without = (fmean(run[label].every for run in bounds) for label in (RAW, NOTHING))
     if isnan(raw) or isnan(without):

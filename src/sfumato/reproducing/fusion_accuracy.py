@@ -17,15 +17,15 @@ import pyarrow.compute as pc
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import SfumatoError
 from sfumato.reproducing.fusion_setting import FusionSubject
-from sfumato.table.extras import optional_library
-from sfumato.table.values import texts
+from sfumato.table.extras import import_optional
+from sfumato.table.values import format_values
 
 LEAF_SIZES = (10, 30, 100, 300)
 FOLDS = 3
 Texts = npt.NDArray[np.object_]
 
 
-def refuse_no_learning() -> None:
+def check_scikit_learn() -> None:
     """Say how to install the library that learns, if it is missing."""
     _library("tree")
 
@@ -48,11 +48,11 @@ def majority_accuracy(learned: pa.Table, tested: pa.Table, *, target: str) -> fl
 
 
 def _library(module: str) -> Any:
-    return optional_library(f"sklearn.{module}", extra="learn", error=SfumatoError)
+    return import_optional(f"sklearn.{module}", extra="learn", error=SfumatoError)
 
 
 def _texts(column: pa.ChunkedArray) -> Texts:
-    return np.asarray(texts(column).to_numpy(zero_copy_only=False))
+    return np.asarray(format_values(column).to_numpy(zero_copy_only=False))
 
 
 def _is_number(column: pa.Array) -> bool:
@@ -74,7 +74,7 @@ def _features(learned: pa.Table, tested: pa.Table, columns: Sequence[str]) -> li
     return found
 
 
-def recoded(held: pa.Table, published: pa.Table, subject: FusionSubject) -> pa.Table:
+def recode_held_out(held: pa.Table, published: pa.Table, subject: FusionSubject) -> pa.Table:
     """Give held-out records the labels that their values have in the fused table.
 
     A number between two ranges belongs to the lower one, one below all to the lowest. A text without a published
@@ -85,13 +85,13 @@ def recoded(held: pa.Table, published: pa.Table, subject: FusionSubject) -> pa.T
         labels: list[str] = pc.unique(published[name]).to_pylist()
         column = held[name].combine_chunks()
         if _is_number(column):
-            columns[name] = _of_numbers(column, labels)
+            columns[name] = _recode_numbers(column, labels)
         else:
-            columns[name] = _of_texts(column, labels, subject, name)
+            columns[name] = _recode_texts(column, labels, subject, name)
     return pa.table({**columns, subject.target: held[subject.target]})
 
 
-def _of_numbers(column: pa.Array, labels: list[str]) -> pa.Array:
+def _recode_numbers(column: pa.Array, labels: list[str]) -> pa.Array:
     if labels == [SUPPRESSED_TEXT]:
         return pa.array([SUPPRESSED_TEXT] * len(column))
     lows = np.array([float(label.strip("[]").split(", ")[0]) for label in labels])
@@ -100,21 +100,21 @@ def _of_numbers(column: pa.Array, labels: list[str]) -> pa.Array:
     return pa.array(labels).take(pa.array(order[np.maximum(place, 0)]))
 
 
-def _of_texts(column: pa.Array, labels: list[str], subject: FusionSubject, name: str) -> pa.Array:
-    distinct = pc.unique(texts(column))
+def _recode_texts(column: pa.Array, labels: list[str], subject: FusionSubject, name: str) -> pa.Array:
+    distinct = pc.unique(format_values(column))
     paths = _paths(subject, name, distinct)
     shown = set(labels)
     found = [
         next((label for label in paths[value] if label in shown), SUPPRESSED_TEXT) for value in distinct.to_pylist()
     ]
-    return pa.array(found, pa.string()).take(pc.index_in(texts(column), value_set=distinct))
+    return pa.array(found, pa.string()).take(pc.index_in(format_values(column), value_set=distinct))
 
 
 def _paths(subject: FusionSubject, name: str, distinct: pa.Array) -> Mapping[str, list[str]]:
     """Return for every value what it may be published as, from the finest."""
     if name not in subject.hierarchies:
         return {value: [value] for value in distinct.to_pylist()}
-    known = pc.unique(pa.chunked_array([distinct, pc.unique(texts(subject.table[name]))])).cast(pa.string())
+    known = pc.unique(pa.chunked_array([distinct, pc.unique(format_values(subject.table[name]))])).cast(pa.string())
     hierarchy = subject.hierarchies[name].build(known)
     return {
         leaf: [hierarchy.labels[level][int(nodes[place])] for level, nodes in enumerate(hierarchy.levels)]

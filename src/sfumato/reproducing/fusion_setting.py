@@ -11,17 +11,17 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.fusing.agreement import Scoring
-from sfumato.fusing.factors import attribute_factors, class_counts, information_gain
+from sfumato.fusing.factors import attribute_sensitivities, count_classes, information_gain
 from sfumato.fusing.party import Party
-from sfumato.fusing.requirements import Requirement
-from sfumato.hierarchies import Builder, Prefixes, Taxonomy
+from sfumato.fusing.requirements import KAnonymityRequirement
+from sfumato.hierarchies import HierarchyBuilder, Prefixes, Taxonomy
 from sfumato.samples import population
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 PERSON = "person"
 OWNERS = ("owner 1", "owner 2")
 ROWS = 45_222
-LEAST_ROWS = 100
+MIN_ROWS = 100
 SENSITIVE_FACTOR, OTHER_FACTOR = (3.0, 1.0), (4.0, 5.0)  # of values, in figures 3 and 4
 
 ADULT_TAXONOMIES: Mapping[str, Mapping[str, object]] = {
@@ -136,10 +136,10 @@ class FusionGrid:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require(is_whole(self.seed) and self.seed >= 0, self, "seed", "a whole number from 0", self.seed)
-        sizes = all(is_whole(k) and k >= 1 for k in self.group_sizes)
+        require(is_integer(self.seed) and self.seed >= 0, self, "seed", "a whole number from 0", self.seed)
+        sizes = all(is_integer(k) and k >= 1 for k in self.group_sizes)
         require(sizes and len(self.group_sizes) > 0, self, "group_sizes", "whole numbers from 1", self.group_sizes)
-        many = is_whole(self.repetitions) and self.repetitions >= 1
+        many = is_integer(self.repetitions) and self.repetitions >= 1
         require(many, self, "repetitions", "a whole number from 1", self.repetitions)
         readings = ("sensitive", "sensitive-sum")
         require(self.scoring in readings, self, "scoring", "'sensitive' or 'sensitive-sum'", self.scoring)
@@ -165,7 +165,7 @@ class FusionSubject:
     attributes: tuple[tuple[str, ...], ...]
     quasi: tuple[str, ...]
     sensitive: tuple[str, ...]
-    hierarchies: Mapping[str, Builder] = field(repr=False)
+    hierarchies: Mapping[str, HierarchyBuilder] = field(repr=False)
     attribute_factors: tuple[Mapping[str, float], ...] | None = None
 
     @property
@@ -178,13 +178,13 @@ class FusionSubject:
         """What classifiers may see: all attributes, or the quasi-identifiers alone."""
         return self.columns, self.quasi
 
-    def of(self, table: pa.Table) -> FusionSubject:
+    def columns_of(self, table: pa.Table) -> FusionSubject:
         """Return the same subject with other records."""
         return replace(self, table=table)
 
-    def requirement(self, k: int) -> Requirement:
+    def requirement(self, k: int) -> KAnonymityRequirement:
         """Require groups of this many records."""
-        return Requirement(quasi=self.quasi, k=k)
+        return KAnonymityRequirement(quasi=self.quasi, k=k)
 
     def parties(self, setting: int) -> list[Party]:
         """Split the attributes among owners, with the factors of figure 3 (setting 0) or of figure 4 (setting 1)."""
@@ -212,7 +212,7 @@ class FusionSubject:
         parties = self.parties(setting)
         weights: dict[str, float] = {}
         for party in parties:
-            factors = party.attribute_factors or attribute_factors(
+            factors = party.attribute_factors or attribute_sensitivities(
                 {name: self._gain(name) for name in party.attributes}
             )
             weights |= {name: party.factor * factors[name] for name in party.attributes}
@@ -230,7 +230,7 @@ class FusionSubject:
         """Return how much the values of an attribute reveal about the class."""
         values, classes = (self.table[each].combine_chunks().dictionary_encode() for each in (name, self.target))
         shape = len(values.dictionary), len(classes.dictionary)
-        return information_gain(class_counts(values.indices.to_numpy(), classes.indices.to_numpy(), shape))
+        return information_gain(count_classes(values.indices.to_numpy(), classes.indices.to_numpy(), shape))
 
 
 def adult_subject(table: pa.Table, *, rows: int | None = None, seed: int = 0) -> FusionSubject:
@@ -257,14 +257,14 @@ def adult_subject(table: pa.Table, *, rows: int | None = None, seed: int = 0) ->
     )
 
 
-def made_subject(*, rows: int | None = None, seed: int = 0) -> FusionSubject:
+def synthetic_subject(*, rows: int | None = None, seed: int = 0) -> FusionSubject:
     """Make up hospital stays; the class says whether a stay costs more than the median.
 
     A hospital has age, sex, height and disease, an agency has the rest. Factors of attributes come from information
     gain.
     """
-    made = population.generate(ROWS if rows is None else rows, seed=seed, missing=0.0)
-    _refuse_few(made)
+    made = population.generate_hospital(ROWS if rows is None else rows, seed=seed, missing=0.0)
+    _check_enough_rows(made)
     median = pc.quantile(made["cost"], q=0.5)[0]
     classes = pc.if_else(pc.greater(made["cost"], median), "dear", "cheap")
     attributes = (("age", "sex", "height_cm", "disease"), ("zip", "marital_status", "education", "job", "nationality"))
@@ -287,13 +287,13 @@ def made_subject(*, rows: int | None = None, seed: int = 0) -> FusionSubject:
 
 def _sampled(table: pa.Table, rows: int | None, seed: int) -> pa.Table:
     if rows is not None and rows < table.num_rows:
-        require(is_whole(rows) and rows >= LEAST_ROWS, "adult_subject", "rows", f"at least {LEAST_ROWS}", rows)
+        require(is_integer(rows) and rows >= MIN_ROWS, "adult_subject", "rows", f"at least {MIN_ROWS}", rows)
         order = np.random.default_rng(seed).permutation(table.num_rows)[:rows]
         table = table.take(pa.array(np.sort(order)))
-    _refuse_few(table)
+    _check_enough_rows(table)
     return table.combine_chunks()
 
 
-def _refuse_few(table: pa.Table) -> None:
-    if table.num_rows < LEAST_ROWS:
-        raise SchemaError(f"{table.num_rows:,} complete records are too few to learn from; give {LEAST_ROWS} or more.")
+def _check_enough_rows(table: pa.Table) -> None:
+    if table.num_rows < MIN_ROWS:
+        raise SchemaError(f"{table.num_rows:,} complete records are too few to learn from; give {MIN_ROWS} or more.")

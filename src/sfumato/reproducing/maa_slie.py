@@ -10,22 +10,35 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
-from sfumato.algorithms.microaggregation.maa_slie import MaaSlie
-from sfumato.algorithms.microaggregation.space import Space
+from sfumato.algorithms.microaggregation.maa_slie import MAASLIE
+from sfumato.algorithms.microaggregation.space import RecordSpace
 from sfumato.core.groups import Groups
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, ignore_progress
 from sfumato.exceptions import InfeasibleError
-from sfumato.judging.measures.entropy_protection import epp, hec, information_loss_rate
+from sfumato.judging.measures.entropy_protection import (
+    entropy_privacy_protection,
+    information_loss_rate,
+    weighted_level_entropy,
+)
 from sfumato.models.hpk_anonymity import HPKAnonymity
 from sfumato.recipe import Recipe
-from sfumato.release.tasks import task_of
+from sfumato.release.tasks import build_request
 from sfumato.reproducing.figures import Figure, Reproduction
-from sfumato.reproducing.maa_slie_findings import findings
-from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, SHOWN, MaaSliePoint, Measured, Series, line
-from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, MaaSlieGrid, Ranked, census
-from sfumato.reproducing.running import Job, run_all
+from sfumato.reproducing.maa_slie_findings import check_findings
+from sfumato.reproducing.maa_slie_series import (
+    BLOCKS,
+    GPKC,
+    MAA_SLIE,
+    SHOWN,
+    LineParameters,
+    MaaSliePoint,
+    Measured,
+    average_line,
+)
+from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, MaaSlieGrid, RankedTable, generate_ranked_census
+from sfumato.reproducing.running import Job, run_jobs
 
 PARTS: Final = "abcdefgh"
 WARM_ROWS: Final = 200
@@ -35,9 +48,9 @@ LARGE: Final = "-large"
 def reproduce_maa_slie(
     grid: MaaSlieGrid | None = None,
     *,
-    subject: Ranked | None = None,
+    subject: RankedTable | None = None,
     workers: int = 1,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Reproduction:
     """Repeat the experiments of Shi, Zhang, Dong 2024, and again on larger tables.
 
@@ -49,45 +62,58 @@ def reproduce_maa_slie(
     progress : is called with the share that is done.
     """
     grid = MaaSlieGrid() if grid is None else grid
-    subject = census() if subject is None else subject
+    subject = generate_ranked_census() if subject is None else subject
     sizes: dict[int, int] = {}
     for rows, repetitions in grid.sizes.items():
-        sizes.setdefault(subject.most(rows), repetitions)
-    planned = _tasks(grid, subject, sizes)
-    results = run_all([task for _, task in planned], workers=workers, progress=progress)
-    measured: dict[Series, dict[int, list[MaaSliePoint]]] = {}
+        sizes.setdefault(subject.max_level(rows), repetitions)
+    planned = _measurement_jobs(grid, subject, sizes)
+    results = run_jobs([task for _, task in planned], workers=workers, progress=progress)
+    measured: dict[LineParameters, dict[int, list[MaaSliePoint]]] = {}
     for (series, _), points in zip(planned, results, strict=True):
         for p, point in points.items():
             measured.setdefault(series, {}).setdefault(p, []).append(point)
     suffixes = {rows: "" if rows == min(sizes) else LARGE for rows in sorted(sizes)}
-    return Reproduction.joined(
-        Reproduction(tuple(_figures(measured, grid, rows, suffix)), tuple(findings(measured, grid, rows, suffix)))
+    return Reproduction.merge(
+        Reproduction(tuple(_figures(measured, grid, rows, suffix)), tuple(check_findings(measured, grid, rows, suffix)))
         for rows, suffix in suffixes.items()
     )
 
 
-def _tasks(grid: MaaSlieGrid, subject: Ranked, sizes: Mapping[int, int]) -> list[tuple[Series, Job]]:
+def _measurement_jobs(
+    grid: MaaSlieGrid, subject: RankedTable, sizes: Mapping[int, int]
+) -> list[tuple[LineParameters, Job]]:
     """Return what to measure, the longest first: a line of one repetition each."""
     forms = dict.fromkeys([*grid.settings, *((1, k) for _, k in grid.settings)])
-    planned: list[tuple[Series, Job]] = []
+    planned: list[tuple[LineParameters, Job]] = []
     for rows in sorted(sizes, reverse=True):
         for repetition in range(sizes[rows]):
             for method in (MAA_SLIE, GPKC) if rows == min(sizes) else (MAA_SLIE, GPKC, BLOCKS):
                 for h, k in grid.settings if method == BLOCKS else forms:
-                    series = Series(rows, method, h, k)
+                    series = LineParameters(rows, method, h, k)
                     planned.append((series, (measure_line, (subject, series, grid, repetition))))
     return planned
 
 
-def measure_line(subject: Ranked, series: Series, grid: MaaSlieGrid, repetition: int) -> dict[int, MaaSliePoint]:
+def measure_line(
+    subject: RankedTable, series: LineParameters, grid: MaaSlieGrid, repetition: int
+) -> dict[int, MaaSliePoint]:
     """Partition a table for every p, and measure; loops are compiled beforehand on a few records."""
-    table = subject.drawn(series.rows, grid.seed, repetition)
-    measure(subject, table.slice(0, WARM_ROWS), series, grid.values[0], seed=grid.seed, index=grid.index)
-    return {p: measure(subject, table, series, p, seed=grid.seed + repetition, index=grid.index) for p in grid.values}
+    table = subject.sample(series.rows, grid.seed, repetition)
+    measure_partition(subject, table.slice(0, WARM_ROWS), series, grid.values[0], seed=grid.seed, index=grid.index)
+    return {
+        p: measure_partition(subject, table, series, p, seed=grid.seed + repetition, index=grid.index)
+        for p in grid.values
+    }
 
 
-def measure(
-    subject: Ranked, table: pa.Table, series: Series, p: int, *, seed: int, index: Literal["mean", "sum"] = "mean"
+def measure_partition(
+    subject: RankedTable,
+    table: pa.Table,
+    series: LineParameters,
+    p: int,
+    *,
+    seed: int,
+    index: Literal["mean", "sum"] = "mean",
 ) -> MaaSliePoint:
     """Partition a table and measure the parts like the paper; nothing if p or the table does not allow it."""
     name = subject.sensitive
@@ -95,10 +121,12 @@ def measure(
     weights = {str(level): LEVEL_WEIGHTS[level] for level in sorted(set(levels.values()))}
     if not series.h <= p <= series.k:
         return MaaSliePoint()
-    model = HPKAnonymity(h=series.h, p=p, k=series.k, sensitive=name, levels=levels)
+    model = HPKAnonymity(h=series.h, p=p, k=series.k, sensitive=name, sensitivity_levels=levels)
     algorithm = _algorithm(series.method, weights, index)
     try:
-        task = task_of(Recipe(schema=subject.schema, models=(model,), algorithm=algorithm, seed=seed), table, silent)
+        task = build_request(
+            Recipe(schema=subject.schema, models=(model,), algorithm=algorithm, seed=seed), table, ignore_progress
+        )
     except InfeasibleError:
         return MaaSliePoint()
     begin = time.process_time()
@@ -106,10 +134,10 @@ def measure(
     seconds = time.process_time() - begin
     count = int(group.max()) + 1
     groups = Groups.from_rows(group, count, task.table.sensitive)
-    losses = Space.of(task.table).losses(group, count)
-    entropies = hec(groups, name, levels, weights)
+    losses = RecordSpace.of(task.table).losses(group, count)
+    entropies = weighted_level_entropy(groups, name, levels, weights)
     return MaaSliePoint(
-        epp(entropies),
+        entropy_privacy_protection(entropies),
         information_loss_rate(losses, table.num_rows),
         seconds,
         float(np.median(entropies)),
@@ -117,10 +145,10 @@ def measure(
     )
 
 
-def _algorithm(method: str, weights: Mapping[str, float], index: Literal["mean", "sum"]) -> Algorithm:
+def _algorithm(method: str, weights: Mapping[str, float], index: Literal["mean", "sum"]) -> TableAlgorithm:
     if method == GPKC:
         return GreedyPKClustering()
-    return MaaSlie(level_weights=weights, approximate=method == BLOCKS, index=index)
+    return MAASLIE(level_weights=weights, approximate=method == BLOCKS, index=index)
 
 
 def _figures(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> Iterable[Figure]:
@@ -129,9 +157,9 @@ def _figures(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> I
         for part, (h, k) in zip(PARTS, grid.settings, strict=False):
             drawn = [(h, MAA_SLIE), (1, MAA_SLIE), (h, GPKC), (1, GPKC), *([(h, BLOCKS)] if suffix else [])]
             lines = tuple(
-                line(
+                average_line(
                     measured,
-                    Series(rows, method, form, k),
+                    LineParameters(rows, method, form, k),
                     shown.value,
                     f"({'H,' * (form > 1)}p,k)-{method}",
                     median=shown.beside is None,

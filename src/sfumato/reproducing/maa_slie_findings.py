@@ -8,9 +8,17 @@ from itertools import permutations
 from typing import Final
 
 from sfumato.reproducing import repeated
-from sfumato.reproducing.claims import LITTLE, Claim, grows, number
+from sfumato.reproducing.claims import LITTLE, Claim, check_monotone, format_number
 from sfumato.reproducing.figures import FigureFinding, FigureLine
-from sfumato.reproducing.maa_slie_series import GPKC, MAA_SLIE, FigureContent, Measured, Series, line, shown
+from sfumato.reproducing.maa_slie_series import (
+    GPKC,
+    MAA_SLIE,
+    FigureContent,
+    LineParameters,
+    Measured,
+    average_line,
+    figure_content,
+)
 from sfumato.reproducing.maa_slie_setting import MaaSlieGrid
 
 METHODS: Final = (MAA_SLIE, GPKC)
@@ -18,7 +26,7 @@ EXAMPLES: Final = 4
 Pair = tuple[FigureLine, FigureLine]
 
 
-def findings(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> list[FigureFinding]:
+def check_findings(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> list[FigureFinding]:
     """Judge everything that the paper says about figures 2, 3 and 4, on tables of one size."""
     found = []
     for drawn, rises, compares in (
@@ -26,27 +34,27 @@ def findings(measured: Measured, grid: MaaSlieGrid, rows: int, suffix: str) -> l
         ("3", "Information loss grows with p", "Information loss is higher"),
         ("4", "Running time grows with p", "Running time is longer"),
     ):
-        view = _View(measured, grid.settings, rows, shown(drawn))
+        view = _FigureLines(measured, grid.settings, rows, figure_content(drawn))
         figure = drawn + suffix
         if drawn == "4":
-            found.append(repeated.grows(Claim(figure, rises), view.repeated(), axis="p"))
+            found.append(repeated.check_clearly_growing(Claim(figure, rises), view.repeated(), axis="p"))
         else:
-            found.append(grows(Claim(figure, rises), view.lines(), axis="p"))
-        middle = view.beside()
+            found.append(check_monotone(Claim(figure, rises), view.lines(), axis="p"))
+        middle = view.pairs()
         for method in METHODS:
             if drawn == "3":
                 said = f"{compares} for a larger k, {method}, where p is at most half of it"
                 others = middle.by_k(method) if middle else []
-                found.append(_beside(Claim(figure, said), view.by_k(method), others))
+                found.append(_check_pairs(Claim(figure, said), view.by_k(method), others))
             others = middle.by_h(method) if middle else []
-            found.append(_beside(Claim(figure, f"{compares} for a larger H, {method}"), view.by_h(method), others))
+            found.append(_check_pairs(Claim(figure, f"{compares} for a larger H, {method}"), view.by_h(method), others))
         found += _methods(figure, view)
     return found
 
 
-def _beside(claim: Claim, pairs: list[Pair], others: list[Pair]) -> FigureFinding:
+def _check_pairs(claim: Claim, pairs: list[Pair], others: list[Pair]) -> FigureFinding:
     """Judge pairs of lines by means, and tell what the same pairs say about the median class."""
-    found, ratios = everywhere(claim, pairs), _ratios(others)
+    found, ratios = check_everywhere_above(claim, pairs), _ratios(others)
     if not ratios:
         return found
     above = sum(ratio > 1 for ratio in ratios.values())
@@ -54,29 +62,29 @@ def _beside(claim: Claim, pairs: list[Pair], others: list[Pair]) -> FigureFindin
     return replace(found, why=f"{found.why} {said}")
 
 
-def _methods(figure: str, view: _View) -> list[FigureFinding]:
+def _methods(figure: str, view: _FigureLines) -> list[FigureFinding]:
     """Judge what is said about MAA-SLIE compared with GPKC."""
-    forms, middle = {"(H,p,k)": True, "(p,k)": False}, view.beside()
+    forms, middle = {"(H,p,k)": True, "(p,k)": False}, view.pairs()
     if view.shown.number == "4" or middle is None:
         both = [pair for strict in forms.values() for pair in view.by_method(strict=strict)]
         return [
-            mostly(Claim(figure, "MAA-SLIE takes more time than GPKC in most cases"), both),
-            alike(Claim(figure, "MAA-SLIE and GPKC differ little in running time"), both),
+            check_mostly_above(Claim(figure, "MAA-SLIE takes more time than GPKC in most cases"), both),
+            check_within_factor_two(Claim(figure, "MAA-SLIE and GPKC differ little in running time"), both),
         ]
     found = []
     for form, strict in forms.items():
         pairs, others = view.by_method(strict=strict), middle.by_method(strict=strict)
         if view.shown.number == "2":
             claim = Claim(figure, f"EPP is higher for MAA-SLIE than for GPKC, {form}")
-            found.append(_beside(claim, pairs, others))
+            found.append(_check_pairs(claim, pairs, others))
         else:
             claim = Claim(figure, f"Information loss is lower for MAA-SLIE than for GPKC, {form}")
-            judged = _beside(claim, _turned(pairs), _turned(others))
-            found.append(judged.explained(view.traded(strict=strict)))
+            judged = _check_pairs(claim, _swap_pairs(pairs), _swap_pairs(others))
+            found.append(judged.explanation(view.trade_off(strict=strict)))
     return found
 
 
-class _View:
+class _FigureLines:
     """The lines of one figure at one size, side by side."""
 
     def __init__(self, measured: Measured, settings: Sequence[tuple[int, int]], rows: int, what: FigureContent) -> None:
@@ -85,22 +93,22 @@ class _View:
 
     def line(self, method: str, h: int, k: int) -> FigureLine:
         """Return a line, named so that it can be distinguished from those of other parts."""
-        series, label = Series(self.rows, method, h, k), f"{method}, H={h}, k={k}"
-        return line(self.measured, series, self.shown.value, label, median=self.shown.beside is None)
+        series, label = LineParameters(self.rows, method, h, k), f"{method}, H={h}, k={k}"
+        return average_line(self.measured, series, self.shown.value, label, median=self.shown.beside is None)
 
-    def beside(self) -> _View | None:
+    def pairs(self) -> _FigureLines | None:
         """Return the same about the median class, if the figure has that."""
         value = self.shown.beside
         if value is None:
             return None
-        return _View(self.measured, self.settings, self.rows, self.shown._replace(value=value))
+        return _FigureLines(self.measured, self.settings, self.rows, self.shown._replace(value=value))
 
     def repeated(self) -> list[repeated.RepeatedLine]:
         """Return all lines with their repetitions."""
         lines = []
         for h, k in self.forms:
             for method in METHODS:
-                points = self.measured.get(Series(self.rows, method, h, k), {})
+                points = self.measured.get(LineParameters(self.rows, method, h, k), {})
                 runs = {float(p): [self.shown.value(each) for each in many] for p, many in points.items()}
                 lines.append(repeated.RepeatedLine(f"{method}, H={h}, k={k}", runs))
         return lines
@@ -120,49 +128,49 @@ class _View:
         Where p is closer to k, classes run out of values, and left-over records join distant classes.
         """
         pairs = [(a, b) for a, b in permutations(self.settings, 2) if a[0] == b[0] and a[1] < b[1]]
-        return [(_up_to(a[1] / 2, self.line(method, *a)), self.line(method, *b)) for a, b in pairs]
+        return [(_points_up_to(a[1] / 2, self.line(method, *a)), self.line(method, *b)) for a, b in pairs]
 
     def by_method(self, *, strict: bool) -> list[Pair]:
         """Pair GPKC with MAA-SLIE, in forms with H or in those without."""
         forms = [(h, k) for h, k in self.forms if (h > 1) is strict]
         return [(self.line(GPKC, h, k), self.line(MAA_SLIE, h, k)) for h, k in forms]
 
-    def traded(self, *, strict: bool) -> str:
+    def trade_off(self, *, strict: bool) -> str:
         """Return what MAA-SLIE gains for its loss."""
-        protection = _View(self.measured, self.settings, self.rows, shown("2")).by_method(strict=strict)
+        protection = _FigureLines(self.measured, self.settings, self.rows, figure_content("2")).by_method(strict=strict)
         ratios = _ratios(protection)
         return f"MAA-SLIE's index trades loss for entropy: EPP of {_range(protection, ratios)}." if ratios else ""
 
 
-def everywhere(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
+def check_everywhere_above(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
     """Judge whether the second line of every pair lies above the first wherever both were measured."""
     ratios = _ratios(pairs)
     if not ratios:
-        return claim.unmeasured()
+        return claim.not_measured()
     above = sum(ratio > 1 for ratio in ratios.values())
     misses = [where for where, ratio in ratios.items() if ratio <= 1]
     listed = f"{'; '.join(misses[:EXAMPLES])}{' ...' if len(misses) > EXAMPLES else ''}"
     where = f"; not at {listed}" if misses and above else ""
-    return claim.judged(not misses, f"At {above} of {len(ratios)} points: {_range(pairs, ratios)}{where}.")
+    return claim.evaluate(not misses, f"At {above} of {len(ratios)} points: {_range(pairs, ratios)}{where}.")
 
 
-def mostly(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
+def check_mostly_above(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
     """Judge whether the second line of every pair lies above the first at more than half of all points."""
     ratios = _ratios(pairs)
     if not ratios:
-        return claim.unmeasured()
+        return claim.not_measured()
     above = sum(ratio > 1 for ratio in ratios.values())
-    return claim.judged(2 * above > len(ratios), f"At {above} of {len(ratios)} points: {_range(pairs, ratios)}.")
+    return claim.evaluate(2 * above > len(ratios), f"At {above} of {len(ratios)} points: {_range(pairs, ratios)}.")
 
 
-def alike(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
+def check_within_factor_two(claim: Claim, pairs: Sequence[Pair]) -> FigureFinding:
     """Judge whether one line of a pair is nowhere more than twice the other."""
     ratios = _ratios(pairs)
     if not ratios:
-        return claim.unmeasured()
+        return claim.not_measured()
     near = sum(1 / LITTLE <= ratio <= LITTLE for ratio in ratios.values())
     said = f"{near} of {len(ratios)} points: {_range(pairs, ratios)}"
-    return claim.judged(near == len(ratios), f"At {said}; a little means at most {LITTLE:g} times.")
+    return claim.evaluate(near == len(ratios), f"At {said}; a little means at most {LITTLE:g} times.")
 
 
 def _ratios(pairs: Iterable[Pair]) -> dict[str, float]:
@@ -172,21 +180,21 @@ def _ratios(pairs: Iterable[Pair]) -> dict[str, float]:
         a, b = first.measured(), second.measured()
         for x in a:
             if x in b and a[x] > 0:
-                ratios[f"{second.label}, p={number(x)}"] = b[x] / a[x]
+                ratios[f"{second.label}, p={format_number(x)}"] = b[x] / a[x]
     return ratios
 
 
 def _range(pairs: Sequence[Pair], ratios: dict[str, float]) -> str:
     """Return the smallest and largest ratio of second lines to first ones, by their methods if there are several."""
     first, second = (each.label if len(pairs) == 1 else each.label.split(",")[0] for each in pairs[0])
-    return f"{second} is {number(min(ratios.values()))} to {number(max(ratios.values()))} times {first}"
+    return f"{second} is {format_number(min(ratios.values()))} to {format_number(max(ratios.values()))} times {first}"
 
 
-def _up_to(most: float, given: FigureLine) -> FigureLine:
+def _points_up_to(most: float, given: FigureLine) -> FigureLine:
     """Return the points of a line up to some x."""
     kept = [(x, y) for x, y in zip(given.xs, given.ys, strict=True) if x <= most]
     return FigureLine(given.label, tuple(x for x, _ in kept), tuple(y for _, y in kept))
 
 
-def _turned(pairs: Iterable[Pair]) -> list[Pair]:
+def _swap_pairs(pairs: Iterable[Pair]) -> list[Pair]:
     return [(second, first) for first, second in pairs]

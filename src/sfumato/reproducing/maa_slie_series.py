@@ -14,7 +14,7 @@ from sfumato.reproducing.figures import FigureLine
 MAA_SLIE, GPKC, BLOCKS = "MAA-SLIE", "GPKC", "MAA-SLIE in blocks"
 
 
-class Series(NamedTuple):
+class LineParameters(NamedTuple):
     """What all points of a line have in common; H = 1 is the (p,k) form."""
 
     rows: int
@@ -39,7 +39,7 @@ class MaaSliePoint:
 
 
 Value = Callable[[MaaSliePoint], float]
-Measured = Mapping[Series, Mapping[int, Sequence[MaaSliePoint]]]
+Measured = Mapping[LineParameters, Mapping[int, Sequence[MaaSliePoint]]]
 
 
 class FigureContent(NamedTuple):
@@ -63,12 +63,14 @@ SHOWN: Final = (
 )
 
 
-def shown(figure: str) -> FigureContent:
+def figure_content(figure: str) -> FigureContent:
     """Return what a figure shows, by its number."""
     return next(each for each in SHOWN if each.number == figure)
 
 
-def line(measured: Measured, series: Series, value: Value, label: str, *, median: bool = False) -> FigureLine:
+def average_line(
+    measured: Measured, series: LineParameters, value: Value, label: str, *, median: bool = False
+) -> FigureLine:
     """Average over repetitions, with their standard deviation; an empty line if nothing was measured."""
     middle = np.median if median else np.mean
     by_p = {p: [value(point) for point in points] for p, points in measured.get(series, {}).items()}

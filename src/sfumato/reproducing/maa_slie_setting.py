@@ -13,15 +13,15 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.samples.census import EDUCATION_LEVELS, Cardinalities, generate_census
+from sfumato.samples.census import EDUCATION_LEVELS, CensusCardinalities, generate_census
 from sfumato.schema.schema import Schema
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 LEVEL_WEIGHTS: Final[Mapping[int, float]] = {1: 0.1, 2: 0.2, 3: 0.4, 4: 0.6, 5: 0.8}
 LARGE_REPETITIONS: Final = 3
 
 # Occupations of the made-up census belong to 14 fields, as many as Adult has occupations.
-CENSUS_OCCUPATIONS: Final = Cardinalities(occupations=168)
+CENSUS_OCCUPATIONS: Final = CensusCardinalities(occupations=168)
 FIELD: Final = len("field 01")
 CENSUS_TREES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = {
     "marital_status": {
@@ -109,7 +109,7 @@ class MaaSlieGrid:
     def __post_init__(self) -> None:
         for name, least in (("rows", 1), ("large_rows", 0), ("repetitions", 1), ("seed", 0)):
             given = getattr(self, name)
-            require(is_whole(given) and given >= least, self, name, f"a whole number from {least}", given)
+            require(is_integer(given) and given >= least, self, name, f"a whole number from {least}", given)
         require(self.index in ("mean", "sum"), self, "index", "'mean' or 'sum'", self.index)
 
     @property
@@ -120,7 +120,7 @@ class MaaSlieGrid:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Ranked:
+class RankedTable:
     """A table whose sensitive values have levels from 1 to 5; without a table, a census is made up.
 
     Parameters
@@ -139,39 +139,41 @@ class Ranked:
         """The name of the sensitive attribute."""
         return self.schema.sensitive[0]
 
-    def most(self, rows: int) -> int:
+    def max_level(self, rows: int) -> int:
         """Return how many records a table has if this many are requested."""
         return rows if self.table is None else min(rows, self.table.num_rows)
 
-    def drawn(self, rows: int, seed: int, repetition: int) -> pa.Table:
+    def sample(self, rows: int, seed: int, repetition: int) -> pa.Table:
         """Draw records without replacement, or make up this many."""
-        names = [*self.schema.quasi, self.sensitive]
+        names = [*self.schema.quasi_identifiers, self.sensitive]
         sequence = np.random.SeedSequence([seed, repetition])
         if self.table is None:
-            return _census(rows, int(sequence.generate_state(1)[0])).select(names)
+            return _generate_census(rows, int(sequence.generate_state(1)[0])).select(names)
         order = np.random.default_rng(sequence).permutation(self.table.num_rows)
-        return self.table.take(np.sort(order[: self.most(rows)])).select(names)
+        return self.table.take(np.sort(order[: self.max_level(rows)])).select(names)
 
 
-def census() -> Ranked:
+def generate_ranked_census() -> RankedTable:
     """Make up a census like Adult: seven quasi-identifiers of all four scales, and 14 fields of occupations."""
     schema = Schema(
-        quasi=["age", "sex", "race", "education", "marital_status", "relationship", "hours_per_week"],
+        quasi_identifiers=["age", "sex", "race", "education", "marital_status", "relationship", "hours_per_week"],
         sensitive=["occupation"],
         orders={"education": EDUCATION_LEVELS},
         hierarchies={name: Taxonomy(tree) for name, tree in CENSUS_TREES.items()},
     )
-    return Ranked(schema=schema, levels=_dealt(_census(CENSUS_OCCUPATIONS.occupations, 0)["occupation"]))
+    return RankedTable(
+        schema=schema, levels=_assign_levels(_generate_census(CENSUS_OCCUPATIONS.occupations, 0)["occupation"])
+    )
 
 
-def adult(table: pa.Table) -> Ranked:
+def ranked_adult(table: pa.Table) -> RankedTable:
     """Use a table with the columns of Adult that the paper uses; incomplete records are dropped, as in the paper.
 
     The paper does not say which occupation has which level. Here similar ones share a level, as similar diseases do
     in its examples: manual work, services, offices, professions, protection. Occupations that Adult does not have are
     dealt to the levels as neighbors in alphabetical order.
     """
-    names = {_spelled(name): name for name in table.column_names}
+    names = {_adult_spelling(name): name for name in table.column_names}
     wanted = (*ADULT_QUASI, ADULT_SENSITIVE)
     missing = [repr(name) for name in wanted if name not in names]
     if missing:
@@ -188,22 +190,22 @@ def adult(table: pa.Table) -> Ranked:
     if not kept.num_rows:
         raise SchemaError("Every record has a missing value, but the paper drops such records; give complete records.")
     schema = Schema(
-        quasi=ADULT_QUASI,
+        quasi_identifiers=ADULT_QUASI,
         sensitive=[ADULT_SENSITIVE],
         orders={"education": ADULT_EDUCATION},
-        hierarchies={name: _covering(tree, kept[name]) for name, tree in ADULT_TREES.items()},
+        hierarchies={name: _complete_tree(tree, kept[name]) for name, tree in ADULT_TREES.items()},
     )
-    return Ranked(schema=schema, levels=_dealt(kept[ADULT_SENSITIVE]), table=kept)
+    return RankedTable(schema=schema, levels=_assign_levels(kept[ADULT_SENSITIVE]), table=kept)
 
 
-def _census(rows: int, seed: int) -> pa.Table:
+def _generate_census(rows: int, seed: int) -> pa.Table:
     """Make up a census with fields instead of occupations."""
     table = generate_census(rows, seed=seed, cardinalities=CENSUS_OCCUPATIONS)
     fields = pc.utf8_slice_codeunits(table["occupation"], 0, FIELD)
     return table.set_column(table.column_names.index("occupation"), "occupation", fields)
 
 
-def _dealt(column: pa.ChunkedArray) -> dict[str, int]:
+def _assign_levels(column: pa.ChunkedArray) -> dict[str, int]:
     """Give values the levels of Adult's occupations, and deal others as neighbors in alphabetical order."""
     known = {value: level for level, values in ADULT_LEVELS.items() for value in values}
     found = sorted(pc.unique(column).to_pylist())
@@ -212,17 +214,17 @@ def _dealt(column: pa.ChunkedArray) -> dict[str, int]:
     return {value: known.get(value) or dealt[value] for value in found}
 
 
-def _covering(tree: Mapping[str, Sequence[str]], column: pa.ChunkedArray) -> Taxonomy:
+def _complete_tree(tree: Mapping[str, Sequence[str]], column: pa.ChunkedArray) -> Taxonomy:
     """Put values that are not in a tree into a branch of their own."""
     known = {value for values in tree.values() for value in values}
     others = sorted(set(pc.unique(column).to_pylist()) - known)
     return Taxonomy({**{name: list(values) for name, values in tree.items()}, **({"other": others} if others else {})})
 
 
-def _spelled(name: str) -> str:
+def _adult_spelling(name: str) -> str:
     """Spell a column's name as Adult does.
 
-    >>> _spelled("Marital Status"), _spelled("native.country"), _spelled("gender")
+    >>> _adult_spelling("Marital Status"), _adult_spelling("native.country"), _adult_spelling("gender")
     ('marital-status', 'native-country', 'sex')
     """
     plain = re.sub(r"[\s_.]+", "-", name.strip().lower())

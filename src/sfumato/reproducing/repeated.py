@@ -39,7 +39,7 @@ class RepeatedLine:
         """Return the mean by x, where measured."""
         return {x: fmean(ys) for x, ys in self.measured().items()}
 
-    def drawn(self) -> FigureLine:
+    def to_line(self) -> FigureLine:
         """Draw the means, with the standard deviation over repetitions."""
         known = self.measured()
         spread = tuple(stdev(known[x]) if x in known and len(known[x]) > 1 else nan for x in self.runs)
@@ -58,80 +58,82 @@ def clearly_above(upper: Sequence[float], lower: Sequence[float]) -> bool:
     return fmean(apart) > ERRORS * error
 
 
-def below(claim: Claim, lower: RepeatedLine, upper: RepeatedLine, *, axis: str = "k") -> FigureFinding:
+def check_clearly_below(claim: Claim, lower: RepeatedLine, upper: RepeatedLine, *, axis: str = "k") -> FigureFinding:
     """Judge whether a line lies clearly below another wherever both were measured."""
     a, b = lower.measured(), upper.measured()
     xs = [x for x in a if x in b]
     if not xs:
-        return claim.unmeasured()
+        return claim.not_measured()
     good = [x for x in xs if clearly_above(b[x], a[x])]
     against = [x for x in xs if clearly_above(a[x], b[x])]
     ends = dict.fromkeys([xs[0], xs[-1]])
-    said = ", ".join(f"{_shown(fmean(a[x]))} against {_shown(fmean(b[x]))} at {axis}={x:g}" for x in ends)
+    said = ", ".join(f"{_format_share(fmean(a[x]))} against {_format_share(fmean(b[x]))} at {axis}={x:g}" for x in ends)
     reverse = f", the reverse at {len(against)}" if against else ""
-    return claim.judged(len(good) == len(xs), f"Clearly at {len(good)} of {len(xs)} points{reverse}: {said}.")
+    return claim.evaluate(len(good) == len(xs), f"Clearly at {len(good)} of {len(xs)} points{reverse}: {said}.")
 
 
-def falls(
+def check_clearly_falling(
     claim: Claim, lines: Sequence[RepeatedLine], *, excepted: Collection[float] = (), axis: str = "k"
 ) -> FigureFinding:
     """Judge whether lines fall; steps to excepted points may go up."""
-    return _goes(claim, lines, excepted, axis, up=False)
+    return _check_direction(claim, lines, excepted, axis, up=False)
 
 
-def grows(claim: Claim, lines: Sequence[RepeatedLine], *, axis: str = "k") -> FigureFinding:
+def check_clearly_growing(claim: Claim, lines: Sequence[RepeatedLine], *, axis: str = "k") -> FigureFinding:
     """Judge whether lines grow."""
-    return _goes(claim, lines, (), axis, up=True)
+    return _check_direction(claim, lines, (), axis, up=True)
 
 
-def falls_more(claim: Claim, more: RepeatedLine, less: RepeatedLine) -> FigureFinding:
+def check_falls_more(claim: Claim, more: RepeatedLine, less: RepeatedLine) -> FigureFinding:
     """Judge whether a line falls clearly more than another, from its first point to its last."""
     a, b = list(more.measured().values()), list(less.measured().values())
     if min(len(a), len(b)) < TWO:
-        return claim.unmeasured()
+        return claim.not_measured()
     drops = [[first - last for first, last in zip(each[0], each[-1], strict=True)] for each in (a, b)]
-    said = f"{more.label} falls by {_shown(fmean(drops[0]))}, {less.label} by {_shown(fmean(drops[1]))}."
-    return claim.judged(clearly_above(*drops), said)
+    said = f"{more.label} falls by {_format_share(fmean(drops[0]))}, {less.label} by {_format_share(fmean(drops[1]))}."
+    return claim.evaluate(clearly_above(*drops), said)
 
 
-def about(claim: Claim, one: RepeatedLine, other: RepeatedLine) -> FigureFinding:
+def check_within_factor_two(claim: Claim, one: RepeatedLine, other: RepeatedLine) -> FigureFinding:
     """Judge whether one line is nowhere more than twice the other."""
     a, b = one.means(), other.means()
     ratios = [a[x] / b[x] for x in a if x in b and b[x] > 0]
     if not ratios:
-        return claim.unmeasured()
+        return claim.not_measured()
     least, most = min(ratios), max(ratios)
     said = f"{one.label} is {least:.3g} to {most:.3g} times {other.label}; up to {LITTLE:g} times is about the same."
-    return claim.judged(least >= 1 / LITTLE and most <= LITTLE, said)
+    return claim.evaluate(least >= 1 / LITTLE and most <= LITTLE, said)
 
 
-def steepest(claim: Claim, line: RepeatedLine, step: tuple[float, float], *, axis: str = "k") -> FigureFinding:
+def check_steepest_step(
+    claim: Claim, line: RepeatedLine, step: tuple[float, float], *, axis: str = "k"
+) -> FigureFinding:
     """Judge whether the mean falls most steeply at a given step."""
     slopes = {(a, b): (above - under) / (b - a) for (a, above), (b, under) in pairwise(line.means().items())}
     if step not in slopes or len(slopes) < TWO:
-        return claim.unmeasured()
+        return claim.not_measured()
     first, last = max(slopes, key=lambda each: slopes[each])
-    said = f"It does between {axis}={first:g} and {axis}={last:g}, by {_shown(slopes[first, last])} per unit of {axis}"
-    return claim.judged((first, last) == step, f"{said}; there by {_shown(slopes[step])}.")
+    said = f"It does between {axis}={first:g} and {axis}={last:g}, by {_format_share(slopes[first, last])} per unit of {axis}"
+    return claim.evaluate((first, last) == step, f"{said}; there by {_format_share(slopes[step])}.")
 
 
-def rises_to(claim: Claim, line: RepeatedLine, x: float, *, axis: str = "k") -> FigureFinding:
+def check_rises_to(claim: Claim, line: RepeatedLine, x: float, *, axis: str = "k") -> FigureFinding:
     """Judge whether a line clearly rises on its step to x."""
     known = line.measured()
     before = [each for each in known if each < x]
     if x not in known or not before:
-        return claim.unmeasured()
+        return claim.not_measured()
     last = max(before)
-    said = f"from {_shown(fmean(known[last]))} at {axis}={last:g} to {_shown(fmean(known[x]))} at {axis}={x:g}"
-    return claim.judged(clearly_above(known[x], known[last]), f"It goes {said}.")
+    said = f"from {_format_share(fmean(known[last]))} at {axis}={last:g} to {_format_share(fmean(known[x]))} at {axis}={x:g}"
+    return claim.evaluate(clearly_above(known[x], known[last]), f"It goes {said}.")
 
 
-def _goes(
+def _check_direction(
     claim: Claim, lines: Sequence[RepeatedLine], excepted: Collection[float], axis: str, *, up: bool
 ) -> FigureFinding:
     tried = [each for each in lines if len(each.measured()) > 1]
     if not tried:
-        return claim.unmeasured()
+        return claim.not_measured()
     right: list[str] = []
     wrong: list[str] = []
     for each in tried:
@@ -140,13 +142,13 @@ def _goes(
         steps = ((x, (a, b) if up else (b, a)) for (_, a), (x, b) in pairwise(known))
         back = [f"{axis}={x:g}" for x, pair in steps if clearly_above(*pair) and x not in excepted]
         backward = f", but clearly {'down' if up else 'up'} at {', '.join(back)}" if back else ""
-        ends = f"{_shown(fmean(start))} at {axis}={first:g} to {_shown(fmean(end))} at {axis}={last:g}"
+        ends = f"{_format_share(fmean(start))} at {axis}={first:g} to {_format_share(fmean(end))} at {axis}={last:g}"
         good = clearly_above(end, start) if up else clearly_above(start, end)
         (wrong if back or not good else right).append(f"{each.label} goes from {ends}{backward}")
     few = "; ".join([*wrong, *right][:TWO])
     many = f"{len(right)} of {len(tried)} lines as claimed: " if len(tried) > TWO else ""
-    return claim.judged(not wrong, f"{many}{few}.")
+    return claim.evaluate(not wrong, f"{many}{few}.")
 
 
-def _shown(value: float) -> str:
+def _format_share(value: float) -> str:
     return f"{value:.4f}" if abs(value) < SMALL else f"{value:,.1f}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, ignore_progress
 
 Job = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
-def run_all(jobs: Sequence[Job], *, workers: int = 1, progress: Progress = silent) -> list[Any]:
+def run_jobs(jobs: Sequence[Job], *, workers: int = 1, progress: Progress = ignore_progress) -> list[Any]:
     """Run jobs, some at once in processes of their own if there are several workers; give results in order.
 
     An interruption is for this process to tell: workers finish their job, and no other is begun.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sfumato.core.progress import Progress, silent
+from sfumato.core.progress import Progress, ignore_progress
 from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
 from sfumato.reproducing.figures import Reproduction
-from sfumato.reproducing.running import run_all
+from sfumato.reproducing.running import run_jobs
 from sfumato.reproducing.thesis_setting import THESIS_ROWS, ThesisGrid, ThesisSubject, census_subject
 
 CHAPTERS = tuple(THESIS_ROWS)
@@ -23,7 +23,7 @@ def reproduce_thesis(
     rows: int | None = None,
     subject: ThesisSubject | None = None,
     workers: int = 1,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Reproduction:
     """Repeat the experiments of the thesis.
 
@@ -41,18 +41,18 @@ def reproduce_thesis(
         for chapter in CHAPTERS
     }
     tasks = {
-        **{(5, key): task for key, task in thesis_chapter_5.tasks(subjects[5], grid).items()},
-        **{(4, key): task for key, task in thesis_chapter_4.tasks(subjects[4], grid).items()},
-        **{(3, key): task for key, task in thesis_chapter_3.tasks(subjects[3], grid).items()},
+        **{(5, key): task for key, task in thesis_chapter_5.measurement_jobs(subjects[5], grid).items()},
+        **{(4, key): task for key, task in thesis_chapter_4.measurement_jobs(subjects[4], grid).items()},
+        **{(3, key): task for key, task in thesis_chapter_3.measurement_jobs(subjects[3], grid).items()},
     }
-    results = dict(zip(tasks, run_all(list(tasks.values()), workers=workers, progress=progress), strict=True))
+    results = dict(zip(tasks, run_jobs(list(tasks.values()), workers=workers, progress=progress), strict=True))
     by_chapter = {
         chapter: {key: points for (where, key), points in results.items() if where == chapter} for chapter in CHAPTERS
     }
-    return Reproduction.joined(
+    return Reproduction.merge(
         [
-            thesis_chapter_3.report(subjects[3], by_chapter[3], grid),
-            thesis_chapter_4.report(subjects[4], by_chapter[4], grid),
-            thesis_chapter_5.report(subjects[5], by_chapter[5], grid, by_chapter[4]),
+            thesis_chapter_3.make_figures(subjects[3], by_chapter[3], grid),
+            thesis_chapter_4.make_figures(subjects[4], by_chapter[4], grid),
+            thesis_chapter_5.make_figures(subjects[5], by_chapter[5], grid, by_chapter[4]),
         ]
     )

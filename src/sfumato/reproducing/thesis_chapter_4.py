@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.algorithms.buckets.anatomy import Anatomy
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.t_closeness import TCloseness
 from sfumato.release.release import Release
@@ -17,13 +17,13 @@ from sfumato.reproducing.claims import (
     FAR,
     STILL,
     Claim,
-    bounded,
-    compared,
+    check_below,
+    check_bounded,
+    check_constant,
+    check_ordered,
+    format_number,
     largest_step,
-    number,
-    ordered,
-    rise,
-    still,
+    total_rise,
     with_medians,
 )
 from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
@@ -37,10 +37,10 @@ from sfumato.reproducing.thesis_chapter_3 import (
     MONDRIAN,
     Points,
     Value,
-    line,
-    over_diversities,
+    line_over_l,
+    measure_over_l,
 )
-from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure
+from sfumato.reproducing.thesis_measuring import QuerySample, ThesisPoint, measure_release
 from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 from sfumato.schema.flagging import FLAG_SUFFIX
 
@@ -51,10 +51,10 @@ FLAGGED, SENSITIVE, EVERY = "flagged", "sensitive", "every"
 THRESHOLD = 18  # the l at which the thesis saw its heuristic fail
 
 
-def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
+def measurement_jobs(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
     """Return what to measure: releases over l, for every algorithm and density."""
     found: dict[Hashable, Job] = {
-        MONDRIAN: (over_diversities, (subject, grid, MONDRIAN, 1, grid.diversities)),
+        MONDRIAN: (measure_over_l, (subject, grid, MONDRIAN, 1, grid.diversities)),
         ANATOMY: (measure_anatomy, (subject, grid)),
         PLAIN: (measure_local, (subject, grid, grid.density, False, False)),
     }
@@ -66,14 +66,16 @@ def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
 
 def measure_anatomy(subject: ThesisSubject, grid: ThesisGrid) -> dict[int, ThesisPoint]:
     """Measure Anatomy, which puts the sensitive attribute in buckets and shows flagged cells unchanged."""
-    questions = Questions.of(subject, grid)
-    flagged = subject.flagged(subject.semi_sensitive, grid.density, grid.seed)
+    questions = QuerySample.draw(subject, grid)
+    flagged = subject.sensitive_cells(subject.semi_sensitive, grid.density, grid.seed)
 
     def expose(release: Release) -> dict[str, float]:
-        return _exposures(release, flagged, subject.semi_sensitive, adversaries=(1,))
+        return _disclosure_risks(release, flagged, subject.semi_sensitive, adversaries=(1,))
 
     return {
-        l: measure(questions, [FrequencyLDiversity(l=l, sensitive=subject.summed)], Anatomy(), grid.seed, expose)
+        l: measure_release(
+            questions, [FrequencyLDiversity(l=l, sensitive=subject.summed)], Anatomy(), grid.seed, expose
+        )
         for l in grid.diversities
     }
 
@@ -83,14 +85,14 @@ def measure_local(
 ) -> dict[int, ThesisPoint]:
     """Measure local anatomy with a share of flagged cells; the narrow attribute may also be flagged and t-close."""
     names = (*subject.semi_sensitive, *([subject.narrow] if with_narrow else []))
-    flagged = subject.flagged(names, density, grid.seed)
-    questions = Questions.of(flagged, grid)
+    flagged = subject.sensitive_cells(names, density, grid.seed)
+    questions = QuerySample.draw(flagged, grid)
 
     def expose(release: Release) -> dict[str, float]:
-        return _exposures(release, flagged, subject.semi_sensitive, adversaries=(1, 2))
+        return _disclosure_risks(release, flagged, subject.semi_sensitive, adversaries=(1, 2))
 
     return {
-        l: measure(
+        l: measure_release(
             questions,
             cell_models(subject, l, grid.closeness if with_narrow else None),
             LocalAnatomy(halve=halve),
@@ -101,62 +103,62 @@ def measure_local(
     }
 
 
-def cell_models(subject: ThesisSubject, l: int, t: float | None) -> list[PrivacyModel]:
+def cell_models(subject: ThesisSubject, l: int, t: float | None) -> list[GroupModel]:
     """Return models for l-diverse flagged and sensitive cells, and with t for t-close cells of the narrow attribute."""
     names = (*subject.semi_sensitive, subject.summed)
-    models: list[PrivacyModel] = [FrequencyLDiversity(l=l, sensitive=name) for name in names]
+    models: list[GroupModel] = [FrequencyLDiversity(l=l, sensitive=name) for name in names]
     return models if t is None else [*models, TCloseness(t=t, sensitive=subject.narrow)]
 
 
-def _exposures(
+def _disclosure_risks(
     release: Release, flagged: ThesisSubject, names: Sequence[str], adversaries: Sequence[int]
 ) -> dict[str, float]:
     """Average the exposures of flagged cells, of the sensitive attribute, and of both, for each adversary."""
     flags = {name: flagged.table[name + FLAG_SUFFIX].to_numpy() for name in names}
-    cells = ReleasedCells.of(release, flags)
+    cells = ReleasedCells.from_release(release, flags)
     means = {}
     for adversary in adversaries:
-        own = np.concatenate([cells.exposures(name, adversary=adversary) for name in names])
-        summed = cells.exposures(flagged.summed, adversary=adversary)
+        own = np.concatenate([cells.disclosure_risks(name, adversary=adversary) for name in names])
+        summed = cells.disclosure_risks(flagged.summed, adversary=adversary)
         means[f"{FLAGGED}{adversary}"] = float(own.mean())
         means[f"{SENSITIVE}{adversary}"] = float(summed.mean())
         means[f"{EVERY}{adversary}"] = float(np.concatenate([own, summed]).mean())
     return means
 
 
-def report(subject: ThesisSubject, measured: Mapping[Hashable, Points], grid: ThesisGrid) -> Reproduction:
+def make_figures(subject: ThesisSubject, measured: Mapping[Hashable, Points], grid: ThesisGrid) -> Reproduction:
     """Put the measured points into figures, and judge what the thesis says about them."""
-    exposures = _exposure_figures(subject, measured, grid)
+    exposures = _risk_figures(subject, measured, grid)
     errors, medians = (_error_figures(measured, grid, value) for value in (_error, _median_error))
     by_name = {figure.name: figure for figure in (*exposures, *errors)}
     judged = zip(_error_findings(errors), _error_findings(medians), strict=True)
     unsaid = Claim("4.10", "Nothing that could be judged is said of sensitive cells with several principles")
     findings = [
-        *_exposure_findings(by_name),
+        *_risk_findings(by_name),
         *(with_medians(mean, median) for mean, median in judged),
-        unsaid.unsaid("The figure is drawn."),
+        unsaid.not_stated("The figure is drawn."),
     ]
     return Reproduction((*exposures, *errors), tuple(findings))
 
 
-def percent(density: float) -> str:
+def density_label(density: float) -> str:
     """Return the name of a line or figure by its density.
 
-    >>> percent(0.1)
+    >>> density_label(0.1)
     '10% flagged'
     """
     return f"{density:.0%} flagged"
 
 
-def _exposure_figures(subject: ThesisSubject, measured: Mapping[Hashable, Points], grid: ThesisGrid) -> list[Figure]:
-    density = percent(grid.density)
+def _risk_figures(subject: ThesisSubject, measured: Mapping[Hashable, Points], grid: ThesisGrid) -> list[Figure]:
+    density = density_label(grid.density)
 
     def three(what: str) -> tuple[FigureLine, ...]:
         local = measured[grid.density]
         wanted = ((ANATOMY, measured[ANATOMY], 1), (FIRST, local, 1), (SECOND, local, 2))
-        return tuple(line(name, points, _exposed(f"{what}{adversary}")) for name, points, adversary in wanted)
+        return tuple(line_over_l(name, points, _risk_of(f"{what}{adversary}")) for name, points, adversary in wanted)
 
-    every = tuple(line(percent(each), measured[each], _exposed(f"{EVERY}2")) for each in grid.densities)
+    every = tuple(line_over_l(density_label(each), measured[each], _risk_of(f"{EVERY}2")) for each in grid.densities)
     flagged = " and ".join(subject.semi_sensitive)
     return [
         Figure("4.3", f"Exposure of flagged cells of {flagged} ({density})", DIVERSITY, EXPOSURE, three(FLAGGED)),
@@ -165,8 +167,8 @@ def _exposure_figures(subject: ThesisSubject, measured: Mapping[Hashable, Points
     ]
 
 
-def _exposed(name: str) -> Callable[[ThesisPoint], float]:
-    return lambda point: point.exposure(name)
+def _risk_of(name: str) -> Callable[[ThesisPoint], float]:
+    return lambda point: point.disclosure_risk(name)
 
 
 def _error(point: ThesisPoint) -> float:
@@ -178,9 +180,9 @@ def _median_error(point: ThesisPoint) -> float:
 
 
 def _error_figures(measured: Mapping[Hashable, Points], grid: ThesisGrid, value: Value) -> list[Figure]:
-    label, density = ERROR, percent(grid.density)
-    local = line(HEURISTIC, measured[grid.density], value)
-    plain, anatomy, mondrian = (line(name, measured[name], value) for name in (PLAIN, ANATOMY, MONDRIAN))
+    label, density = ERROR, density_label(grid.density)
+    local = line_over_l(HEURISTIC, measured[grid.density], value)
+    plain, anatomy, mondrian = (line_over_l(name, measured[name], value) for name in (PLAIN, ANATOMY, MONDRIAN))
     return [
         Figure("4.5", f"Query error against Mondrian ({density})", DIVERSITY, label, (local, mondrian), log_y=True),
         Figure("4.6", f"Query error against Anatomy ({density})", DIVERSITY, label, (local, plain, anatomy)),
@@ -189,32 +191,32 @@ def _error_figures(measured: Mapping[Hashable, Points], grid: ThesisGrid, value:
             "Query error of local anatomy",
             DIVERSITY,
             label,
-            tuple(line(percent(each), measured[each], value) for each in grid.densities),
+            tuple(line_over_l(density_label(each), measured[each], value) for each in grid.densities),
         ),
         Figure(
             "4.10",
             f"Query error of local anatomy, one attribute {grid.closeness:g}-close",
             DIVERSITY,
             label,
-            tuple(line(percent(each), measured["t-close", each], value) for each in grid.densities),
+            tuple(line_over_l(density_label(each), measured["t-close", each], value) for each in grid.densities),
         ),
     ]
 
 
-def _exposure_findings(figures: Mapping[str, Figure]) -> list[FigureFinding]:
+def _risk_findings(figures: Mapping[str, Figure]) -> list[FigureFinding]:
     anatomy, first, second = (figures["4.3"].line(name) for name in (ANATOMY, FIRST, SECOND))
     open_cells = Claim("4.3", "Anatomy leaves flagged cells unprotected: a larger l changes nothing (the thesis: 0.65)")
     kept = Claim("4.3", "Local anatomy keeps flagged cells at 1/l or less on average, from both adversaries")
     return [
-        still(open_cells, [anatomy]),
-        compared(Claim("4.3", "Local anatomy exposes flagged cells less than Anatomy does"), second, anatomy),
-        bounded(kept, [first, second], lambda l: 1 / l),
-        bounded(
+        check_constant(open_cells, [anatomy]),
+        check_below(Claim("4.3", "Local anatomy exposes flagged cells less than Anatomy does"), second, anatomy),
+        check_bounded(kept, [first, second], lambda l: 1 / l),
+        check_bounded(
             Claim("4.4", "Anatomy and local anatomy both keep the sensitive attribute at 1/l or less on average"),
             figures["4.4"].lines,
             lambda l: 1 / l,
         ),
-        bounded(
+        check_bounded(
             Claim("4.7", "However many cells are flagged, they stay at 1/l or less on average"),
             figures["4.7"].lines,
             lambda l: 1 / l,
@@ -226,7 +228,7 @@ def _error_findings(figures: Sequence[Figure]) -> list[FigureFinding]:
     far, heuristic, densities, _ = figures
     claim = Claim("4.5", "Query error of local anatomy is far below Mondrian's")
     return [
-        compared(claim, far.line(HEURISTIC), far.line(MONDRIAN), most=FAR),
+        check_below(claim, far.line(HEURISTIC), far.line(MONDRIAN), most=FAR),
         *_heuristic_findings(heuristic),
         *_density_findings(densities),
     ]
@@ -234,33 +236,33 @@ def _error_findings(figures: Sequence[Figure]) -> list[FigureFinding]:
 
 def _heuristic_findings(figure: Figure) -> list[FigureFinding]:
     local, plain, anatomy = (figure.line(name) for name in (HEURISTIC, PLAIN, ANATOMY))
-    below = _until(local, THRESHOLD)
+    below = _points_until(local, THRESHOLD)
     worse = Claim("4.6", "Without its heuristic, local anatomy has more query error than Anatomy")
     better = Claim("4.6", f"With its heuristic it has less query error than Anatomy, for l below {THRESHOLD}")
     lowers = Claim("4.6", f"The heuristic lowers query error, for l below {THRESHOLD}")
     fails = Claim("4.6", f"At l={THRESHOLD} the heuristic fails: error jumps to nearly that without it")
     return [
-        compared(worse, anatomy, plain),
-        compared(better, below, anatomy),
-        compared(lowers, below, plain),
-        _fails_at(fails, local, plain),
+        check_below(worse, anatomy, plain),
+        check_below(better, below, anatomy),
+        check_below(lowers, below, plain),
+        _jumps_at_threshold(fails, local, plain),
     ]
 
 
-def _until(each: FigureLine, end: float) -> FigureLine:
+def _points_until(each: FigureLine, end: float) -> FigureLine:
     kept = [(x, y) for x, y in zip(each.xs, each.ys, strict=True) if x < end]
     return FigureLine(each.label, tuple(x for x, _ in kept), tuple(y for _, y in kept))
 
 
-def _fails_at(claim: Claim, local: FigureLine, plain: FigureLine) -> FigureFinding:
+def _jumps_at_threshold(claim: Claim, local: FigureLine, plain: FigureLine) -> FigureFinding:
     """Judge whether the largest rise is at the threshold, and leads to within a tenth of the other line."""
     step, a, b = largest_step(local), local.measured(), plain.measured()
     if isnan(step) or step not in b or THRESHOLD not in a or THRESHOLD not in b:
-        return claim.unmeasured()
-    shares = ", ".join(f"{a[l] / b[l]:.0%} at l={number(l)}" for l in a if l in b)
+        return claim.not_measured()
+    shares = ", ".join(f"{a[l] / b[l]:.0%} at l={format_number(l)}" for l in a if l in b)
     seen = step == THRESHOLD and a[THRESHOLD] >= (1 - STILL) * b[THRESHOLD]
-    why = f"It rises the most at l={number(step)}; with the heuristic error is {shares} of that without."
-    return claim.judged(seen, why)
+    why = f"It rises the most at l={format_number(step)}; with the heuristic error is {shares} of that without."
+    return claim.evaluate(seen, why)
 
 
 def _density_findings(errors: Figure) -> list[FigureFinding]:
@@ -268,9 +270,9 @@ def _density_findings(errors: Figure) -> list[FigureFinding]:
     steps = {each.label: largest_step(each) for each in errors.lines}
     known = {label: step for label, step in steps.items() if not isnan(step)}
     jump = Claim("4.8", f"All lines rise by much at l={THRESHOLD}: by more than anywhere else")
-    said = ", ".join(f"{label} at l={number(step)}" for label, step in known.items())
-    rises = {each.label: rise(each) for each in errors.lines}
+    said = ", ".join(f"{label} at l={format_number(step)}" for label, step in known.items())
+    rises = {each.label: total_rise(each) for each in errors.lines}
     return [
-        ordered(faster, rises, "From the smallest to the largest l it rises by"),
-        jump.judged(set(known.values()) == {THRESHOLD}, f"Largest rises: {said}.") if known else jump.unmeasured(),
+        check_ordered(faster, rises, "From the smallest to the largest l it rises by"),
+        jump.evaluate(set(known.values()) == {THRESHOLD}, f"Largest rises: {said}.") if known else jump.not_measured(),
     ]

@@ -9,12 +9,20 @@ import numpy as np
 
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization, Mechanism
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.reproducing.claims import Claim, grows, number, ordered, rise, still, with_medians
+from sfumato.reproducing.claims import (
+    Claim,
+    check_constant,
+    check_monotone,
+    check_ordered,
+    format_number,
+    total_rise,
+    with_medians,
+)
 from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
 from sfumato.reproducing.running import Job
-from sfumato.reproducing.thesis_chapter_3 import DIVERSITY, ERROR, PENALTY, Points, line
-from sfumato.reproducing.thesis_chapter_4 import cell_models, percent
-from sfumato.reproducing.thesis_measuring import Questions, ThesisPoint, measure
+from sfumato.reproducing.thesis_chapter_3 import DIVERSITY, ERROR, PENALTY, Points, line_over_l
+from sfumato.reproducing.thesis_chapter_4 import cell_models, density_label
+from sfumato.reproducing.thesis_measuring import QuerySample, ThesisPoint, measure_release
 from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
 
 MECHANISMS: tuple[Mechanism, ...] = ("cuts", "seeds")
@@ -24,7 +32,7 @@ Measured = Mapping[Hashable, Points]
 Value = Callable[[ThesisPoint], float]
 
 
-def tasks(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
+def measurement_jobs(subject: ThesisSubject, grid: ThesisGrid) -> dict[Hashable, Job]:
     """Return what to measure: releases over l, for every mechanism, density and k; the slow ones first."""
     return {
         (mechanism, density, k): (measure_generalized, (subject, grid, mechanism, density, k))
@@ -38,16 +46,16 @@ def measure_generalized(
     subject: ThesisSubject, grid: ThesisGrid, mechanism: Mechanism, density: float, k: int
 ) -> dict[int, ThesisPoint]:
     """Measure local anatomy generalization over l."""
-    flagged = subject.flagged((*subject.semi_sensitive, subject.narrow), density, grid.seed)
-    questions = Questions.of(flagged, grid)
+    flagged = subject.sensitive_cells((*subject.semi_sensitive, subject.narrow), density, grid.seed)
+    questions = QuerySample.draw(flagged, grid)
     algorithm = LocalAnatomyGeneralization(mechanism=mechanism)
     return {
-        l: measure(questions, [KAnonymity(k=k), *cell_models(subject, l, grid.closeness)], algorithm, grid.seed)
+        l: measure_release(questions, [KAnonymity(k=k), *cell_models(subject, l, grid.closeness)], algorithm, grid.seed)
         for l in grid.diversities
     }
 
 
-def report(subject: ThesisSubject, measured: Measured, grid: ThesisGrid, ungeneralized: Measured) -> Reproduction:
+def make_figures(subject: ThesisSubject, measured: Measured, grid: ThesisGrid, ungeneralized: Measured) -> Reproduction:
     """Put the measured points into figures, and judge what the thesis says about them.
 
     `ungeneralized` are the points of local anatomy in chapter 4, by density.
@@ -83,13 +91,13 @@ def _figures(
     title, label = words
     pairs = [(density, mechanism) for density in grid.densities for mechanism in MECHANISMS]
     for place, (density, mechanism) in enumerate(pairs, start=start):
-        lines = tuple(line(f"k={k}", measured[mechanism, density, k], value) for k in grid.generalized_sizes)
-        yield Figure(f"5.{place}", f"{title} of {NAMES[mechanism]}, {percent(density)}", DIVERSITY, label, lines)
+        lines = tuple(line_over_l(f"k={k}", measured[mechanism, density, k], value) for k in grid.generalized_sizes)
+        yield Figure(f"5.{place}", f"{title} of {NAMES[mechanism]}, {density_label(density)}", DIVERSITY, label, lines)
 
 
 def _over_l(measured: Measured, grid: ThesisGrid, value: Value, mechanism: str | None = None) -> list[FigureLine]:
     return [
-        line(f"{NAMES[each]}, {percent(density)}, k={k}", measured[each, density, k], value)
+        line_over_l(f"{NAMES[each]}, {density_label(density)}, k={k}", measured[each, density, k], value)
         for each in ([mechanism] if mechanism else MECHANISMS)
         for density in grid.densities
         for k in grid.generalized_sizes
@@ -100,7 +108,7 @@ def _over_k(measured: Measured, grid: ThesisGrid, value: Value) -> list[FigureLi
     ks = grid.generalized_sizes
     return [
         FigureLine(
-            f"{NAMES[mechanism]}, {percent(density)}, l={l}",
+            f"{NAMES[mechanism]}, {density_label(density)}, l={l}",
             tuple(map(float, ks)),
             tuple(value(measured[mechanism, density, k][l]) for k in ks),
         )
@@ -123,7 +131,7 @@ def _over_density(measured: Measured, grid: ThesisGrid, value: Value, mechanisms
     ]
 
 
-def _lower(claim: Claim, measured: Measured, grid: ThesisGrid, value: Value, lower: str) -> FigureFinding:
+def _check_lower(claim: Claim, measured: Measured, grid: ThesisGrid, value: Value, lower: str) -> FigureFinding:
     """Judge whether a mechanism has the lower value wherever both were measured."""
     other = MECHANISMS[1 - MECHANISMS.index(lower)]
     pairs = [
@@ -134,11 +142,11 @@ def _lower(claim: Claim, measured: Measured, grid: ThesisGrid, value: Value, low
     ]
     known = np.array([pair for pair in pairs if not np.isnan(pair).any()])
     if not len(known):
-        return claim.unmeasured()
+        return claim.not_measured()
     ratios = known[:, 0] / known[:, 1]
-    said = f"{NAMES[lower]} is {number(float(ratios.min()))} to {number(float(ratios.max()))} times {NAMES[other]}"
+    said = f"{NAMES[lower]} is {format_number(float(ratios.min()))} to {format_number(float(ratios.max()))} times {NAMES[other]}"
     below = int((ratios < 1).sum())
-    return claim.judged(below == len(ratios), f"At {below} of {len(ratios)} points; {said}.")
+    return claim.evaluate(below == len(ratios), f"At {below} of {len(ratios)} points; {said}.")
 
 
 def _means(measured: Measured, grid: ThesisGrid, value: Value) -> list[float]:
@@ -151,14 +159,14 @@ def _means(measured: Measured, grid: ThesisGrid, value: Value) -> list[float]:
 
 def _mean_sizes(measured: Measured, grid: ThesisGrid, rows: int) -> str:
     cuts, seeds = _means(measured, grid, lambda point: point.discernibility / rows)
-    return f"On average over all k a record is in a group of {number(cuts)} with LAG_1 and {number(seeds)} with LAG_2"
+    return f"On average over all k a record is in a group of {format_number(cuts)} with LAG_1 and {format_number(seeds)} with LAG_2"
 
 
-def _flag_steps(claim: Claim, lines: Sequence[FigureLine]) -> str:
+def _steps_as_claimed(claim: Claim, lines: Sequence[FigureLine]) -> str:
     """Return how many steps of each mechanism are as claimed."""
     steps = []
     for name in NAMES.values():
-        judged = grows(claim, [each for each in lines if each.label.startswith(name)], axis="percent")
+        judged = check_monotone(claim, [each for each in lines if each.label.startswith(name)], axis="percent")
         steps.append(f"{name}: {judged.why.partition(';')[0]}")
     return (
         f"{', '.join(steps)}. Where seeds end the cutting, groups of hundreds are left; the more cells are flagged, "
@@ -166,14 +174,14 @@ def _flag_steps(claim: Claim, lines: Sequence[FigureLine]) -> str:
     )
 
 
-def _open_cells(measured: Measured, grid: ThesisGrid, subject: ThesisSubject) -> str:
+def _generalized_cells(measured: Measured, grid: ThesisGrid, subject: ThesisSubject) -> str:
     """Return how many cells are generalized, and how much one costs, with the fewest and the most flags."""
     said = []
     for density in (grid.densities[0], grid.densities[-1]):
         flagged = density * (len(subject.semi_sensitive) + 1)
-        cells = subject.table.num_rows * (len(subject.schema.quasi) - flagged)
+        cells = subject.table.num_rows * (len(subject.schema.quasi_identifiers) - flagged)
         found = [measured["cuts", density, k][l].ncp for k in grid.generalized_sizes for l in grid.diversities]
-        said.append(f"{number(cells)} cells of {_mean(found) / cells:.3f} at {percent(density)}")
+        said.append(f"{format_number(cells)} cells of {_mean(found) / cells:.3f} at {density_label(density)}")
     both = " and ".join(said)
     return f"On average over all k LAG_1 generalizes {both}: patterns have fewer records, so cells are wider."
 
@@ -185,12 +193,12 @@ def _discernibility_findings(measured: Measured, grid: ThesisGrid, rows: int) ->
     flags = Claim("5.4-5.11", "Discernibility grows with the share of flagged cells")
     by_density = _over_density(measured, grid, value, MECHANISMS)
     return [
-        still(Claim("5.4-5.11", "Discernibility does not depend on l"), _over_l(measured, grid, value)),
-        grows(Claim("5.4-5.11", "Discernibility grows with k"), _over_k(measured, grid, value), axis="k"),
-        grows(flags, by_density, axis="percent").explained(_flag_steps(flags, by_density)),
-        _lower(Claim("5.4-5.11", "LAG_1 has the lower discernibility"), measured, grid, value, "cuts").explained(
-            f"{_mean_sizes(measured, grid, rows)}."
-        ),
+        check_constant(Claim("5.4-5.11", "Discernibility does not depend on l"), _over_l(measured, grid, value)),
+        check_monotone(Claim("5.4-5.11", "Discernibility grows with k"), _over_k(measured, grid, value), axis="k"),
+        check_monotone(flags, by_density, axis="percent").explanation(_steps_as_claimed(flags, by_density)),
+        _check_lower(
+            Claim("5.4-5.11", "LAG_1 has the lower discernibility"), measured, grid, value, "cuts"
+        ).explanation(f"{_mean_sizes(measured, grid, rows)}."),
     ]
 
 
@@ -202,11 +210,11 @@ def _ncp_findings(measured: Measured, grid: ThesisGrid, subject: ThesisSubject) 
     ends = f"{sizes}, whose groups are not cut further if a side would have fewer than k records."
     falls = Claim("5.12-5.19", "NCP of LAG_1 falls as more cells are flagged")
     return [
-        _lower(Claim("5.12-5.19", "LAG_2 has the lower NCP"), measured, grid, value, "seeds").explained(ends),
-        still(Claim("5.12-5.19", "NCP does not depend on l"), _over_l(measured, grid, value)),
-        grows(Claim("5.12-5.19", "NCP grows with k"), _over_k(measured, grid, value), axis="k"),
-        grows(falls, _over_density(measured, grid, value, ["cuts"]), falls=True, axis="percent").explained(
-            _open_cells(measured, grid, subject)
+        _check_lower(Claim("5.12-5.19", "LAG_2 has the lower NCP"), measured, grid, value, "seeds").explanation(ends),
+        check_constant(Claim("5.12-5.19", "NCP does not depend on l"), _over_l(measured, grid, value)),
+        check_monotone(Claim("5.12-5.19", "NCP grows with k"), _over_k(measured, grid, value), axis="k"),
+        check_monotone(falls, _over_density(measured, grid, value, ["cuts"]), falls=True, axis="percent").explanation(
+            _generalized_cells(measured, grid, subject)
         ),
     ]
 
@@ -215,13 +223,13 @@ def _error_findings(measured: Measured, grid: ThesisGrid, value: Value) -> list[
     rises = {}
     for k in grid.generalized_sizes:
         lines = [each for each in _over_l(measured, grid, value) if each.label.endswith(f", k={k}")]
-        rises[f"k={k}"] = _mean([rise(each) for each in lines])
+        rises[f"k={k}"] = _mean([total_rise(each) for each in lines])
     stronger = Claim("5.20-5.27", "The larger k is, the more query error depends on l")
     more = Claim("5.20-5.27", "k changes query error more than l does, when one or the other is doubled")
     return [
-        _lower(Claim("5.20-5.27", "LAG_1 has the lower query error"), measured, grid, value, "cuts"),
+        _check_lower(Claim("5.20-5.27", "LAG_1 has the lower query error"), measured, grid, value, "cuts"),
         _more_than_l(more, measured, grid, value),
-        ordered(stronger, rises, "From the smallest to the largest l it rises on average by"),
+        check_ordered(stronger, rises, "From the smallest to the largest l it rises on average by"),
     ]
 
 
@@ -232,9 +240,9 @@ def _more_than_l(claim: Claim, measured: Measured, grid: ThesisGrid, value: Valu
         for lines in (_over_k(measured, grid, value), _over_l(measured, grid, value))
     )
     if np.isnan(by_k) or np.isnan(by_l):
-        return claim.unmeasured()
-    said = f"With every doubling of k it grows {number(by_k)} times on average, of l {number(by_l)} times"
-    return claim.judged(by_k > by_l, f"{said}.")
+        return claim.not_measured()
+    said = f"With every doubling of k it grows {format_number(by_k)} times on average, of l {format_number(by_l)} times"
+    return claim.evaluate(by_k > by_l, f"{said}.")
 
 
 def _generalization_costs(measured: Measured, grid: ThesisGrid, ungeneralized: Measured, value: Value) -> FigureFinding:
@@ -249,9 +257,9 @@ def _generalization_costs(measured: Measured, grid: ThesisGrid, ungeneralized: M
     ]
     known = [ratio for ratio in ratios if not np.isnan(ratio)]
     if not known:
-        return claim.unmeasured()
-    said = f"It is {number(min(known))} to {number(max(known))} times local anatomy's"
-    return claim.judged(min(known) >= MUCH, f"{said}; far means at least {MUCH:g} times.")
+        return claim.not_measured()
+    said = f"It is {format_number(min(known))} to {format_number(max(known))} times local anatomy's"
+    return claim.evaluate(min(known) >= MUCH, f"{said}; far means at least {MUCH:g} times.")
 
 
 def _per_doubling(each: FigureLine) -> float:

@@ -2,7 +2,7 @@
 
 It is slow, and it does not always keep its promise. Algorithm 3.2 takes all remaining values when few are left,
 although what this leaves may be less diverse, and a set whose size is not a multiple of k may expose more than 1/l. It
-is here to be compared with `CrossBucket`, which does keep its promise; it is never a way to publish.
+is here to be compared with `CrossBucketGeneralization`, which does keep its promise; it is never a way to publish.
 
 Where the text leaves something open, the plainest reading is taken: an attribute is cut only if both sides have records
 (otherwise algorithm 3.3 would not end), the first record of every value is selected, values of equal count are taken in
@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Shows, Task
-from sfumato.algorithms.publishing import publish_groups, recode_ranges
-from sfumato.algorithms.set_labels import recode_sets
+from sfumato.algorithms.base import Shows, TableAlgorithm, TableRequest
+from sfumato.algorithms.publishing import label_ranges, merge_identical_groups
+from sfumato.algorithms.set_labels import label_sets
 from sfumato.coding.codes import CodedColumn
-from sfumato.core.publication import Publication, Recoded
+from sfumato.core.publication import RecodedAttribute, TableSolution
 from sfumato.schema.scales import Scale
 
 Ints = npt.NDArray[np.int64]
@@ -38,12 +38,12 @@ class CrossBucketSet:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrintedCrossBucket(Algorithm):
+class PrintedCrossBucket(TableAlgorithm):
     """Cross-bucket generalization as printed; unlike other algorithms it knows k and l, and may break its promise."""
 
     name = "printed-cross-bucket"
     reference = "Doctoral thesis, Jilin University 2018, algorithms 3.1 to 3.5"
-    serves_attributes = "one"
+    supports_attributes = "one"
     suppresses = False
 
     k: int
@@ -54,55 +54,55 @@ class PrintedCrossBucket(Algorithm):
         """Values in buckets, apart from their records."""
         return "buckets"
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
         quasi, sensitive = task.table.quasi, task.table.sensitive[0]
         codes = np.array([column.codes for column in quasi])
         spans = [len(column.domain) for column in quasi]
         group, bucket = (np.empty(task.table.rows, dtype=np.int32) for _ in range(2))
         groups = buckets = 0
-        for each in cross_bucket_sets(codes, spans, sensitive.codes.astype(np.int64), self.k, self.l):
+        for each in find_sets(codes, spans, sensitive.codes.astype(np.int64), self.k, self.l):
             group[each.records] = groups + np.repeat(np.arange(len(each.groups)), each.groups)
             bucket[each.records] = buckets + np.arange(len(each.records)) % each.buckets
             groups, buckets = groups + len(each.groups), buckets + each.buckets
-        recoded = {column.name: _covered(column, group, groups) for column in quasi}
-        published = publish_groups(group, recoded)
-        return Publication(published.group, published.recoded, buckets={sensitive.name: bucket})
+        recoded = {column.name: _generalize_column(column, group, groups) for column in quasi}
+        published = merge_identical_groups(group, recoded)
+        return TableSolution(published.group, published.recoded, buckets={sensitive.name: bucket})
 
 
-def cross_bucket_sets(codes: Codes, spans: Sequence[int], values: Ints, k: int, l: int) -> Iterator[CrossBucketSet]:
+def find_sets(codes: Codes, spans: Sequence[int], values: Ints, k: int, l: int) -> Iterator[CrossBucketSet]:
     """Algorithm 3.1: find sets of different values, and divide each into groups and buckets."""
     left = np.arange(len(values))
     waits = np.ones(len(values), dtype=np.bool_)
     diversity = -(-l // k) * k
     while len(left):
-        chosen, repetitions = sensitive_set(np.bincount(values[left]), k, l, diversity)
+        chosen, repetitions = choose_sensitive_values(np.bincount(values[left]), k, l, diversity)
         for _ in range(repetitions):
             records = pick_records(codes, spans, values, left, chosen)
-            yield CrossBucketSet(records, group_sizes(len(records), k), min(k, len(records)))
+            yield CrossBucketSet(records, split_group_sizes(len(records), k), min(k, len(records)))
             waits[records] = False
             left = np.flatnonzero(waits)
 
 
-def sensitive_set(counts: Ints, k: int, l: int, diversity: int) -> tuple[Ints, int]:
+def choose_sensitive_values(counts: Ints, k: int, l: int, diversity: int) -> tuple[Ints, int]:
     """Algorithm 3.2: choose the values of a set, and how many sets have them."""
     domain = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
     ordered = counts[domain]
     if len(domain) < 2 * diversity:
         return domain, int(ordered[-1])
-    beta, alpha = diversity, repetitions_of(ordered, diversity, l)
+    beta, alpha = diversity, max_repetitions(ordered, diversity, l)
     while not alpha:
         beta += k
         if len(domain) - beta < 2 * l:
             return domain, int(ordered[-1])
-        alpha = repetitions_of(ordered, beta, l)
+        alpha = max_repetitions(ordered, beta, l)
     return domain[:beta], alpha
 
 
-def repetitions_of(ordered: Ints, beta: int, l: int) -> int:
+def max_repetitions(ordered: Ints, beta: int, l: int) -> int:
     """Find how often one record of each of the first values can be taken so that the rest stays l-eligible.
 
-    >>> repetitions_of(np.array([5, 4, 3, 2]), 2, 2)
+    >>> max_repetitions(np.array([5, 4, 3, 2]), 2, 2)
     4
     """
     total, following = int(ordered.sum()), int(ordered[beta]) if beta < len(ordered) else 0
@@ -130,10 +130,10 @@ def pick_records(codes: Codes, spans: Sequence[int], values: Ints, left: Ints, c
     return first[chosen]
 
 
-def group_sizes(size: int, k: int) -> list[int]:
+def split_group_sizes(size: int, k: int) -> list[int]:
     """Algorithm 3.4: cut records that follow each other into groups of k, and distribute the rest evenly.
 
-    >>> group_sizes(6, 3), group_sizes(8, 3)
+    >>> split_group_sizes(6, 3), split_group_sizes(8, 3)
     ([3, 3], [4, 4])
     """
     groups = max(size // k, 1)
@@ -151,12 +151,12 @@ def _has_all(values: Ints, chosen: Ints) -> bool:
     return bool((present[chosen] > 0).all())
 
 
-def _covered(column: CodedColumn, group: npt.NDArray[np.int32], groups: int) -> Recoded:
+def _generalize_column(column: CodedColumn, group: npt.NDArray[np.int32], groups: int) -> RecodedAttribute:
     """Cover the values of every group."""
     if column.domain.scale is Scale.NOMINAL:
-        return recode_sets(column, group, groups)
+        return label_sets(column, group, groups)
     codes = column.codes.astype(np.int64)
     low, high = np.full(groups, len(column.domain)), np.full(groups, -1)
     np.minimum.at(low, group, codes)
     np.maximum.at(high, group, codes)
-    return recode_ranges(column.domain, low, high, np.zeros(groups, dtype=np.bool_))
+    return label_ranges(column.domain, low, high, np.zeros(groups, dtype=np.bool_))

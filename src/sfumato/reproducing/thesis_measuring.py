@@ -8,17 +8,17 @@ from math import nan
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.published.table import bucket_numbers
+from sfumato.core.published.table import read_bucket_numbers
 from sfumato.exceptions import InfeasibleError
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.queries.estimates.columns import Known, original_domains
-from sfumato.queries.estimates.estimation import Answers
+from sfumato.queries.estimates.estimation import PreparedTable
 from sfumato.queries.estimates.pieces import Floats
 from sfumato.queries.estimates.workload import Workload, actual_answers
 from sfumato.queries.query import Query
-from sfumato.randomness import repeatable_secret
+from sfumato.randomness import secret_from_seed
 from sfumato.release.anonymizing import anonymize
 from sfumato.release.release import Release
 from sfumato.reproducing.thesis_setting import ThesisGrid, ThesisSubject
@@ -38,13 +38,13 @@ class ThesisPoint:
     ncp: float = nan
     exposures: Mapping[str, float] = field(default_factory=dict)
 
-    def exposure(self, name: str) -> float:
+    def disclosure_risk(self, name: str) -> float:
         """Return a mean exposure by name; NaN if it was not measured."""
         return self.exposures.get(name, nan)
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
+class QuerySample:
     """Random queries on a table, and the true answers."""
 
     subject: ThesisSubject
@@ -53,9 +53,9 @@ class Questions:
     known: Known
 
     @classmethod
-    def of(cls, subject: ThesisSubject, grid: ThesisGrid) -> Questions:
+    def draw(cls, subject: ThesisSubject, grid: ThesisGrid) -> QuerySample:
         """Draw them; equal tables and grids give equal queries, whatever is flagged."""
-        most = min(Workload.attributes, len(subject.schema.quasi))
+        most = min(Workload.attributes, len(subject.schema.quasi_identifiers))
         drawn = Workload(queries=grid.queries, attributes=most, over=subject.summed, seed=grid.seed)
         queries = drawn.draw(subject.table, subject.schema)
         known = original_domains(subject.table, subject.schema)
@@ -63,22 +63,22 @@ class Questions:
 
     def errors(self, release: Release) -> Floats:
         """Return (upper - lower) / actual for every query, as in formulas 3.25 and 4.14 to 4.19 of the thesis."""
-        answers = Answers.read(release.published, self.subject.schema, self.queries, self.known).rounded()
+        answers = PreparedTable.from_table(release.published, self.subject.schema, self.queries, self.known).rounded()
         widths = np.array([answer.upper - answer.lower for answer in answers])
         return np.asarray(widths / np.abs(self.actual, where=self.actual != 0, out=np.full(len(widths), nan)))
 
 
-def measure(
-    questions: Questions,
-    models: Sequence[PrivacyModel],
-    algorithm: Algorithm,
+def measure_release(
+    questions: QuerySample,
+    models: Sequence[GroupModel],
+    algorithm: TableAlgorithm,
     seed: int,
     expose: Callable[[Release], Mapping[str, float]] | None = None,
 ) -> ThesisPoint:
     """Make a release and measure it."""
     subject = questions.subject
     try:
-        release = anonymize(subject.table, subject.schema, models, algorithm, seed=seed, secret=repeatable_secret(seed))
+        release = anonymize(subject.table, subject.schema, models, algorithm, seed=seed, secret=secret_from_seed(seed))
     except InfeasibleError:
         return ThesisPoint()
     errors = questions.errors(release)
@@ -86,18 +86,18 @@ def measure(
     point = ThesisPoint(
         error=float(errors.mean()) if len(errors) else nan,
         median_error=float(np.median(errors)) if len(errors) else nan,
-        discernibility=release.measures["discernibility"],
-        ncp=open_penalty(release),
+        discernibility=release.metrics["discernibility"],
+        ncp=unbucketed_ncp(release),
     )
     return point if expose is None else replace(point, exposures=expose(release))
 
 
-def open_penalty(release: Release) -> float:
+def unbucketed_ncp(release: Release) -> float:
     """Sum the NCP of all cells outside buckets, like formula 5.13 of the thesis.
 
     The measure averages over all cells, and a cell in a bucket costs 1 there, like a suppressed one.
     """
     schema = release.recipe.schema
-    found = [bucket_numbers(release.published, name) for name in schema.quasi]
+    found = [read_bucket_numbers(release.published, name) for name in schema.quasi_identifiers]
     hidden = sum(int(np.count_nonzero(numbers != NOT_PUBLISHED)) for numbers in found if numbers is not None)
-    return float(release.measures["ncp"] * release.original.num_rows * len(schema.quasi) - hidden)
+    return float(release.metrics["ncp"] * release.original.num_rows * len(schema.quasi_identifiers) - hidden)

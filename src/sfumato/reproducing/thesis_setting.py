@@ -9,23 +9,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.domain import describe
+from sfumato.coding.domain import infer_domain
 from sfumato.exceptions import SchemaError
 from sfumato.queries.estimates.pieces import is_numeric
-from sfumato.samples.census import EDUCATION_LEVELS, Cardinalities, generate_census
-from sfumato.samples.census_taxonomies import census_taxonomies
-from sfumato.schema.flagging import flag
+from sfumato.samples.census import EDUCATION_LEVELS, CensusCardinalities, generate_census
+from sfumato.samples.census_taxonomies import make_census_taxonomies
+from sfumato.schema.flagging import mark_sensitive_cells
 from sfumato.schema.schema import Schema
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 THESIS_ROWS = {3: 22_517, 4: 17_629, 5: 31_055}
 THESIS_CARDINALITIES = {
-    3: Cardinalities(hours=90, occupations=216, salaries=702),
-    4: Cardinalities(hours=89, occupations=187, salaries=682),
-    5: Cardinalities(hours=93, occupations=257, salaries=719),
+    3: CensusCardinalities(hours=90, occupations=216, salaries=702),
+    4: CensusCardinalities(hours=89, occupations=187, salaries=682),
+    5: CensusCardinalities(hours=93, occupations=257, salaries=719),
 }
 SEMI_SENSITIVE = 2
-LEAST_QUASI = 4
+MIN_QUASI = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +59,8 @@ class ThesisGrid:
     closeness: float = 0.2
 
     def __post_init__(self) -> None:
-        require(is_whole(self.queries) and self.queries >= 1, self, "queries", "at least 1", self.queries)
-        require(is_whole(self.seed) and self.seed >= 0, self, "seed", "a whole number from 0", self.seed)
+        require(is_integer(self.queries) and self.queries >= 1, self, "queries", "at least 1", self.queries)
+        require(is_integer(self.seed) and self.seed >= 0, self, "seed", "a whole number from 0", self.seed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,7 +84,7 @@ class ThesisSubject:
         """The sensitive attribute, whose numbers queries sum."""
         return self.schema.sensitive[0]
 
-    def flagged(self, names: Sequence[str], density: float, seed: int) -> ThesisSubject:
+    def sensitive_cells(self, names: Sequence[str], density: float, seed: int) -> ThesisSubject:
         """Flag a share of the cells of some attributes at random; cells of a lower density are among these."""
         rows = self.table.num_rows
         number = max(1, round(density * rows))
@@ -94,15 +94,15 @@ class ThesisSubject:
             flags = np.zeros(rows, dtype=np.bool_)
             flags[stream.permutation(rows)[:number]] = True
             mask[name] = flags
-        table, schema = flag(self.table, self.schema, mask=pa.table(mask))
+        table, schema = mark_sensitive_cells(self.table, self.schema, mask=pa.table(mask))
         return replace(self, table=table, schema=schema)
 
 
-def census_schema(cardinalities: Cardinalities | None = None) -> Schema:
+def census_schema(cardinalities: CensusCardinalities | None = None) -> Schema:
     """Return the roles of the attributes of `generate_census`, and taxonomies for nominal ones, as the thesis has."""
-    sizes = Cardinalities() if cardinalities is None else cardinalities
+    sizes = CensusCardinalities() if cardinalities is None else cardinalities
     return Schema(
-        quasi=[
+        quasi_identifiers=[
             "sex",
             "age",
             "relationship",
@@ -114,7 +114,7 @@ def census_schema(cardinalities: Cardinalities | None = None) -> Schema:
         ],
         sensitive=["salary"],
         orders={"education": EDUCATION_LEVELS},
-        hierarchies=census_taxonomies(sizes.occupations),
+        hierarchies=make_census_taxonomies(sizes.occupations),
     )
 
 
@@ -126,7 +126,7 @@ def census_subject(chapter: int, *, rows: int | None, seed: int) -> ThesisSubjec
     return ThesisSubject(table=table, schema=schema, semi_sensitive=("age", "occupation"), narrow="sex")
 
 
-def given_subject(table: pa.Table, schema: Schema) -> ThesisSubject:
+def subject_from_table(table: pa.Table, schema: Schema) -> ThesisSubject:
     """Experiment on a table of the user.
 
     The first numeric sensitive attribute is summed. The attributes with flags in the schema are semi-sensitive, or else
@@ -134,30 +134,32 @@ def given_subject(table: pa.Table, schema: Schema) -> ThesisSubject:
     are dropped, as in the thesis.
     """
     schema.check_columns(table.column_names)
-    summed = [name for name in schema.sensitive if is_numeric(describe(name, table[name], schema))]
+    summed = [name for name in schema.sensitive if is_numeric(infer_domain(name, table[name], schema))]
     if not summed:
         raise SchemaError("The thesis sums a sensitive number, but no sensitive attribute is numeric; name one.")
-    if len(schema.quasi) < LEAST_QUASI:
-        raise SchemaError(f"The thesis queries {LEAST_QUASI} quasi-identifiers at once; add some to the schema.")
-    names = [*schema.quasi, summed[0]]
+    if len(schema.quasi_identifiers) < MIN_QUASI:
+        raise SchemaError(f"The thesis queries {MIN_QUASI} quasi-identifiers at once; add some to the schema.")
+    names = [*schema.quasi_identifiers, summed[0]]
     kept = table.select(names).drop_null()
     if not kept.num_rows:
         raise SchemaError("Every record has a missing value, but the thesis drops such records; give complete records.")
-    widths = {name: len(pc.unique(kept[name])) for name in schema.quasi}
-    by_width = sorted((name for name in schema.quasi if widths[name] > 1), key=lambda name: widths[name])
+    widths = {name: len(pc.unique(kept[name])) for name in schema.quasi_identifiers}
+    by_width = sorted((name for name in schema.quasi_identifiers if widths[name] > 1), key=lambda name: widths[name])
     semi = tuple(schema.flags) or tuple(by_width[-SEMI_SENSITIVE:])
     narrow = [name for name in by_width if name not in semi]
-    if not narrow or not set(semi) <= set(schema.quasi):
+    if not narrow or not set(semi) <= set(schema.quasi_identifiers):
         raise SchemaError("Flagged attributes must be quasi-identifiers, and one more must have two values or more.")
     return ThesisSubject(table=kept, schema=_only(schema, summed[0]), semi_sensitive=semi, narrow=narrow[0])
 
 
 def _only(schema: Schema, summed: str) -> Schema:
     """Keep the quasi-identifiers and one sensitive attribute."""
-    quasi = schema.of_quasi()
+    quasi = schema.select_quasi_identifiers()
     return replace(
         quasi,
         sensitive=[summed],
-        hierarchies={name: schema.hierarchies[name] for name in (*schema.quasi, summed) if name in schema.hierarchies},
-        scales={name: schema.scales[name] for name in (*schema.quasi, summed) if name in schema.scales},
+        hierarchies={
+            name: schema.hierarchies[name] for name in (*schema.quasi_identifiers, summed) if name in schema.hierarchies
+        },
+        scales={name: schema.scales[name] for name in (*schema.quasi_identifiers, summed) if name in schema.scales},
     )

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 RELATIONSHIPS: Final[tuple[str, ...]] = (
     "head",
@@ -106,7 +106,7 @@ _MEDIAN_SALARY: Final = 31_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cardinalities:
+class CensusCardinalities:
     """The number of values of some attributes of a census; all others are fixed.
 
     Sex has 2 values, age 73, relationship 13, marital status 6, race 9, education 11.
@@ -120,10 +120,10 @@ class Cardinalities:
         least = len(_salaries(0))
         for name, low, high in (("hours", 2, 99), ("occupations", 2, 999), ("salaries", least, 1500)):
             given = getattr(self, name)
-            require(is_whole(given) and low <= given <= high, self, name, f"from {low} to {high}", given)
+            require(is_integer(given) and low <= given <= high, self, name, f"from {low} to {high}", given)
 
 
-def generate_census(rows: int = 30_000, *, seed: int = 0, cardinalities: Cardinalities | None = None) -> pa.Table:
+def generate_census(rows: int = 30_000, *, seed: int = 0, cardinalities: CensusCardinalities | None = None) -> pa.Table:
     """Make up a census of working people, one row per person, with the attributes of the thesis.
 
     With at least as many rows as an attribute has values, all its values occur.
@@ -142,20 +142,20 @@ def generate_census(rows: int = 30_000, *, seed: int = 0, cardinalities: Cardina
     >>> table.equals(generate_census(2000, seed=7))
     True
     """
-    require(is_whole(rows) and rows >= 0, "generate_census", "rows", "a whole number, at least 0", rows)
-    require(is_whole(seed) and seed >= 0, "generate_census", "seed", "a whole number, at least 0", seed)
-    sizes = Cardinalities() if cardinalities is None else cardinalities
-    require(isinstance(sizes, Cardinalities), "generate_census", "cardinalities", "a Cardinalities", sizes)
+    require(is_integer(rows) and rows >= 0, "generate_census", "rows", "a whole number, at least 0", rows)
+    require(is_integer(seed) and seed >= 0, "generate_census", "seed", "a whole number, at least 0", seed)
+    sizes = CensusCardinalities() if cardinalities is None else cardinalities
+    require(isinstance(sizes, CensusCardinalities), "generate_census", "cardinalities", "a Cardinalities", sizes)
     rng = np.random.default_rng(seed)
     years = np.arange(AGES)
     sex = rng.integers(2, size=rows)
-    age = _drawn(rng, _working_ages(), np.zeros(rows, dtype=np.int64))
-    education = _drawn(rng, _educations(), age)
-    marital = _drawn(rng, _marital_statuses(), age)
+    age = _draw_codes(rng, _working_ages(), np.zeros(rows, dtype=np.int64))
+    education = _draw_codes(rng, _educations(), age)
+    marital = _draw_codes(rng, _marital_statuses(), age)
     young = age + FIRST_AGE < _YOUNG
-    relationship = _drawn(rng, _relationships(), np.where(marital == 0, 0, np.where(young, 2, 1)))
-    race = _drawn(rng, np.array([_RACE_WEIGHTS]), np.zeros(rows, dtype=np.int64))
-    occupation = _drawn(rng, _occupations(sizes.occupations), education * 2 + sex)
+    relationship = _draw_codes(rng, _relationships(), np.where(marital == 0, 0, np.where(young, 2, 1)))
+    race = _draw_codes(rng, np.array([_RACE_WEIGHTS]), np.zeros(rows, dtype=np.int64))
+    occupation = _draw_codes(rng, _occupations(sizes.occupations), education * 2 + sex)
     hours = _hours(rng, age + FIRST_AGE, sex, sizes.hours)
     prestige = _prestige(sizes.occupations)[occupation]
     salary = _salary(rng, (age + FIRST_AGE, sex, education, hours), prestige, sizes.salaries)
@@ -167,15 +167,18 @@ def generate_census(rows: int = 30_000, *, seed: int = 0, cardinalities: Cardina
         "race": (race, pa.array(RACES)),
         "education": (education, pa.array(EDUCATION_LEVELS)),
         "hours_per_week": (hours, pa.array(np.arange(1, sizes.hours + 1))),
-        "occupation": (occupation, pa.array(occupation_names(sizes.occupations))),
+        "occupation": (occupation, pa.array(make_occupation_names(sizes.occupations))),
         "salary": (salary, pa.array(_salaries(sizes.salaries))),
     }
     return pa.table(
-        {name: values.take(pa.array(_complete(rng, code, len(values)))) for name, (code, values) in codes.items()}
+        {
+            name: values.take(pa.array(_cover_all_values(rng, code, len(values))))
+            for name, (code, values) in codes.items()
+        }
     )
 
 
-def _drawn(rng: np.random.Generator, weights: _Floats, condition: _Codes) -> _Codes:
+def _draw_codes(rng: np.random.Generator, weights: _Floats, condition: _Codes) -> _Codes:
     """Draw one code per row with the weights of its condition."""
     bounds = np.cumsum(weights, axis=1)
     bounds /= bounds[:, -1:]
@@ -184,7 +187,7 @@ def _drawn(rng: np.random.Generator, weights: _Floats, condition: _Codes) -> _Co
     return np.asarray(np.minimum(found - condition * bounds.shape[1], bounds.shape[1] - 1))
 
 
-def _complete(rng: np.random.Generator, codes: _Codes, values: int) -> _Codes:
+def _cover_all_values(rng: np.random.Generator, codes: _Codes, values: int) -> _Codes:
     """Let every value occur, replacing values that occur more than once."""
     present, first = np.unique(codes, return_index=True)
     absent = np.setdiff1d(np.arange(values), present)
@@ -237,7 +240,7 @@ def _occupations(occupations: int) -> _Floats:
     return np.asarray((frequency * fit * by_sex).reshape(-1, occupations))
 
 
-def occupation_names(occupations: int) -> list[str]:
+def make_occupation_names(occupations: int) -> list[str]:
     """Name occupations by their field, and by their number in it."""
     places = (divmod(at, OCCUPATIONS_PER_FIELD) for at in range(occupations))
     return [f"field {field + 1:02d} job {job + 1:02d}" for field, job in places]

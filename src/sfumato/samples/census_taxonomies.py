@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.samples.census import OCCUPATIONS_PER_FIELD, occupation_names
+from sfumato.samples.census import OCCUPATIONS_PER_FIELD, make_occupation_names
 
 FIELDS_PER_SECTOR = 4
 SEXES: Sequence[str] = ("female", "male")
-RELATIONSHIPS: Mapping[str, object] = {
+RELATIONSHIP_TAXONOMY: Mapping[str, object] = {
     "family": {
         "head or spouse": ["head", "spouse"],
         "descendants": ["child", "child-in-law", "grandchild"],
@@ -19,11 +19,11 @@ RELATIONSHIPS: Mapping[str, object] = {
     },
     "no family": ["partner or friend", "other non-relative", "institutional inmate"],
 }
-MARITAL_STATUSES: Mapping[str, object] = {
+MARITAL_STATUS_TAXONOMY: Mapping[str, object] = {
     "married": ["married, together", "married, spouse absent", "separated"],
     "not married": ["divorced", "widowed", "never married"],
 }
-RACES: Mapping[str, object] = {
+RACE_TAXONOMY: Mapping[str, object] = {
     "one race": {
         "white or black": ["white", "black"],
         "Asian": ["Chinese", "Japanese", "other Asian"],
@@ -33,26 +33,26 @@ RACES: Mapping[str, object] = {
 }
 
 
-def census_taxonomies(occupations: int) -> dict[str, Taxonomy]:
+def make_census_taxonomies(occupations: int) -> dict[str, Taxonomy]:
     """Return a taxonomy for every nominal attribute of a census with so many occupations.
 
     Occupations are in fields of 12, and these in sectors of 4 fields.
 
-    >>> {name: tree.hierarchy.height for name, tree in census_taxonomies(216).items()}
+    >>> {name: tree.hierarchy.height for name, tree in make_census_taxonomies(216).items()}
     {'sex': 1, 'relationship': 3, 'marital_status': 2, 'race': 3, 'occupation': 3}
     """
     return {
         "sex": Taxonomy(SEXES),
-        "relationship": Taxonomy(RELATIONSHIPS),
-        "marital_status": Taxonomy(MARITAL_STATUSES),
-        "race": Taxonomy(RACES),
-        "occupation": Taxonomy(_sectors(occupations)),
+        "relationship": Taxonomy(RELATIONSHIP_TAXONOMY),
+        "marital_status": Taxonomy(MARITAL_STATUS_TAXONOMY),
+        "race": Taxonomy(RACE_TAXONOMY),
+        "occupation": Taxonomy(_occupation_sectors(occupations)),
     }
 
 
-def _sectors(occupations: int) -> dict[str, dict[str, list[str]]]:
+def _occupation_sectors(occupations: int) -> dict[str, dict[str, list[str]]]:
     sectors: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for at, name in enumerate(occupation_names(occupations)):
+    for at, name in enumerate(make_occupation_names(occupations)):
         field = at // OCCUPATIONS_PER_FIELD
         sectors[f"sector {field // FIELDS_PER_SECTOR + 1}"][f"field {field + 1:02d}"].append(name)
     return {sector: dict(fields) for sector, fields in sectors.items()}

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.hierarchies import Prefixes, Taxonomy
-from sfumato.samples.population import COUNTRIES, generate
+from sfumato.samples.population import COUNTRIES, generate_hospital
 from sfumato.schema.schema import Schema
-from sfumato.validation import is_number, is_whole, require
+from sfumato.validation import is_finite_number, is_integer, require
 
 # fmt: off
 CONDITIONS: Final = (
@@ -42,14 +42,14 @@ ILLNESSES: Final = {
 """Illnesses by their kind. An illness stays or becomes another one of its kind; a person's kind never changes."""
 
 SERIES_SCHEMA: Final = Schema(
-    identifier=["patient"],
-    quasi=["age", "sex", "zip", "nationality"],
+    identifiers=["patient"],
+    quasi_identifiers=["age", "sex", "zip", "nationality"],
     sensitive=["condition", "illness"],
     insensitive=["first_visit", "height_cm"],
     hierarchies={"zip": Prefixes(), "nationality": Taxonomy(COUNTRIES)},
     transient=["illness"],
 )
-"""The roles of the columns of `generate_series`; a condition stays, an illness passes."""
+"""The roles of the columns of `generate_hospital_series`; a condition stays, an illness passes."""
 
 QUARTERS: Final = 4
 OLDEST: Final = 100
@@ -61,16 +61,16 @@ Codes = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-def series_schema() -> Schema:
-    """Return the roles of the columns of `generate_series`; a condition stays, an illness passes.
+def hospital_series_schema() -> Schema:
+    """Return the roles of the columns of `generate_hospital_series`; a condition stays, an illness passes.
 
-    >>> series_schema().transient
+    >>> hospital_series_schema().transient
     ('illness',)
     """
     return SERIES_SCHEMA
 
 
-def generate_series(
+def generate_hospital_series(
     persons: int = 1000,
     versions: int = 4,
     *,
@@ -86,7 +86,7 @@ def generate_series(
     """Make up versions of one table of patients, a quarter of a year apart, one after the other.
 
     The columns are `patient` (a number that identifies), `age`, `sex`, `zip`, `nationality`, `first_visit`,
-    `height_cm`, `condition` (permanent) and `illness` (transient); `series_schema()` has their roles.
+    `height_cm`, `condition` (permanent) and `illness` (transient); `hospital_series_schema()` has their roles.
 
     Parameters
     ----------
@@ -103,26 +103,26 @@ def generate_series(
 
     Examples
     --------
-    >>> first, second = generate_series(1000, 2, seed=7)
+    >>> first, second = generate_hospital_series(1000, 2, seed=7)
     >>> first.num_rows, second.num_rows, first.column_names[:3]
     (1000, 1000, ['patient', 'age', 'sex'])
     """
     for name, number in (("persons", persons), ("versions", versions), ("values", values)):
-        require(is_whole(number) and number >= 1, "generate_series", name, "a whole number, at least 1", number)
-    require(is_whole(seed) and 0 <= seed < SEEDS, "generate_series", "seed", "a whole number, at least 0", seed)
+        require(is_integer(number) and number >= 1, "generate_series", name, "a whole number, at least 1", number)
+    require(is_integer(seed) and 0 <= seed < SEEDS, "generate_series", "seed", "a whole number, at least 0", seed)
     for name, share in (("leave", leave), ("come", come), ("back", back), ("move", move), ("recover", recover)):
-        require(is_number(share) and 0 <= share <= 1, "generate_series", name, "between 0 and 1", share)
-    shares = value_shares(values, largest)
-    return _versions(persons, versions, seed, _Change(leave, come, back, move, recover), shares)
+        require(is_finite_number(share) and 0 <= share <= 1, "generate_series", name, "between 0 and 1", share)
+    shares = power_law_shares(values, largest)
+    return _versions(persons, versions, seed, _ChangeRates(leave, come, back, move, recover), shares)
 
 
-def value_shares(values: int, largest: float) -> Floats:
+def power_law_shares(values: int, largest: float) -> Floats:
     """Return shares that fall off as a power of their rank, beginning with the largest.
 
-    >>> value_shares(4, 0.4).round(3).tolist()
+    >>> power_law_shares(4, 0.4).round(3).tolist()
     [0.4, 0.251, 0.191, 0.158]
     """
-    possible = is_number(largest) and 1 / values - 1e-12 <= largest <= 1 and (values > 1 or largest == 1)
+    possible = is_finite_number(largest) and 1 / values - 1e-12 <= largest <= 1 and (values > 1 or largest == 1)
     if not possible:
         raise InvalidParameterError(
             f"generate_series: largest must be from {1 / values:.4g}, which is even among {values} values, to 1."
@@ -142,7 +142,7 @@ def condition_names(values: int) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Change:
+class _ChangeRates:
     """The shares of persons whom something happens to from one version to the next."""
 
     leave: float
@@ -152,8 +152,8 @@ class _Change:
     recover: float
 
 
-def _versions(persons: int, versions: int, seed: int, change: _Change, shares: Floats) -> Iterator[pa.Table]:
-    register = _Register(np.random.default_rng(seed), shares)
+def _versions(persons: int, versions: int, seed: int, change: _ChangeRates, shares: Floats) -> Iterator[pa.Table]:
+    register = _PopulationRegister(np.random.default_rng(seed), shares)
     register.add(persons)
     yield register.table()
     for _ in range(1, versions):
@@ -161,14 +161,14 @@ def _versions(persons: int, versions: int, seed: int, change: _Change, shares: F
         yield register.table()
 
 
-class _Register:
+class _PopulationRegister:
     """Everybody who was ever there, in the order of their coming, and who is there now."""
 
     def __init__(self, rng: np.random.Generator, shares: Floats) -> None:
         self.rng = rng
         self.shares = shares
         self.quarter = 0
-        self.people = _drawn(rng, 0)
+        self.people = _draw_individuals(rng, 0)
         self.zips: npt.NDArray[np.object_] = np.zeros(0, dtype=object)
         self.born: Codes = np.zeros(0, dtype=np.int64)
         self.condition: Codes = np.zeros(0, dtype=np.int64)
@@ -177,7 +177,7 @@ class _Register:
 
     def add(self, count: int) -> None:
         """Add new persons; some are newborn, for the ages of a population have them."""
-        people = _drawn(self.rng, count)
+        people = _draw_individuals(self.rng, count)
         ages = people["age"].to_numpy()
         kinds, kind = len(ILLNESSES), len(next(iter(ILLNESSES.values())))
         self.people = pa.concat_tables([self.people, people])
@@ -188,7 +188,7 @@ class _Register:
         self.illness = np.concatenate([self.illness, self.rng.integers(0, kinds * kind, count)])
         self.present = np.concatenate([self.present, np.ones(count, dtype=np.bool_)])
 
-    def pass_quarter(self, change: _Change) -> None:
+    def pass_quarter(self, change: _ChangeRates) -> None:
         """Let persons leave, come, come back, move, and get another illness."""
         self.quarter += 1
         here, away = np.flatnonzero(self.present), np.flatnonzero(~self.present)
@@ -198,7 +198,7 @@ class _Register:
         self.present[leaving] = False
         staying = np.flatnonzero(self.present)
         movers = self._some(staying, round(change.move * len(staying)))
-        self.zips[movers] = _drawn(self.rng, len(movers))["zip"].to_numpy(zero_copy_only=False)
+        self.zips[movers] = _draw_individuals(self.rng, len(movers))["zip"].to_numpy(zero_copy_only=False)
         recovered = self._some(staying, round(change.recover * len(staying)))
         kind = len(next(iter(ILLNESSES.values())))
         step = self.rng.integers(1, kind, len(recovered))
@@ -222,8 +222,8 @@ class _Register:
                 "nationality": kept["nationality"],
                 "first_visit": kept["admission"],
                 "height_cm": kept["height_cm"],
-                "condition": _named(condition_names(len(self.shares)), self.condition[rows]),
-                "illness": _named(names, self.illness[rows]),
+                "condition": _decode(condition_names(len(self.shares)), self.condition[rows]),
+                "illness": _decode(names, self.illness[rows]),
             }
         ).combine_chunks()
 
@@ -233,11 +233,11 @@ class _Register:
         return drawn
 
 
-def _drawn(rng: np.random.Generator, count: int) -> pa.Table:
+def _draw_individuals(rng: np.random.Generator, count: int) -> pa.Table:
     """Draw persons of the population of the demo."""
-    table = generate(count, seed=int(rng.integers(SEEDS)), missing=0)
+    table = generate_hospital(count, seed=int(rng.integers(SEEDS)), missing=0)
     return table.select(["age", "sex", "zip", "nationality", "admission", "height_cm"])
 
 
-def _named(names: Sequence[str], codes: Codes) -> pa.Array:
+def _decode(names: Sequence[str], codes: Codes) -> pa.Array:
     return pa.array(names, pa.string()).take(pa.array(codes))

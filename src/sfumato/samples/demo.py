@@ -11,17 +11,17 @@ from sfumato.hierarchies import Prefixes, Taxonomy
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.recipe import Recipe
-from sfumato.release.anonymizing import carry_out
+from sfumato.release.anonymizing import run_recipe
 from sfumato.release.release import Release
-from sfumato.samples.population import COUNTRIES, DISEASES, EDUCATION_ORDER, JOBS, MARITAL, generate
+from sfumato.samples.population import COUNTRIES, DISEASES, EDUCATION_ORDER, JOBS, MARITAL, generate_hospital
 from sfumato.schema.schema import Schema
 
 
-def population_schema() -> Schema:
-    """Return the roles of the attributes of `sfumato.samples.generate`."""
+def demo_schema() -> Schema:
+    """Return the roles of the attributes of `sfumato.samples.generate_hospital`."""
     return Schema(
-        identifier=["name"],
-        quasi=["age", "sex", "zip", "marital_status", "education", "job", "nationality", "admission"],
+        identifiers=["name"],
+        quasi_identifiers=["age", "sex", "zip", "marital_status", "education", "job", "nationality", "admission"],
         sensitive=["disease", "cost"],
         hierarchies={
             "zip": Prefixes(),
@@ -34,10 +34,10 @@ def population_schema() -> Schema:
     )
 
 
-def population_recipe(seed: int) -> Recipe:
+def demo_recipe(seed: int) -> Recipe:
     """Return the recipe of the demo: 5-anonymity with three distinct diseases and costs in every group."""
     return Recipe(
-        schema=population_schema(),
+        schema=demo_schema(),
         models=(KAnonymity(k=5), *(DistinctLDiversity(l=3, sensitive=name) for name in ("disease", "cost"))),
         algorithm=Mondrian(),
         seed=seed,
@@ -46,19 +46,19 @@ def population_recipe(seed: int) -> Recipe:
 
 def run_demo(rows: int, seed: int) -> Release:
     """Make up a population and publish it."""
-    release: Release = carry_out(population_recipe(seed), generate(rows, seed=seed))
+    release: Release = run_recipe(demo_recipe(seed), generate_hospital(rows, seed=seed))
     return release
 
 
-def refuse_foreign(folder: Path) -> None:
+def check_demo_folder(folder: Path) -> None:
     """Refuse a folder that contains anything but a release that the demo wrote."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
-    if not folder.is_dir() or not _is_demo(folder):
+    if not folder.is_dir() or not _is_demo_folder(folder):
         raise WriteError(f"{folder} contains something that the demo did not write; choose another folder.")
 
 
-def _is_demo(folder: Path) -> bool:
+def _is_demo_folder(folder: Path) -> bool:
     if {path.name for path in folder.iterdir()} != {"public", "internal"}:
         return False
     try:
@@ -66,4 +66,4 @@ def _is_demo(folder: Path) -> bool:
     except RecipeError:
         return False
     asked = replace(found, input_rows=None, input_sha256=None)
-    return found.seed is not None and asked == population_recipe(found.seed)
+    return found.seed is not None and asked == demo_recipe(found.seed)

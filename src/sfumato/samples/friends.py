@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.networks.network import Network
-from sfumato.randomness import generator
+from sfumato.networks.network import Graph
+from sfumato.randomness import seeded_generator
 from sfumato.schema.schema import Schema
-from sfumato.validation import is_number, is_whole, require
+from sfumato.validation import is_finite_number, is_integer, require
 
 AT_HOME = 0.8  # the share of friends who are of one's own community
 TAIL = 2.5  # the exponent of the numbers of friends
@@ -19,9 +19,9 @@ SPREAD = 8.0  # years around the age of a community
 YOUNGEST, OLDEST = 16, 95
 
 
-def generate_network(
+def generate_friendship_graph(
     persons: int = 1000, *, mean_friends: float = 10.0, communities: int = 20, seed: int = 1
-) -> Network:
+) -> Graph:
     """Make up a network of friends with communities and attributes.
 
     Numbers of friends follow a power law. Four of five friends are of the same community, whose persons are of similar
@@ -36,25 +36,25 @@ def generate_network(
 
     Examples
     --------
-    >>> network = generate_network(200, communities=4)
+    >>> network = generate_friendship_graph(200, communities=4)
     >>> len(network), network.persons.column_names
     (200, ['age', 'city', 'disease'])
     """
     owner = "generate_network"
-    require(is_whole(persons) and persons >= 10, owner, "persons", "at least 10", persons)  # noqa: PLR2004 - as it says
-    require(is_number(mean_friends) and mean_friends > 0, owner, "mean_friends", "above 0", mean_friends)
-    good = is_whole(communities) and 1 <= communities <= persons
+    require(is_integer(persons) and persons >= 10, owner, "persons", "at least 10", persons)  # noqa: PLR2004 - as it says
+    require(is_finite_number(mean_friends) and mean_friends > 0, owner, "mean_friends", "above 0", mean_friends)
+    good = is_integer(communities) and 1 <= communities <= persons
     require(good, owner, "communities", "from 1 to the number of persons", communities)
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     home = rng.integers(communities, size=persons)
-    edges = _friends(rng, home, int(persons * mean_friends / 2))
-    bare = Network(keys=pa.array(np.arange(persons)), edges=np.zeros((0, 2), dtype=np.int32))
+    edges = _draw_edges(rng, home, int(persons * mean_friends / 2))
+    bare = Graph(keys=pa.array(np.arange(persons)), edges=np.zeros((0, 2), dtype=np.int32))
     made = bare.with_edges(edges)
-    schema = Schema(quasi=["age", "city"], sensitive=["disease"])
-    return Network(keys=made.keys, edges=made.edges, persons=_persons(rng, home, communities), schema=schema)
+    schema = Schema(quasi_identifiers=["age", "city"], sensitive=["disease"])
+    return Graph(keys=made.keys, edges=made.edges, vertices=_draw_attributes(rng, home, communities), schema=schema)
 
 
-def _friends(rng: np.random.Generator, home: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+def _draw_edges(rng: np.random.Generator, home: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
     """Draw pairs: one end by its sociability, the other mostly from the same community."""
     persons = len(home)
     social = rng.permutation((np.arange(persons) + 1.0) ** (-1 / (TAIL - 1)))
@@ -77,7 +77,7 @@ def _friends(rng: np.random.Generator, home: npt.NDArray[np.int64], count: int) 
     return found
 
 
-def _persons(rng: np.random.Generator, home: npt.NDArray[np.int64], communities: int) -> pa.Table:
+def _draw_attributes(rng: np.random.Generator, home: npt.NDArray[np.int64], communities: int) -> pa.Table:
     """Draw attributes around those of the community."""
     persons = len(home)
     middle = rng.uniform(YOUNGEST + SPREAD, OLDEST - 3 * SPREAD, communities)[home]

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.places.earth import Area
-from sfumato.randomness import generator
-from sfumato.validation import is_number, is_whole, require
+from sfumato.randomness import seeded_generator
+from sfumato.validation import is_finite_number, is_integer, require
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ SPREAD = 0.12  # of homes around the middle of the city, as a share of its sides
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Movers:
+class MobilityTraces:
     """Where made-up persons really are, hour by hour, and what is known of them.
 
     Parameters
@@ -42,10 +42,10 @@ class Movers:
     works: Floats
     friends: Integers
 
-    def seen(self, *, rate: float = 0.5, error: float = 30.0, seed: int = 0) -> pa.Table:
+    def observe(self, *, rate: float = 0.5, error: float = 30.0, seed: int = 0) -> pa.Table:
         """Return what a source sees: a share of all hours, at random minutes, with an error in meters."""
-        require(is_number(rate) and 0 < rate <= 1, "seen", "rate", "a share above 0", rate)
-        rng = generator(seed)
+        require(is_finite_number(rate) and 0 < rate <= 1, "seen", "rate", "a share above 0", rate)
+        rng = seeded_generator(seed)
         person, hour = np.nonzero(rng.random(self.x.shape) < rate)
         moved = rng.normal(0, error, (2, len(person)))
         longitude, latitude = CITY.to_degrees(
@@ -63,7 +63,7 @@ class Movers:
         )
 
 
-def generate_movers(persons: int, days: int = 7, *, seed: int = 0) -> Movers:
+def generate_mobility(persons: int, days: int = 7, *, seed: int = 0) -> MobilityTraces:
     """Make up persons who sleep at home, work on weekdays, run errands and meet friends.
 
     Errands go to a new place with a chance that falls with the number of places known, and else to a known one, most
@@ -74,9 +74,9 @@ def generate_movers(persons: int, days: int = 7, *, seed: int = 0) -> Movers:
     persons, days : how many there are, at least 2 and 1; the first day is a Monday.
     seed : the same gives the same persons.
     """
-    require(is_whole(persons) and persons > 1, "generate_movers", "persons", "a whole number of at least 2", persons)
-    require(is_whole(days) and days >= 1, "generate_movers", "days", "a whole number of at least 1", days)
-    rng = generator(seed)
+    require(is_integer(persons) and persons > 1, "generate_movers", "persons", "a whole number of at least 2", persons)
+    require(is_integer(days) and days >= 1, "generate_movers", "days", "a whole number of at least 1", days)
+    rng = seeded_generator(seed)
     sides = np.array([CITY.width, CITY.height])
     homes = np.clip(rng.normal(0.5, SPREAD, (persons, 2)), 0.02, 0.98) * sides
     works = np.clip(rng.normal(0.5, SPREAD / 2, (persons, 2)), 0.02, 0.98) * sides
@@ -87,17 +87,17 @@ def generate_movers(persons: int, days: int = 7, *, seed: int = 0) -> Movers:
     at_work = (weekday < WEEKEND) & (clock >= MORNING) & (clock < OFFICE)
     places[:, at_work] = works[:, None]
     free = ~at_work & (clock >= NIGHT) & (clock < EVENING)
-    _run_errands(rng, places, free, homes)
-    _meet(rng, places, friends, homes, np.flatnonzero(clock == EVENING - 2))
-    return Movers(x=places[..., 0], y=places[..., 1], homes=homes, works=works, friends=friends)
+    _visit_locations(rng, places, free, homes)
+    _simulate_meetings(rng, places, friends, homes, np.flatnonzero(clock == EVENING - 2))
+    return MobilityTraces(x=places[..., 0], y=places[..., 1], homes=homes, works=works, friends=friends)
 
 
-def generate_ways(persons: int, days: int = 7, *, seed: int = 0) -> pa.Table:
-    """Make up points of persons in a city, as `Trajectories` reads them: `generate_movers` seen by one source."""
-    return generate_movers(persons, days, seed=seed).seen(seed=seed)
+def generate_trajectories(persons: int, days: int = 7, *, seed: int = 0) -> pa.Table:
+    """Make up points of persons in a city, as `Trajectories` reads them: `generate_mobility` seen by one source."""
+    return generate_mobility(persons, days, seed=seed).observe(seed=seed)
 
 
-def _run_errands(rng: np.random.Generator, places: Floats, free: npt.NDArray[np.bool_], homes: Floats) -> None:
+def _visit_locations(rng: np.random.Generator, places: Floats, free: npt.NDArray[np.bool_], homes: Floats) -> None:
     """Send persons to new or known places in some of their free hours, hour by hour for all at once."""
     persons = len(homes)
     hours = np.flatnonzero(free)
@@ -125,7 +125,9 @@ def _directions(rng: np.random.Generator, count: int) -> Floats:
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def _meet(rng: np.random.Generator, places: Floats, friends: Integers, homes: Floats, evenings: Integers) -> None:
+def _simulate_meetings(
+    rng: np.random.Generator, places: Floats, friends: Integers, homes: Floats, evenings: Integers
+) -> None:
     """Put both friends of some pairs at the home of the first, for two hours of an evening."""
     for hour in evenings:
         first, second = friends[rng.random(len(friends)) < TAKEN].T

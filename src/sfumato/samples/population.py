@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.validation import is_number, is_whole, require
+from sfumato.validation import is_finite_number, is_integer, require
 
 EDUCATION_ORDER: Final[tuple[str, ...]] = (
     "no schooling",
@@ -180,7 +180,7 @@ _Floats = npt.NDArray[np.float64]
 _Codes = npt.NDArray[Any]
 
 
-def generate(rows: int = 5000, *, seed: int = 0, missing: float = 0.01) -> pa.Table:
+def generate_hospital(rows: int = 5000, *, seed: int = 0, missing: float = 0.01) -> pa.Table:
     """Make up a table of hospital stays, one row per person.
 
     Time and memory grow linearly with the rows; the table comes in chunks of about a quarter million.
@@ -196,16 +196,16 @@ def generate(rows: int = 5000, *, seed: int = 0, missing: float = 0.01) -> pa.Ta
 
     Examples
     --------
-    >>> table = generate(1000, seed=7)
+    >>> table = generate_hospital(1000, seed=7)
     >>> table.num_rows, table.column_names[:4]
     (1000, ['name', 'age', 'sex', 'zip'])
-    >>> table.equals(generate(1000, seed=7))
+    >>> table.equals(generate_hospital(1000, seed=7))
     True
     """
-    require(is_whole(rows) and rows >= 0, "generate", "rows", "a whole number, at least 0", rows)
-    require(is_whole(seed) and seed >= 0, "generate", "seed", "a whole number, at least 0", seed)
-    require(is_number(missing) and 0 <= missing <= 1, "generate", "missing", "between 0 and 1", missing)
-    society = _Society()
+    require(is_integer(rows) and rows >= 0, "generate", "rows", "a whole number, at least 0", rows)
+    require(is_integer(seed) and seed >= 0, "generate", "seed", "a whole number, at least 0", seed)
+    require(is_finite_number(missing) and 0 <= missing <= 1, "generate", "missing", "between 0 and 1", missing)
+    society = _PopulationModel()
     starts = range(0, max(rows, 1), _BLOCK)
     root = np.random.SeedSequence(seed)
     streams, shift = root.spawn(len(starts)), int(root.generate_state(1)[0])
@@ -216,7 +216,7 @@ def generate(rows: int = 5000, *, seed: int = 0, missing: float = 0.01) -> pa.Ta
     return pa.Table.from_batches(blocks)
 
 
-class _Sampler:
+class _ConditionalSampler:
     """Draw codes with weights that depend on a condition, one table lookup per draw.
 
     Each condition is a row of weights; its codes are spread over 2**bits slots.
@@ -239,26 +239,26 @@ class _Sampler:
         return self.codes.take((condition.astype(np.intp) << self.bits) + slots)
 
 
-class _Society:
+class _PopulationModel:
     """The distributions of all columns; a person code is twice the age plus the code of the sex."""
 
     def __init__(self) -> None:
         self.zips, sizes = _towns()
-        fields = [code for code, groups in enumerate(JOBS.values()) for _ in _leaves(groups)]
+        fields = [code for code, groups in enumerate(JOBS.values()) for _ in _tree_leaves(groups)]
         heights = [np.interp(np.arange(_AGES), _HEIGHT_AGES, _HEIGHTS[sex]) for sex in _SEXES]
-        self.person = _Sampler(_person_weights(), bits=16)
-        self.town = _Sampler(sizes, bits=16)
-        self.marital = _Sampler(_marital_weights())
-        self.education = _Sampler(_education_weights())
-        self.job = _Sampler(_job_weights())
-        self.nationality = _Sampler(_nationality_weights())
-        self.day = _Sampler(_day_weights(), bits=16)
-        self.disease = _Sampler(_disease_weights())
+        self.person = _ConditionalSampler(_age_sex_weights(), bits=16)
+        self.town = _ConditionalSampler(sizes, bits=16)
+        self.marital = _ConditionalSampler(_marital_weights())
+        self.education = _ConditionalSampler(_education_weights())
+        self.job = _ConditionalSampler(_job_weights())
+        self.nationality = _ConditionalSampler(_nationality_weights())
+        self.day = _ConditionalSampler(_day_weights(), bits=16)
+        self.disease = _ConditionalSampler(_disease_weights())
         self.urban = (sizes / sizes.sum() >= _URBAN_SHARE).astype(np.uint8)
         self.phase = np.searchsorted(_PHASES, np.arange(_AGES), side="right").astype(np.uint16)
         self.field = np.array(fields, dtype=np.uint16)
         self.height = np.column_stack(heights).ravel()
-        self.bill = np.array([_ILLNESS[disease][2] for disease in _leaves(DISEASES)], dtype=np.float64)
+        self.bill = np.array([_ILLNESS[disease][2] for disease in _tree_leaves(DISEASES)], dtype=np.float64)
 
     def block(self, rng: np.random.Generator, rows: int, missing: float, start: int, shift: int) -> pa.RecordBatch:
         """Draw some people, each column given the earlier ones it depends on; `start` and `shift` choose names."""
@@ -276,34 +276,34 @@ class _Society:
         bill = self.bill.take(disease) * (1 + age / 250) * np.exp(0.45 * rng.standard_normal(rows))
         gaps = [rng.random(rows) < missing for _ in range(3)]
         columns = {
-            "name": _names(sex, start, shift),
+            "name": _draw_names(sex, start, shift),
             "age": pa.array(age.astype(np.int64)),
-            "sex": _labels(_SEXES, sex),
-            "zip": _labels(self.zips, town),
-            "marital_status": _labels(_leaves(MARITAL), marital),
-            "education": _labels(EDUCATION_ORDER, education, gaps[0]),
-            "job": _labels(_leaves(JOBS), job, gaps[1]),
+            "sex": _decode(_SEXES, sex),
+            "zip": _decode(self.zips, town),
+            "marital_status": _decode(_tree_leaves(MARITAL), marital),
+            "education": _decode(EDUCATION_ORDER, education, gaps[0]),
+            "job": _decode(_tree_leaves(JOBS), job, gaps[1]),
             "admission": pa.array(_FIRST_DAY + day.astype("timedelta64[D]")),
-            "nationality": _labels(_leaves(COUNTRIES), nationality, gaps[2]),
+            "nationality": _decode(_tree_leaves(COUNTRIES), nationality, gaps[2]),
             "height_cm": pa.array(np.rint(height).astype(np.int64)),
-            "disease": _labels(_leaves(DISEASES), disease),
+            "disease": _decode(_tree_leaves(DISEASES), disease),
             "cost": pa.array(np.rint(bill * 100) / 100),
         }
         return pa.record_batch(columns)
 
 
-def _leaves(tree: Mapping[str, Any] | Iterable[str]) -> list[str]:
+def _tree_leaves(tree: Mapping[str, Any] | Iterable[str]) -> list[str]:
     """Return the leaves of a nested mapping from left to right."""
     if isinstance(tree, Mapping):
-        return [leaf for branch in tree.values() for leaf in _leaves(branch)]
+        return [leaf for branch in tree.values() for leaf in _tree_leaves(branch)]
     return list(tree)
 
 
-def _labels(labels: Iterable[str], codes: _Codes, gaps: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+def _decode(labels: Iterable[str], codes: _Codes, gaps: npt.NDArray[np.bool_] | None = None) -> pa.Array:
     return pa.array(labels, pa.string()).take(pa.array(codes, mask=gaps))
 
 
-def _names(sex: _Codes, start: int, shift: int) -> pa.Array:
+def _draw_names(sex: _Codes, start: int, shift: int) -> pa.Array:
     """Give every person a name of their own: rows from `start` on step through all names, from `shift` on."""
     stems = _STEMS.split()
     first = [a + b for ends in (_FEMALE_ENDINGS, _MALE_ENDINGS) for a in stems for b in ends.split()]
@@ -311,18 +311,18 @@ def _names(sex: _Codes, start: int, shift: int) -> pa.Array:
     per_sex = len(first) // 2
     number = np.arange(start, start + sex.size, dtype=np.int64)
     rounds, place = number // (per_sex * len(last)), (number * _NAME_STEP + shift) % (per_sex * len(last))
-    parts = [_labels(first, place // len(last) + sex * np.int64(per_sex)), _labels(last, place % len(last))]
+    parts = [_decode(first, place // len(last) + sex * np.int64(per_sex)), _decode(last, place % len(last))]
     while rounds.any():
-        parts.insert(1, _labels(["", *stems], np.where(rounds > 0, (rounds - 1) % len(stems) + 1, 0)))
+        parts.insert(1, _decode(["", *stems], np.where(rounds > 0, (rounds - 1) % len(stems) + 1, 0)))
         rounds = np.maximum(rounds - 1, 0) // len(stems)
     return pc.replace_substring_regex(pc.binary_join_element_wise(*parts, " "), " +", " ")
 
 
-def _by_sex(women: float) -> _Floats:
+def _weights_by_sex(women: float) -> _Floats:
     return np.array([women, 1 - women]) * 2
 
 
-def _person_weights() -> _Floats:
+def _age_sex_weights() -> _Floats:
     """Weight every age and sex: a bulge in the fifties, fewer old people, more women among them."""
     age = np.arange(_AGES)
     alive = (1 + 0.4 * np.exp(-(((age - 55) / 13) ** 2))) / (1 + np.exp((age - 83) / 5.5))
@@ -343,9 +343,9 @@ def _towns() -> tuple[list[str], _Floats]:
 
 
 def _marital_weights() -> _Floats:
-    curves = [np.interp(np.arange(_AGES), _MARITAL_AGES, _MARITAL_CURVES[m]) for m in _leaves(MARITAL)]
+    curves = [np.interp(np.arange(_AGES), _MARITAL_AGES, _MARITAL_CURVES[m]) for m in _tree_leaves(MARITAL)]
     weights = np.repeat(np.column_stack(curves)[:, None], 2, axis=1)
-    weights[:, :, _leaves(MARITAL).index("widowed")] *= _by_sex(0.75)
+    weights[:, :, _tree_leaves(MARITAL).index("widowed")] *= _weights_by_sex(0.75)
     return weights.reshape(_AGES * 2, -1)
 
 
@@ -362,26 +362,26 @@ def _education_weights() -> _Floats:
 
 def _job_weights() -> _Floats:
     """Weight the jobs for every phase of life, school level and sex."""
-    jobs = _leaves(JOBS)
+    jobs = _tree_leaves(JOBS)
     level = np.arange(len(EDUCATION_ORDER))
     work = np.zeros((level.size, 2, len(jobs)))
     for job, (lowest, usual, posts, women) in _WORK.items():
         suited = posts * np.exp(-((level - usual) ** 2) / 2) * (level >= lowest)
-        work[:, :, jobs.index(job)] = suited[:, None] * _by_sex(women)
+        work[:, :, jobs.index(job)] = suited[:, None] * _weights_by_sex(women)
     work /= work.sum(axis=2, keepdims=True)
     weights = np.empty((len(_WITHOUT_WORK), *work.shape))
     for phase, others in enumerate(_WITHOUT_WORK):
         weights[phase] = work * (1 - sum(others.values()))
         for status, share in others.items():
             weights[phase, :, :, jobs.index(status)] = share
-    weights[:, :, :, jobs.index("homemaker")] *= _by_sex(0.8)
+    weights[:, :, :, jobs.index("homemaker")] *= _weights_by_sex(0.8)
     weights[:, : EDUCATION_ORDER.index("upper secondary"), :, jobs.index("student")] = 0
     return weights.reshape(-1, len(jobs))
 
 
 def _nationality_weights() -> _Floats:
     """Weight the countries by their rank (a fixed shuffle that starts at home), flatter in big towns."""
-    count = len(_leaves(COUNTRIES))
+    count = len(_tree_leaves(COUNTRIES))
     rank = 1.0 + np.arange(count) * 7 % count
     return np.stack([rank**-1.8, rank**-1.3])
 
@@ -397,11 +397,11 @@ def _day_weights() -> _Floats:
 def _disease_weights() -> _Floats:
     """Weight the diseases for every five years of age, field of work and sex."""
     middles = np.arange(2, _AGES + 4, 5)
-    diseases, fields = _leaves(DISEASES), list(JOBS)
+    diseases, fields = _tree_leaves(DISEASES), list(JOBS)
     weights = np.empty((middles.size, len(fields), 2, len(diseases)))
     for code, disease in enumerate(diseases):
         curve, women, _ = _ILLNESS[disease]
-        weights[..., code] = np.interp(middles, _DISEASE_AGES, curve)[:, None, None] * _by_sex(women)
+        weights[..., code] = np.interp(middles, _DISEASE_AGES, curve)[:, None, None] * _weights_by_sex(women)
     for field, strains in _STRAIN.items():
         for disease, factor in strains.items():
             weights[:, fields.index(field), :, diseases.index(disease)] *= factor

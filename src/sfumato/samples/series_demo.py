@@ -10,17 +10,17 @@ from typing import Any, Final
 from sfumato.algorithms.buckets.anatomy import Anatomy
 from sfumato.algorithms.buckets.m_invariant_buckets import MInvariantBuckets
 from sfumato.attacks.attacking_series import attack_series
-from sfumato.attacks.results import Attacks
+from sfumato.attacks.results import AttackResults
 from sfumato.exceptions import WriteError
 from sfumato.judging.series.auditing import SeriesAudit, audit_series
-from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.ledger import Series
 from sfumato.models.frequency_l_diversity import FrequencyLDiversity
 from sfumato.models.m_invariance import MInvariance
-from sfumato.models.series_exposure import SeriesExposure
+from sfumato.models.series_exposure import BoundedSeriesDisclosure
 from sfumato.recipe import Recipe
-from sfumato.release.anonymizing import carry_out
+from sfumato.release.anonymizing import run_recipe
 from sfumato.release.release import Release
-from sfumato.samples.changing_population import SERIES_SCHEMA, generate_series
+from sfumato.samples.changing_population import SERIES_SCHEMA, generate_hospital_series
 from sfumato.schema.schema import Schema
 from sfumato.table.atomic import atomic_folder
 from sfumato.table.write import write
@@ -42,8 +42,8 @@ Try:
     sfumato audit --series --ledger {LEDGER}
 """
 SCHEMA: Final = Schema(
-    identifier=SERIES_SCHEMA.identifier,
-    quasi=SERIES_SCHEMA.quasi,
+    identifiers=SERIES_SCHEMA.identifiers,
+    quasi_identifiers=SERIES_SCHEMA.quasi_identifiers,
     sensitive=[SENSITIVE],
     hierarchies=SERIES_SCHEMA.hierarchies,
 )
@@ -54,20 +54,20 @@ RECIPES: Final[Mapping[str, Recipe]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ShownSeries:
+class SeriesDemo:
     """A series of releases, judged and attacked as one who holds all of them would."""
 
     releases: tuple[Release, ...]
     audit: SeriesAudit
-    attacks: Attacks
+    attacks: AttackResults
 
     @property
-    def last_persons(self) -> int:
+    def last_individuals(self) -> int:
         """How many persons the last release has."""
         return int(self.releases[-1].original.num_rows)
 
 
-def run_series_demo(persons: int, seed: int, folder: Path) -> dict[str, ShownSeries]:
+def run_series_demo(persons: int, seed: int, folder: Path) -> dict[str, SeriesDemo]:
     """Make up a population that changes, publish its quarters in both ways, and judge and attack both series.
 
     Parameters
@@ -76,30 +76,30 @@ def run_series_demo(persons: int, seed: int, folder: Path) -> dict[str, ShownSer
     seed : another seed gives other persons.
     folder : where to write; an older demo there is replaced.
     """
-    tables = [table.select(KEPT) for table in generate_series(persons, QUARTERS, seed=seed)]
-    limit = SeriesExposure(limit=1 / M, sensitive=SENSITIVE)
+    tables = [table.select(KEPT) for table in generate_hospital_series(persons, QUARTERS, seed=seed)]
+    limit = BoundedSeriesDisclosure(limit=1 / M, sensitive=SENSITIVE)
     found = {}
     with atomic_folder(folder, replace=True) as made:
         for name in (ORIGINALS, *RECIPES):
             (made / name).mkdir()
         (made / ABOUT).write_text(ABOUT_TEXT, "utf-8")
-        ledger = Ledger.create(made / LEDGER)
+        ledger = Series.create(made / LEDGER)
         for name, recipe in RECIPES.items():
             releases = []
             for quarter, table in enumerate(tables, start=1):
                 followed: dict[str, Any] = {"ledger": ledger} if name == TOGETHER else {}
-                release = carry_out(recipe, table, **followed)
+                release = run_recipe(recipe, table, **followed)
                 release.write(made / name / f"q{quarter}", report=name == TOGETHER)
                 releases.append(release)
             audit = audit_series(releases, models=[*recipe.models, limit])
             attacks = attack_series(releases, attacks=("intersection",), targets=persons, seed=seed)
-            found[name] = ShownSeries(tuple(releases), audit, attacks)
+            found[name] = SeriesDemo(tuple(releases), audit, attacks)
         for quarter, table in enumerate(tables, start=1):
             write(table, made / ORIGINALS / f"q{quarter}.csv")
     return found
 
 
-def refuse_foreign_series(folder: Path) -> None:
+def check_series_demo_folder(folder: Path) -> None:
     """Refuse a folder that contains anything but a series that the demo wrote."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.baskets.baskets import Baskets
+from sfumato.baskets.baskets import Transactions
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.randomness import generator
-from sfumato.validation import is_number, is_whole, require
+from sfumato.randomness import seeded_generator
+from sfumato.validation import is_finite_number, is_integer, require
 
 SHELVES = 5  # groups or items that a group joins
 TASTE = 0.6  # the share of a basket that comes from the shelf its buyer looks at
 
 
-def generate_baskets(
+def generate_transactions(
     count: int = 10_000, *, items: int = 1000, mean_length: float = 8.0, seed: int = 1
-) -> tuple[Baskets, Taxonomy]:
+) -> tuple[Transactions, Taxonomy]:
     """Make up baskets and the taxonomy of their items.
 
     Popularity falls with the rank of an item, as a power of it, so that most items are rare. Everybody looks mainly at
@@ -32,15 +32,15 @@ def generate_baskets(
 
     Examples
     --------
-    >>> baskets, taxonomy = generate_baskets(100, items=50)
+    >>> baskets, taxonomy = generate_transactions(100, items=50)
     >>> len(baskets), taxonomy
     (100, Taxonomy(<50 leaves, height 3>))
     """
-    require(is_whole(count) and count >= 1, "generate_baskets", "count", "at least 1", count)
-    require(is_whole(items) and items >= SHELVES, "generate_baskets", "items", f"at least {SHELVES}", items)
-    long = is_number(mean_length) and mean_length >= 1
+    require(is_integer(count) and count >= 1, "generate_baskets", "count", "at least 1", count)
+    require(is_integer(items) and items >= SHELVES, "generate_baskets", "items", f"at least {SHELVES}", items)
+    long = is_finite_number(mean_length) and mean_length >= 1
     require(long, "generate_baskets", "mean_length", "at least 1", mean_length)
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     lengths = rng.geometric(1 / mean_length, count)
     rows = np.repeat(np.arange(count), lengths)
     order = rng.permutation(items)  # popular items stand in all groups
@@ -51,7 +51,7 @@ def generate_baskets(
     codes = np.where(own, near, anything)
     width = len(str(items))
     names = [f"item-{number + 1:0{width}}" for number in range(items)]
-    return Baskets.of_codes(codes, np.concatenate([[0], np.cumsum(lengths)]), names), _shop(names)
+    return Transactions.from_codes(codes, np.concatenate([[0], np.cumsum(lengths)]), names), _make_taxonomy(names)
 
 
 def _ranks(uniform: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64]:
@@ -59,7 +59,7 @@ def _ranks(uniform: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.int64
     return np.minimum((count + 1) ** uniform - 1, count - 1).astype(np.int64)
 
 
-def _shop(names: list[str]) -> Taxonomy:
+def _make_taxonomy(names: list[str]) -> Taxonomy:
     """Put neighboring items on shelves, shelves into aisles, and so on."""
     levels = [names]
     size, level = SHELVES, 1

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from sfumato.models.alpha_k_anonymity import AlphaKAnonymity
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.beta_likeness import BetaLikeness
 from sfumato.models.confidence_bounding import ConfidenceBounding
 from sfumato.models.delta_disclosure import DeltaDisclosure
@@ -82,8 +82,8 @@ class AttackExample:
     name: str
     before: Rows
     after: Rows
-    kept: tuple[PrivacyModel, ...] = ()
-    models: tuple[PrivacyModel, ...]
+    kept: tuple[GroupModel, ...] = ()
+    models: tuple[GroupModel, ...]
     column: str | None = None
     telling: tuple[Cell, ...] = ()
     ruled_out: tuple[Cell, ...] = ()
@@ -93,13 +93,13 @@ class AttackExample:
     def schema(self) -> Schema:
         """The roles of the columns."""
         quasi = [name for name in self.before if name in ANN]
-        return Schema(quasi=quasi, sensitive=[name for name in self.before if name not in ANN])
+        return Schema(quasi_identifiers=quasi, sensitive=[name for name in self.before if name not in ANN])
 
-    def fitting(self, published: Rows) -> list[int]:
+    def matching_rows(self, published: Rows) -> list[int]:
         """Return the numbers of the records that may be Ann's by what the attacker knows."""
-        return [row for row in range(len(published["age"])) if _covers(published, row, ANN)]
+        return [row for row in range(len(published["age"])) if _matches_individual(published, row, ANN)]
 
-    def chance(self, published: Rows) -> Fraction:
+    def inference_probability(self, published: Rows) -> Fraction:
         """Carry the attack out, and return how likely the attacker is right about Ann.
 
         Examples
@@ -107,26 +107,26 @@ class AttackExample:
         >>> [str(example.chance(example.before)) for example in attack_examples()[:4]]
         ['1', '1', '2/3', '1']
         """
-        fitting = self.fitting(published)
+        fitting = self.matching_rows(published)
         if self.population is not None:
             ages, sexes = (self.population[name] for name in ANN)
             persons = [{"age": age, "sex": sex} for age, sex in zip(ages, sexes, strict=True)]
-            return Fraction(len(fitting), sum(_covers(published, fitting[0], person) for person in persons))
+            return Fraction(len(fitting), sum(_matches_individual(published, fitting[0], person) for person in persons))
         if self.column is None:
             return Fraction(1, len(fitting))
         left = [value for row in fitting if (value := published[self.column][row]) not in self.ruled_out]
         return Fraction(sum(value in self.telling for value in left), len(left))
 
 
-def _covers(published: Rows, row: int, person: Mapping[str, Cell]) -> bool:
+def _matches_individual(published: Rows, row: int, person: Mapping[str, Cell]) -> bool:
     """Return whether a published record may be a person's."""
-    return all(_may_be(published[name][row], value) for name, value in person.items())
+    return all(_cell_covers(published[name][row], value) for name, value in person.items())
 
 
-def _may_be(published: Cell, value: Cell) -> bool:
+def _cell_covers(published: Cell, value: Cell) -> bool:
     """Return whether a published cell may stand for a value.
 
-    >>> _may_be("[24, 29]", 24), _may_be("[43, 55]", 24), _may_be("*", "female"), _may_be("male", "female")
+    >>> _cell_covers("[24, 29]", 24), _cell_covers("[43, 55]", 24), _cell_covers("*", "female"), _cell_covers("male", "female")
     (True, False, True, False)
     """
     limits = re.findall(r"\d+", str(published)) if isinstance(published, str) else []
@@ -201,7 +201,7 @@ _EXAMPLES: Final = (
         kept=(PSensitiveKAnonymity(p=2, k=2, sensitive=_D),),
         models=(
             PPlusSensitiveKAnonymity(p=2, k=2, sensitive=_D, categories=_KINDS),
-            HPKAnonymity(h=2, p=2, k=2, sensitive=_D, levels=_KINDS),
+            HPKAnonymity(h=2, p=2, k=2, sensitive=_D, sensitivity_levels=_KINDS),
         ),
         column=_D,
         telling=(_FEARED, "colon cancer"),
@@ -240,10 +240,10 @@ def attack_examples() -> tuple[AttackExample, ...]:
     return _EXAMPLES
 
 
-def attack_example_of(model: str) -> AttackExample | None:
+def attack_example_for(model: str) -> AttackExample | None:
     """Return the example of the attack that a model of this name stops; None if there is none.
 
-    >>> attack_example_of("distinct-l-diversity").name
+    >>> attack_example_for("distinct-l-diversity").name
     'homogeneity'
     """
     return next((example for example in _EXAMPLES if any(each.name == model for each in example.models)), None)

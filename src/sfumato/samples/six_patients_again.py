@@ -29,7 +29,7 @@ Pairs = tuple[tuple[pa.Table, pa.Table], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesExample:
+class SeriesAttackExample:
     """One attack on two releases about at most six patients, Ann to Fred, who are called a to f.
 
     Releases are written down by groups: `abc:xyz` says that a, b and c are in one group, which shows x, y and z. A star
@@ -53,7 +53,7 @@ class SeriesExample:
     @property
     def schema(self) -> Schema:
         """The roles of the columns."""
-        return Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"])
+        return Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["disease"])
 
     @property
     def before(self) -> Pairs:
@@ -67,7 +67,7 @@ class SeriesExample:
 
     def _tables(self, releases: Sequence[str]) -> Pairs:
         return tuple(
-            (_published(release), self._original(persons))
+            (_published_table(release), self._original(persons))
             for release, persons in zip(releases, self.present, strict=True)
         )
 
@@ -76,8 +76,8 @@ class SeriesExample:
         return pa.table(
             {
                 "name": [NAMES[person] for person in persons],
-                "age": [_known(person, "age") for person in persons],
-                "sex": [_known(person, "sex") for person in persons],
+                "age": [_external_value(person, "age") for person in persons],
+                "sex": [_external_value(person, "sex") for person in persons],
                 "disease": [DISEASES[values[person]] for person in persons],
             }
         )
@@ -91,7 +91,7 @@ class _Row:
     ward: str | None
 
 
-def _rows(release: str) -> Iterator[_Row]:
+def _parse_release(release: str) -> Iterator[_Row]:
     """Read a release: persons stand in their order, values in theirs, so that rows do not tell who has which."""
     for number, group in enumerate(release.split()):
         found = _GROUP.fullmatch(group)
@@ -102,11 +102,11 @@ def _rows(release: str) -> Iterator[_Row]:
             yield _Row(person, bucket, DISEASES[value], None if wards is None else wards[place])
 
 
-def _published(release: str) -> pa.Table:
-    rows = list(_rows(release))
+def _published_table(release: str) -> pa.Table:
+    rows = list(_parse_release(release))
     shown = [row.person != COUNTERFEIT for row in rows]
     columns: dict[str, list[object]] = {
-        name: [_known(row.person, name) if real else ANYTHING for row, real in zip(rows, shown, strict=True)]
+        name: [_external_value(row.person, name) if real else ANYTHING for row, real in zip(rows, shown, strict=True)]
         for name in EXACT
     }
     columns["age"] = [str(age) for age in columns["age"]]
@@ -119,68 +119,68 @@ def _published(release: str) -> pa.Table:
     return pa.table(columns)
 
 
-def _known(person: str, name: str) -> object:
+def _external_value(person: str, name: str) -> object:
     return EXACT[name]["abcdef".index(person)]
 
 
 _EXAMPLES: Final = (
-    SeriesExample(
+    SeriesAttackExample(
         name="intersection",
         truth="xyzuvw",
         present=("abcdef", "abcdef"),
         broken=("abc:xyz def:uvw", "ade:uvx bcf:wyz"),
         kept=("abc:xyz def:uvw", "abc:xyz def:uvw"),
     ),
-    SeriesExample(
+    SeriesAttackExample(
         name="difference",
         truth="xyzxuv",
         present=("abcef", "abcdef"),
         broken=("abc:xyz ef:uv", "abcd:xxyz ef:uv"),
         kept=("abc:xyz ef:uv", "abc:xyz ef:uv"),
     ),
-    SeriesExample(
+    SeriesAttackExample(
         name="forward-comparison",
         truth="xyzuvw",
         present=("abc", "abcdef"),
         broken=("abc:xyz", "ade:uvx bcf:wyz"),
         kept=("abc:xyz", "abc:xyz def:uvw"),
     ),
-    SeriesExample(
+    SeriesAttackExample(
         name="cross-comparison",
         truth="xxyzuw",
         present=("abc", "abcdef"),
         broken=("abc:xxy", "ade:uxz bcf:wxy"),
         kept=("abc:xxy", "abc:xxy def:uwz"),
     ),
-    SeriesExample(
+    SeriesAttackExample(
         name="backward-comparison",
         truth="xyxzzw",
         present=("abcd", "abcdef"),
         broken=("ab:xy cd:xz", "abe:xyz cdf:wxz"),
         kept=("ab:xy cd:xz", "ab:xy cd:xz ef:wz"),
     ),
-    SeriesExample(
+    SeriesAttackExample(
         name="critical-absence",
         truth="xyxzzu",
         present=("abcdef", "acdef"),
         broken=("ab:xy cd:xz ef:uz", "adf:uxz ce:xz"),
         kept=("ab:xy cd:xz ef:uz", "a*:xy cd:xz ef:uz"),
     ),
-    SeriesExample(
+    SeriesAttackExample(
         name="value-equivalence",
         truth="xyyxzw",
         present=("abcdef", "abcdef"),
         broken=("ab:xy cd:xy ef:wz", "ac:xy bd:xy ef:wz"),
         kept=("ab:xy cd:xy ef:wz", "ab:xy cd:xy ef:wz"),
     ),
-    SeriesExample(
+    SeriesAttackExample(
         name="row-linking",
         truth="xyyxzw",
         present=("abef", "abcdef"),
         broken=("ab:xy/71 ef:wz/56", "ac:xy/72 bd:xy/31 ef:wz/56"),
         kept=("ab:xy ef:wz", "ac:xy bd:xy ef:wz"),
     ),
-    SeriesExample(
+    SeriesAttackExample(
         name="un-flagging",
         truth="xyzuvw",
         present=("abcdef", "abcdef"),
@@ -190,10 +190,10 @@ _EXAMPLES: Final = (
 )
 
 
-def series_examples() -> tuple[SeriesExample, ...]:
+def series_attack_examples() -> tuple[SeriesAttackExample, ...]:
     """Return an example of two releases about six patients for every attack on a series.
 
-    >>> first = series_examples()[0]
+    >>> first = series_attack_examples()[0]
     >>> first.name, first.broken
     ('intersection', ('abc:xyz def:uvw', 'ade:uvx bcf:wyz'))
     """

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sfumato.exceptions import SchemaError
 from sfumato.schema.roles import Role
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.schema.schema import Schema
-    from sfumato.table.frames import Frame, SameKind
+    from sfumato.table.frames import Frame, SameBackend
 
 FLAG_SUFFIX = "__sensitive"
 COMPARISONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
@@ -22,9 +22,9 @@ CONDITION_LENGTH = 2
 Rule: TypeAlias = "list[Any] | tuple[Literal['<', '<=', '>', '>='], object]"
 
 
-def flag(
+def mark_sensitive_cells(
     data: Frame, schema: Schema, *, mask: Frame | None = None, rules: Mapping[str, Rule] | None = None
-) -> tuple[SameKind, Schema]:
+) -> tuple[SameBackend, Schema]:
     """Mark single cells as sensitive; return the table with the flags and the schema that names them.
 
     For every attribute with a flagged cell the table gets a column `NAME__sensitive`, which is never published. A cell
@@ -43,7 +43,7 @@ def flag(
     >>> import pyarrow as pa
     >>> from sfumato.schema.schema import Schema
     >>> people = pa.table({"age": [30, 71], "job": ["judge", "clerk"]})
-    >>> table, schema = flag(people, Schema(quasi=["age", "job"]), rules={"age": (">=", 65), "job": ["judge"]})
+    >>> table, schema = mark_sensitive_cells(people, Schema(quasi_identifiers=["age", "job"]), rules={"age": (">=", 65), "job": ["judge"]})
     >>> table["age__sensitive"].to_pylist(), table["job__sensitive"].to_pylist()
     ([False, True], [True, False])
     >>> schema.flags
@@ -55,13 +55,13 @@ def flag(
 
     table, kind = to_arrow(data)
     schema.check_columns(table.column_names)
-    flags = {} if mask is None else _masked(to_arrow(mask)[0], table.num_rows)
+    flags = {} if mask is None else _read_mask(to_arrow(mask)[0], table.num_rows)
     if not isinstance(rules or {}, Mapping):
         raise SchemaError("The rules must be a mapping with column names as keys.")
     for name in (*flags, *(rules or {})):
-        _refuse_name(name, schema, table.column_names)
+        _check_attribute(name, schema, table.column_names)
     for name, rule in (rules or {}).items():
-        ruled = _ruled(name, table[name], rule)
+        ruled = _apply_rule(name, table[name], rule)
         flags[name] = pc.or_(flags[name], ruled) if name in flags else ruled
     found = {name: column for name, column in flags.items() if pc.any(column).as_py()}
     if not found:
@@ -73,7 +73,7 @@ def flag(
     )
 
 
-def _masked(mask: pa.Table, rows: int) -> dict[str, pa.ChunkedArray]:
+def _read_mask(mask: pa.Table, rows: int) -> dict[str, pa.ChunkedArray]:
     """Read a table of flags."""
     import pyarrow as pa
 
@@ -85,11 +85,11 @@ def _masked(mask: pa.Table, rows: int) -> dict[str, pa.ChunkedArray]:
     return {name: mask[name] for name in mask.column_names}
 
 
-def _refuse_name(name: str, schema: Schema, columns: list[str]) -> None:
+def _check_attribute(name: str, schema: Schema, columns: list[str]) -> None:
     """Refuse flags for attributes that cannot have them or already do."""
-    known = (*schema.quasi, *schema.sensitive)
+    known = (*schema.quasi_identifiers, *schema.sensitive)
     if name not in known:
-        hint = did_you_mean(str(name), known) or f"; give it the role {Role.QUASI} or {Role.SENSITIVE}."
+        hint = suggest_closest(str(name), known) or f"; give it the role {Role.QUASI} or {Role.SENSITIVE}."
         raise SchemaError(f"Cells of {name!r} cannot be flagged, because its role is not quasi or sensitive{hint}")
     if name in schema.flags or name + FLAG_SUFFIX in columns:
         raise SchemaError(
@@ -97,14 +97,14 @@ def _refuse_name(name: str, schema: Schema, columns: list[str]) -> None:
         )
 
 
-def _ruled(name: str, column: pa.ChunkedArray, rule: object) -> pa.ChunkedArray:
+def _apply_rule(name: str, column: pa.ChunkedArray, rule: object) -> pa.ChunkedArray:
     """Flag the cells that satisfy a rule, and missing ones."""
     import pyarrow.compute as pc
 
     if isinstance(rule, list) and rule:
-        flags = _listed(name, column, rule)
+        flags = _mark_values(name, column, rule)
     elif isinstance(rule, tuple) and len(rule) == CONDITION_LENGTH and rule[0] in COMPARISONS:
-        flags = _compared(name, column, *rule)
+        flags = _mark_by_comparison(name, column, *rule)
     else:
         raise SchemaError(
             f"The rule for {name!r} must be a list of values or a comparison such as ('>=', 65) with one of "
@@ -113,21 +113,21 @@ def _ruled(name: str, column: pa.ChunkedArray, rule: object) -> pa.ChunkedArray:
     return pc.fill_null(flags, fill_value=True)
 
 
-def _listed(name: str, column: pa.ChunkedArray, values: list[object]) -> pa.ChunkedArray:
+def _mark_values(name: str, column: pa.ChunkedArray, values: list[object]) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from sfumato.table.values import text, texts
+    from sfumato.table.values import format_value, format_values
 
     if any(value is None for value in values):
         raise SchemaError(
             f"The rule for {name!r} lists a missing value; drop it, because missing cells are flagged anyway."
         )
     try:
-        wanted = pa.array([text(value) for value in values], pa.string())
+        wanted = pa.array([format_value(value) for value in values], pa.string())
     except TypeError:
         raise SchemaError(f"The rule for {name!r} lists something that cannot be a value; drop it.") from None
-    shown = texts(column)
+    shown = format_values(column)
     unknown = len(values) - int(pc.sum(pc.is_in(wanted, value_set=shown.unique())).as_py())
     if unknown:
         raise SchemaError(f"The rule for {name!r} lists {unknown} values that are not in the column; correct them.")
@@ -135,7 +135,7 @@ def _listed(name: str, column: pa.ChunkedArray, values: list[object]) -> pa.Chun
     return pa.chunked_array([flags]) if isinstance(flags, pa.Array) else flags
 
 
-def _compared(name: str, column: pa.ChunkedArray, sign: str, bound: object) -> pa.ChunkedArray:
+def _mark_by_comparison(name: str, column: pa.ChunkedArray, sign: str, bound: object) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 

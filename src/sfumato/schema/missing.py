@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Literal, TypeAlias
 
 
-class Missing(StrEnum):
+class MissingPolicy(StrEnum):
     """How a missing value is read.
 
     own-value: a missing quasi-identifier is a value like any other and equals only itself. matches-all: it may be
@@ -18,6 +18,6 @@ class Missing(StrEnum):
     MATCHES_ALL = "matches-all"
 
 
-SENSITIVE = Missing.MATCHES_ALL  # how sensitive values are counted under every policy
+SENSITIVE = MissingPolicy.MATCHES_ALL  # how sensitive values are counted under every policy
 
 MissingName: TypeAlias = Literal["own-value", "matches-all"]

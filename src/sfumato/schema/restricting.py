@@ -11,18 +11,18 @@ from sfumato.schema.schema import Schema
 COLUMNS = ("hierarchies", "scales", "orders")
 
 
-def restricted(
+def restrict_schema(
     schema: Schema, sensitive: Sequence[str], insensitive: Sequence[str] = (), quasi: Sequence[str] | None = None
 ) -> Schema:
     """Describe the quasi-identifiers, or some of them, and some other columns alone."""
-    quasi = schema.quasi if quasi is None else quasi
+    quasi = schema.quasi_identifiers if quasi is None else quasi
     known = {*quasi, *sensitive, *insensitive}
     kept: dict[str, Any] = {what: {n: v for n, v in getattr(schema, what).items() if n in known} for what in COLUMNS}
     transient = tuple(name for name in schema.transient if name in known)
     return replace(
         schema,
-        identifier=(),
-        quasi=quasi,
+        identifiers=(),
+        quasi_identifiers=quasi,
         sensitive=sensitive,
         insensitive=insensitive,
         transient=transient,

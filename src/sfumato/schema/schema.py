@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from sfumato.exceptions import SchemaError
-from sfumato.schema.missing import Missing, MissingName
+from sfumato.schema.missing import MissingName, MissingPolicy
 from sfumato.schema.roles import Role
 from sfumato.schema.scales import Scale, ScaleName
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
-    from sfumato.hierarchies import Builder
+    from sfumato.hierarchies import HierarchyBuilder
 
-Choice = TypeVar("Choice", Scale, Missing)
+Choice = TypeVar("Choice", Scale, MissingPolicy)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,38 +41,38 @@ class Schema:
 
     Examples
     --------
-    >>> schema = Schema(identifier=["name"], quasi=["age", "zip"], sensitive=["disease"])
+    >>> schema = Schema(identifiers=["name"], quasi_identifiers=["age", "zip"], sensitive=["disease"])
     >>> schema.role("zip").value
     'quasi'
     """
 
-    identifier: Sequence[str] = ()
-    quasi: Sequence[str] = ()
+    identifiers: Sequence[str] = ()
+    quasi_identifiers: Sequence[str] = ()
     sensitive: Sequence[str] = ()
     insensitive: Sequence[str] = ()
-    hierarchies: Mapping[str, Builder] = field(default_factory=dict)
+    hierarchies: Mapping[str, HierarchyBuilder] = field(default_factory=dict)
     scales: Mapping[str, Scale | ScaleName] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
     flags: Mapping[str, str] = field(default_factory=dict)
-    missing: Missing | MissingName = Missing.OWN_VALUE
+    missing: MissingPolicy | MissingName = MissingPolicy.OWN_VALUE
     transient: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for role in Role:
-            object.__setattr__(self, role.value, _names(role.value, getattr(self, role.value)))
-        _refuse_repeated(self._by_role())
+            object.__setattr__(self, role.value, _check_names(role.value, getattr(self, role.value)))
+        _check_single_role(self._names_by_role())
         for what in ("hierarchies", "scales", "orders", "flags"):
             if not isinstance(getattr(self, what), Mapping):
                 raise SchemaError(f"Schema.{what} must be a mapping with column names as keys.")
-        object.__setattr__(self, "hierarchies", {name: _builder(name, h) for name, h in self.hierarchies.items()})
+        object.__setattr__(self, "hierarchies", {name: _check_builder(name, h) for name, h in self.hierarchies.items()})
         object.__setattr__(self, "flags", dict(self.flags))
-        object.__setattr__(self, "orders", {name: _order(name, order) for name, order in self.orders.items()})
-        object.__setattr__(self, "scales", {name: _choice(Scale, "scale", s) for name, s in self.scales.items()})
-        object.__setattr__(self, "missing", _choice(Missing, "missing", self.missing))
+        object.__setattr__(self, "orders", {name: _check_order(name, order) for name, order in self.orders.items()})
+        object.__setattr__(self, "scales", {name: _parse_choice(Scale, "scale", s) for name, s in self.scales.items()})
+        object.__setattr__(self, "missing", _parse_choice(MissingPolicy, "missing", self.missing))
         for what in ("hierarchies", "scales", "orders", "flags"):
-            self._refuse_unknown(what, getattr(self, what))
-        object.__setattr__(self, "transient", _names("transient", self.transient))
-        self._refuse_unknown("transient", dict.fromkeys(self.transient))
+            self._check_known_names(what, getattr(self, what))
+        object.__setattr__(self, "transient", _check_names("transient", self.transient))
+        self._check_known_names("transient", dict.fromkeys(self.transient))
         for name in self.transient:
             if self.role(name) is not Role.SENSITIVE and name not in self.flags:
                 raise SchemaError(f"Attribute {name!r} is called transient, so its role must be sensitive.")
@@ -83,20 +83,20 @@ class Schema:
     @property
     def attributes(self) -> tuple[str, ...]:
         """All attributes that have a role."""
-        return tuple(name for names in self._by_role().values() for name in names)
+        return tuple(name for names in self._names_by_role().values() for name in names)
 
     def role(self, name: str) -> Role:
         """Return the role of an attribute."""
-        for role, names in self._by_role().items():
+        for role, names in self._names_by_role().items():
             if name in names:
                 return role
-        raise SchemaError(f"Attribute {name!r} has no role{did_you_mean(name, self.attributes)}")
+        raise SchemaError(f"Attribute {name!r} has no role{suggest_closest(name, self.attributes)}")
 
-    def of_quasi(self) -> Schema:
+    def select_quasi_identifiers(self) -> Schema:
         """Return a schema of the quasi-identifiers only."""
-        known = set(self.quasi)
+        known = set(self.quasi_identifiers)
         return Schema(
-            quasi=self.quasi,
+            quasi_identifiers=self.quasi_identifiers,
             hierarchies={name: value for name, value in self.hierarchies.items() if name in known},
             scales={name: value for name, value in self.scales.items() if name in known},
             orders={name: value for name, value in self.orders.items() if name in known},
@@ -114,21 +114,21 @@ class Schema:
         known = {*self.attributes, *self.flags.values()}
         for name in (*self.attributes, *self.flags.values()):
             if name not in columns:
-                hint = did_you_mean(name, columns) or f"; the table has {_listed(columns)}."
+                hint = suggest_closest(name, columns) or f"; the table has {_format_names(columns)}."
                 raise SchemaError(f"Schema names {name!r}, which is not in the table{hint}")
         return tuple(name for name in columns if name not in known)
 
-    def _by_role(self) -> dict[Role, tuple[str, ...]]:
+    def _names_by_role(self) -> dict[Role, tuple[str, ...]]:
         return {role: tuple(getattr(self, role.value)) for role in Role}
 
-    def _refuse_unknown(self, what: str, given: Mapping[str, object]) -> None:
+    def _check_known_names(self, what: str, given: Mapping[str, object]) -> None:
         for name in given:
             if name not in self.attributes:
-                hint = did_you_mean(name, self.attributes) or "; give it a role."
+                hint = suggest_closest(name, self.attributes) or "; give it a role."
                 raise SchemaError(f"Schema.{what} names {name!r}, which has no role{hint}")
 
 
-def _names(role: str, given: object) -> tuple[str, ...]:
+def _check_names(role: str, given: object) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise SchemaError(f"Schema.{role} must be a list of column names; got {type(given).__name__}.")
     names = tuple(given)
@@ -137,21 +137,21 @@ def _names(role: str, given: object) -> tuple[str, ...]:
     return names
 
 
-def _builder(name: str, given: object) -> Builder:
+def _check_builder(name: str, given: object) -> HierarchyBuilder:
     if isinstance(given, type) or not all(hasattr(given, method) for method in ("build", "to_dict", "scale")):
         raise SchemaError(f"Schema.hierarchies[{name!r}] must be a hierarchy, such as sf.Intervals(5, 10).")
-    return cast("Builder", given)
+    return cast("HierarchyBuilder", given)
 
 
-def _order(name: str, given: object) -> tuple[str, ...]:
+def _check_order(name: str, given: object) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise SchemaError(f"Schema.orders[{name!r}] must be a list of all values, from lowest to highest.")
-    from sfumato.table.values import text
+    from sfumato.table.values import format_value
 
     values = list(given)
     if any(value is None for value in values):
         raise SchemaError(f"Schema.orders[{name!r}] contains a missing value; drop it.")
-    order = tuple(text(value) for value in values)
+    order = tuple(format_value(value) for value in values)
     if len(set(order)) < len(order):
         raise SchemaError(
             f"Schema.orders[{name!r}] repeats {len(order) - len(set(order))} values; list each only once."
@@ -159,7 +159,7 @@ def _order(name: str, given: object) -> tuple[str, ...]:
     return order
 
 
-def _refuse_repeated(by_role: Mapping[Role, tuple[str, ...]]) -> None:
+def _check_single_role(by_role: Mapping[Role, tuple[str, ...]]) -> None:
     seen: dict[str, Role] = {}
     for role, names in by_role.items():
         for name in names:
@@ -168,7 +168,7 @@ def _refuse_repeated(by_role: Mapping[Role, tuple[str, ...]]) -> None:
             seen[name] = role
 
 
-def _choice(kind: type[Choice], what: str, given: object) -> Choice:
+def _parse_choice(kind: type[Choice], what: str, given: object) -> Choice:
     try:
         return kind(str(given))
     except ValueError:
@@ -176,6 +176,6 @@ def _choice(kind: type[Choice], what: str, given: object) -> Choice:
         raise SchemaError(f"Schema.{what} must be one of {known}; got {given!r}.") from None
 
 
-def _listed(columns: Sequence[str], most: int = 12) -> str:
+def _format_names(columns: Sequence[str], most: int = 12) -> str:
     shown = ", ".join(repr(name) for name in columns[:most])
     return shown if len(columns) <= most else f"{shown} and {len(columns) - most} more"

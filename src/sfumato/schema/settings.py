@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError
-from sfumato.hierarchies.builder import Builder
-from sfumato.hierarchies.settings import read_builder
+from sfumato.hierarchies.builder import HierarchyBuilder
+from sfumato.hierarchies.settings import parse_builder
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
-from sfumato.table.toml import refuse_unknown
+from sfumato.table.toml import check_known_keys
 
 SETTINGS = ("role", "scale", "order", "flags", "transient", "hierarchy")
 
 
-def attribute_settings(schema: Schema, name: str) -> dict[str, Any]:
+def attribute_to_dict(schema: Schema, name: str) -> dict[str, Any]:
     """Return what a schema says about an attribute as plain values."""
     entry: dict[str, Any] = {"role": schema.role(name).value}
     if name in schema.scales:
@@ -32,30 +32,30 @@ def attribute_settings(schema: Schema, name: str) -> dict[str, Any]:
     return entry
 
 
-def schema_of(attributes: Mapping[str, Any], missing: Any, folder: Path | None) -> Schema:
+def schema_from_dict(attributes: Mapping[str, Any], missing: Any, folder: Path | None) -> Schema:
     """Return the schema that the `[attributes]` of a recipe describe; hierarchy files must be in `folder`."""
     by_role: dict[str, Any] = {role.value: [] for role in Role}
     extras: dict[str, Any] = {"scales": {}, "orders": {}, "flags": {}, "hierarchies": {}, "transient": []}
     for name, entry in attributes.items():
         if not isinstance(entry, Mapping):
             raise RecipeError(f"[attributes.{name}] must be a table with at least a role.")
-        refuse_unknown(entry, SETTINGS, f"[attributes.{name}]")
+        check_known_keys(entry, SETTINGS, f"[attributes.{name}]")
         role = entry.get("role")
         if not isinstance(role, str) or role not in by_role:
             raise RecipeError(f"[attributes.{name}] needs a role, one of {', '.join(by_role)}.")
         by_role[role].append(name)
-        _refuse_wrong_kinds(name, entry)
+        _check_types(name, entry)
         for key, what in (("scale", "scales"), ("order", "orders"), ("flags", "flags")):
             if key in entry:
                 extras[what][name] = entry[key]
         if entry.get("transient", False):
             extras["transient"].append(name)
         if "hierarchy" in entry:
-            extras["hierarchies"][name] = _hierarchy(f"[attributes.{name}.hierarchy]", entry["hierarchy"], folder)
+            extras["hierarchies"][name] = _parse_hierarchy(f"[attributes.{name}.hierarchy]", entry["hierarchy"], folder)
     return Schema(**by_role, **extras, missing=missing)
 
 
-def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:
+def _check_types(name: str, entry: Mapping[str, Any]) -> None:
     order = entry.get("order", [])
     if not isinstance(order, list) or not all(isinstance(value, str) for value in order):
         raise RecipeError(f"The order in [attributes.{name}] must be a list of strings.")
@@ -65,18 +65,18 @@ def _refuse_wrong_kinds(name: str, entry: Mapping[str, Any]) -> None:
         raise RecipeError(f"The entry transient in [attributes.{name}] must be true or false.")
 
 
-def _hierarchy(owner: str, entry: object, folder: Path | None) -> Builder:
+def _parse_hierarchy(owner: str, entry: object, folder: Path | None) -> HierarchyBuilder:
     if not isinstance(entry, Mapping):
         raise RecipeError(f"{owner} must be a table with a kind.")
     try:
         if isinstance(entry.get("file"), str):
-            _refuse_outside(Path(entry["file"]), folder or Path())
-        return read_builder(entry, folder)
+            _check_in_folder(Path(entry["file"]), folder or Path())
+        return parse_builder(entry, folder)
     except (RecipeError, InvalidParameterError, HierarchyError) as error:
         raise RecipeError(f"{owner} cannot be used: {error}") from None
 
 
-def _refuse_outside(path: Path, folder: Path) -> None:
+def _check_in_folder(path: Path, folder: Path) -> None:
     """Refuse a file that is not in the recipe's folder: a recipe by others could show what they cannot read."""
     if not (folder / path).resolve().is_relative_to(folder.resolve()):
         raise RecipeError(

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError, SfumatoError
-from sfumato.table.columns import undecorated
+from sfumato.table.columns import strip_metadata
 
 WEIGHT = "_records"  # the column of counted combinations that says how many records each stands for
 GROUP = "_group"  # the column that says in which group a combination is published
@@ -22,7 +22,7 @@ RANK = "_rank"  # begins the names of columns that say where the group of a comb
 NOWHERE = -1  # the group of a combination that is not published
 INDEX = re.compile(r"__index_level_\d+__")  # an unnamed pandas index
 FACTS = 3  # that are asked of every column
-Told: TypeAlias = Callable[[float], None]
+ReportProgress: TypeAlias = Callable[[float], None]
 Code: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch, pa.RecordBatch, int]]
 
 
@@ -73,7 +73,7 @@ class TableProfile:
 
 
 @dataclass(frozen=True, eq=False)
-class Glimpse:
+class ValueSample:
     """Some values of a column that has too many, how many there are, and how many pairs of records share one."""
 
     some: pa.Array
@@ -81,7 +81,7 @@ class Glimpse:
     pairs: int
 
 
-class AskedColumn(Protocol):
+class EngineColumn(Protocol):
     """A column as an engine has it, and what it asks of all its cells."""
 
     @property
@@ -92,8 +92,8 @@ class AskedColumn(Protocol):
         """Return the expression of its canonical cells, and their type, as its facts decide them."""
 
 
-def profile_of(
-    columns: Sequence[AskedColumn], facts: Sequence[Any], rows: int, zones: Mapping[str, str]
+def build_profiles(
+    columns: Sequence[EngineColumn], facts: Sequence[Any], rows: int, zones: Mapping[str, str]
 ) -> tuple[tuple[ColumnProfile, ...], list[Any]]:
     """Describe columns by what one scan found of them.
 
@@ -121,7 +121,7 @@ def profile_of(
 
 
 @dataclass(frozen=True)
-class Piece:
+class TablePiece:
     """One of several disjoint pieces of a table: rows that agree on some columns are in the same piece.
 
     With `through`, all rows are meant that have a cell of this column which occurs in the piece; missing cells do not.
@@ -134,7 +134,7 @@ class Piece:
 
 
 @dataclass(frozen=True, eq=False)
-class ByCase:
+class CombinationRecoding:
     """A recoding by combinations of values.
 
     Parameters
@@ -158,19 +158,23 @@ class ByCase:
         return [name for name in self.cases.column_names if name != GROUP]
 
     @property
-    def kept(self) -> list[str]:
+    def unchanged_columns(self) -> list[str]:
         """The columns that are published as they are."""
         return [name for name in self.names if name not in self.shown.column_names]
 
     @property
-    def shown_cases(self) -> pa.Table:
+    def published_groups(self) -> pa.Table:
         """What is published of every group, and the group as `GROUP`."""
         groups = pa.array(range(self.shown.num_rows), pa.int32())
-        return undecorated(self.shown).append_column(GROUP, groups)
+        return strip_metadata(self.shown).append_column(GROUP, groups)
 
     def ranks(self) -> dict[str, pa.ChunkedArray]:
         """Rank every published case by each ranking of groups in `order`, named by `RANK` and its place."""
-        return {f"{RANK}{at}": self.by_case(each) for at, each in enumerate(self.order) if not isinstance(each, str)}
+        return {
+            f"{RANK}{at}": self.expand_to_combinations(each)
+            for at, each in enumerate(self.order)
+            if not isinstance(each, str)
+        }
 
     def parts(self, rows: int) -> pa.ChunkedArray | None:
         """Deal published cases to parts of about so many rows, in their order.
@@ -185,9 +189,9 @@ class ByCase:
         if by_rank.max(initial=0) > 2 * rows:
             return None
         _, part = np.unique((np.cumsum(by_rank) - by_rank) // rows, return_inverse=True)
-        return self.by_case(part.astype(np.int32)[first])
+        return self.expand_to_combinations(part.astype(np.int32)[first])
 
-    def by_case(self, by_group: npt.NDArray[np.integer]) -> pa.ChunkedArray:
+    def expand_to_combinations(self, by_group: npt.NDArray[np.integer]) -> pa.ChunkedArray:
         """Give every case what its group has; nothing to cases that are not published."""
         group = self.cases[GROUP]
         return pa.array(by_group).take(pc.if_else(pc.equal(group, NOWHERE), None, group))
@@ -206,7 +210,7 @@ class ByCase:
 
 
 @dataclass(frozen=True, eq=False)
-class LookUp:
+class ValueMapping:
     """For different values of a column, of which one may be missing, other values of it that stand for them."""
 
     values: pa.Array
@@ -214,7 +218,7 @@ class LookUp:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenParts:
     """The parts of a table that were written, and how many rows they hold."""
 
     folder: Path
@@ -222,8 +226,8 @@ class Written:
     parts: tuple[str, ...] = field(default=())
 
 
-class Source(Protocol):
-    """A table in an engine. Values are canonical: as `sfumato.table.frames.canonical` has them."""
+class EngineSource(Protocol):
+    """A table in an engine. Values are canonical: as `sfumato.table.frames.to_canonical` has them."""
 
     @property
     def engine(self) -> str:
@@ -248,50 +252,50 @@ class Source(Protocol):
         digested.
         """
 
-    def digest_again(self) -> tuple[int, str]:
+    def recompute_digest(self) -> tuple[int, str]:
         """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
 
     def estimate(self, names: Sequence[str]) -> int:
         """Estimate how many combinations of some columns there are."""
 
-    def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
+    def count(self, names: Sequence[str], most: int, tell: ReportProgress, piece: TablePiece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
 
-    def looked_up(self, look_ups: Mapping[str, LookUp]) -> Source:
+    def with_mapping(self, look_ups: Mapping[str, ValueMapping]) -> EngineSource:
         """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
 
-    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
+    def count_in_small_groups(self, size: int, names: Sequence[str]) -> int:
         """Count the rows whose combination of some columns is rarer than a size."""
 
-    def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
+    def write(self, rule: CombinationRecoding, folder: Path, tell: ReportProgress) -> WrittenParts:
         """Write the recoded table in its order as parts of a new folder."""
 
     def values(self, name: str) -> pa.Array:
         """Return the different values of a column in their order, without missing cells."""
 
-    def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], tell: ReportProgress) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""
 
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""
 
-    def digest(self, rule: ByCase) -> str:
+    def digest(self, rule: CombinationRecoding) -> str:
         """Sum up hashes of the groups and kept columns of all rows that the rule publishes."""
 
-    def digest_written(self, rule: ByCase) -> str:
+    def digest_written(self, rule: CombinationRecoding) -> str:
         """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
 
-    def written(self, folder: Path) -> Source:
+    def written(self, folder: Path) -> EngineSource:
         """Return a table that was written, to be judged as it stands in its files."""
 
 
-def refuse_reserved(names: Sequence[str]) -> None:
+def check_no_reserved_names(names: Sequence[str]) -> None:
     """Refuse a column whose name counted combinations need for their numbers."""
     if WEIGHT in names:
         raise SchemaError(f"Column {WEIGHT!r} has a name that is needed beyond memory; rename it.")
 
 
-class RowsInWorkers(Protocol):
+class WorkerRows(Protocol):
     """Rows that workers have coded and keep: their codes, which are looked at often, and all else."""
 
     @property
@@ -331,7 +335,7 @@ class RowsInWorkers(Protocol):
 
 
 @runtime_checkable
-class HasWorkers(Source, Protocol):
+class DistributedSource(EngineSource, Protocol):
     """A table in an engine whose workers run functions of ours on its rows, wherever these are.
 
     Functions travel to workers, and must be such that they can be pickled. What they refuse is refused here, too.
@@ -341,17 +345,17 @@ class HasWorkers(Source, Protocol):
     def worker_rows(self) -> int:
         """How many rows a worker may hold at once."""
 
-    def keep(self, names: Sequence[str], code: Code) -> RowsInWorkers:
+    def persist(self, names: Sequence[str], code: Code) -> WorkerRows:
         """Let workers code some columns of all rows: to codes, to all else, and to the sum of the hashes of both."""
 
-    def each(self, items: Sequence[str], work: Callable[[str], bytes]) -> Iterator[bytes]:
+    def map(self, items: Sequence[str], work: Callable[[str], bytes]) -> Iterator[bytes]:
         """Let workers work on some things one by one, and yield in their order what they return, which is small."""
 
-    def unseen(self, folder: Path) -> SfumatoError:
+    def unshared_folder_error(self, folder: Path) -> SfumatoError:
         """Say that workers do not write to a folder where this process looks."""
 
 
-def refuse_same_but_case(names: Sequence[str]) -> None:
+def check_case_insensitive_names(names: Sequence[str]) -> None:
     """Refuse columns that engines, which ignore case, do not tell apart."""
     known: dict[str, str] = {}
     for name in names:
@@ -360,13 +364,13 @@ def refuse_same_but_case(names: Sequence[str]) -> None:
             raise SchemaError(f"The columns {other!r} and {name!r} differ only in case; rename one of them.")
 
 
-def refuse_no_rows(rows: int) -> None:
+def check_has_rows(rows: int) -> None:
     """Refuse a table without rows."""
     if not rows:
         raise SchemaError("The table has no rows; there is nothing to publish.")
 
 
-def in_zone(cells: pa.Array, zone: str | None) -> pa.Array:
+def restore_time_zone(cells: pa.Array, zone: str | None) -> pa.Array:
     """Give moments, which are in UTC, their time zone back."""
     if not zone or not pa.types.is_timestamp(cells.type):
         return cells

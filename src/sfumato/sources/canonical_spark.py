@@ -1,6 +1,6 @@
 """The canonical type of a column of Spark, decided by one scan, and the expression that makes it so.
 
-The rules are those of `sfumato.table.columns.canonical_column`, which decides by looking at all cells in memory.
+The rules are those of `sfumato.table.columns.to_canonical_column`, which decides by looking at all cells in memory.
 Nothing here depends on the time zone of the session: moments are counted in microseconds of UTC.
 """
 
@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from sfumato.exceptions import ReadError, SchemaError
-from sfumato.table.columns import EXACT_WHOLE, beyond_calendars
-from sfumato.table.extras import optional_library
+from sfumato.table.columns import EXACT_WHOLE, calendar_range_error
+from sfumato.table.extras import import_optional
 
 WHOLE = {"tinyint", "smallint", "int", "bigint"}
 FLOATS = {"float", "double"}
@@ -22,7 +22,7 @@ ZONED, NAIVE = "timestamp", "timestamp_ntz"
 PLAIN = {"boolean": pa.bool_(), "date": pa.date32(), "void": pa.string()}
 DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 STARS = r"\A[ \t\n\x0B\f\r]*\*[* \t\n\x0B\f\r]*\z"
-MOST_DIGITS = 15  # of a decimal that a 64-bit number keeps
+MAX_DIGITS = 15  # of a decimal that a 64-bit number keeps
 DAY = 86_400_000_000  # microseconds
 UTC = "UTC"
 SPARK_TYPES = {
@@ -36,13 +36,13 @@ SPARK_TYPES = {
 }
 
 
-def spark_functions(frame: Any) -> Any:
+def get_spark_functions(frame: Any) -> Any:
     """Return the functions that make expressions for a DataFrame, of Spark itself or of Spark Connect."""
     kind = "connect." if type(frame).__module__.startswith("pyspark.sql.connect") else ""
-    return optional_library(f"pyspark.sql.{kind}functions", extra="spark", error=ReadError)
+    return import_optional(f"pyspark.sql.{kind}functions", extra="spark", error=ReadError)
 
 
-def spark_type(kind: pa.DataType) -> str:
+def get_spark_type(kind: pa.DataType) -> str:
     """Return the name that Spark has for a type that is published."""
     if pa.types.is_timestamp(kind):
         return ZONED if kind.tz else NAIVE
@@ -108,7 +108,7 @@ class SparkColumn:
         elif DECIMAL.fullmatch(self.kind):
             whole = (column % 1 == 0) & column.try_cast("bigint").isNotNull()
             plain = functions.every(functions.when(column.isNotNull(), whole))
-            odd = functions.count_if(functions.length(self._digits) > MOST_DIGITS)
+            odd = functions.count_if(functions.length(self._digits) > MAX_DIGITS)
         elif self.is_text:
             filled = functions.count(functions.when(column != "", column))
             odd = functions.count_if(functions.contains(column, functions.lit("*")) & column.rlike(STARS))
@@ -138,7 +138,7 @@ class SparkColumn:
         if self.kind in WHOLE:
             return column.cast("bigint"), pa.int64()
         if self.kind in {ZONED, NAIVE, "date"} and odd:
-            raise beyond_calendars(self.name)
+            raise calendar_range_error(self.name)
         if self.kind in {ZONED, NAIVE}:
             return (column.cast("date"), pa.date32()) if plain else (column, pa.timestamp("us"))
         if self.kind in PLAIN:

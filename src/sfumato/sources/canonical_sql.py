@@ -1,6 +1,6 @@
 """The canonical type of a column, decided by one scan of an engine that speaks SQL, and the cast that makes it so.
 
-The rules are those of `sfumato.table.columns.canonical_column`, which decides by looking at all cells in memory.
+The rules are those of `sfumato.table.columns.to_canonical_column`, which decides by looking at all cells in memory.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.columns import EXACT_WHOLE, beyond_calendars
+from sfumato.table.columns import EXACT_WHOLE, calendar_range_error
 
 WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
@@ -20,11 +20,11 @@ ZONED = "TIMESTAMP WITH TIME ZONE"
 MOMENTS = {"TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", ZONED}
 DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 SPACES = "' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13)"
-MOST_DIGITS = 15  # of a decimal that a 64-bit number keeps
+MAX_DIGITS = 15  # of a decimal that a 64-bit number keeps
 
 
 @dataclass(frozen=True)
-class RawColumn:
+class DuckDBColumn:
     """A column as its engine has it: its name, quoted for SQL, and its type."""
 
     name: str
@@ -44,12 +44,12 @@ class RawColumn:
                 f"count(*) FILTER (isinf({column}))",
             ]
         if self.kind in MOMENTS:
-            day = f"{self._moment} = date_trunc('day', {self._moment})"
+            day = f"{self._datetime} = date_trunc('day', {self._datetime})"
             odd = f"epoch_ns({column}) % 1000 <> 0" if self.kind == "TIMESTAMP_NS" else "false"
             return [
                 f"count({column})",
                 f"coalesce(bool_and({day}), false)",
-                f"count(*) FILTER ({_strange(self._moment)} OR {odd})",
+                f"count(*) FILTER ({_outside_calendar(self._datetime)} OR {odd})",
             ]
         if self.kind in WIDE:
             return [f"count({column})", "true", f"count(*) FILTER (TRY_CAST({column} AS BIGINT) IS NULL)"]
@@ -61,16 +61,16 @@ class RawColumn:
             bare = f"trim(replace({column}, '*', ''), {SPACES}) = ''"
             starred = f"CASE WHEN contains({column}, '*') THEN {bare} ELSE false END"
             return [f"count(nullif({column}, ''))", "true", f"count(*) FILTER ({starred})"]
-        odd = f"count(*) FILTER ({_strange(column)})" if self.kind == "DATE" else "0"
+        odd = f"count(*) FILTER ({_outside_calendar(column)})" if self.kind == "DATE" else "0"
         return [f"count({column})", "true", odd]
 
     @property
     def plain(self) -> str:
         """The cell as it stands, but moments without their time zone, in UTC."""
-        return self._moment if self.kind == ZONED else self.sql
+        return self._datetime if self.kind == ZONED else self.sql
 
     @property
-    def _moment(self) -> str:
+    def _datetime(self) -> str:
         """The moment without a time zone, in UTC if it has one."""
         if self.kind == ZONED:
             return f"make_timestamp(epoch_us({self.sql}))"
@@ -88,17 +88,19 @@ class RawColumn:
         if not filled and self.kind != "BLOB":
             return "CAST(NULL AS VARCHAR)", pa.string()
         if self.kind in WHOLE | WIDE:
-            self._refuse(odd, "contains whole numbers of more than 64 bits; convert it to text")
+            self._check_supported(odd, "contains whole numbers of more than 64 bits; convert it to text")
             return f"CAST({self.sql} AS BIGINT)", pa.int64()
         if self.kind in FLOATS:
-            self._refuse(odd, f"contains infinite values (rows: {odd}); replace or clear them")
+            self._check_supported(odd, f"contains infinite values (rows: {odd}); replace or clear them")
             number = f"CASE WHEN isnan({self.sql}) THEN NULL ELSE CAST({self.sql} AS DOUBLE) + 0.0 END"
             return (f"CAST({number} AS BIGINT)", pa.int64()) if plain else (number, pa.float64())
         if self.kind in MOMENTS:
-            self._refuse(odd, "holds moments beyond the years 1 to 9999, or finer than microseconds; correct them")
-            return (f"CAST({self._moment} AS DATE)", pa.date32()) if plain else (self._moment, pa.timestamp("us"))
+            self._check_supported(
+                odd, "holds moments beyond the years 1 to 9999, or finer than microseconds; correct them"
+            )
+            return (f"CAST({self._datetime} AS DATE)", pa.date32()) if plain else (self._datetime, pa.timestamp("us"))
         if self.kind == "DATE" and odd:
-            raise beyond_calendars(self.name)
+            raise calendar_range_error(self.name)
         return self._other(plain=plain, odd=odd)
 
     def _other(self, *, plain: bool, odd: int) -> tuple[str, pa.DataType]:
@@ -110,20 +112,20 @@ class RawColumn:
             return self.sql, pa.date32()
         decimal = DECIMAL.fullmatch(self.kind)
         if decimal is not None and plain:
-            self._refuse(odd, "contains whole numbers of more than 64 bits; convert it to text")
+            self._check_supported(odd, "contains whole numbers of more than 64 bits; convert it to text")
             return f"CAST({self.sql} AS BIGINT)", pa.int64()
-        if decimal is not None and int(decimal[1]) <= MOST_DIGITS:
+        if decimal is not None and int(decimal[1]) <= MAX_DIGITS:
             return f"CAST({self.sql} AS DOUBLE)", pa.float64()
         raise SchemaError(
             f"Column {self.name!r} has type {self.kind}, which is not published beyond memory; convert it to text, "
             "numbers, dates or booleans, or drop it."
         )
 
-    def _refuse(self, odd: int, what: str) -> None:
+    def _check_supported(self, odd: int, what: str) -> None:
         if odd:
             raise SchemaError(f"Column {self.name!r} {what}.")
 
 
-def _strange(cell: str) -> str:
+def _outside_calendar(cell: str) -> str:
     """Write the condition that a day or moment has no text."""
     return f"({cell} < DATE '0001-01-01' OR {cell} >= DATE '10000-01-01')"

@@ -8,11 +8,11 @@ from typing import Literal
 import pyarrow as pa
 
 from sfumato.exceptions import InfeasibleError
-from sfumato.sources.base import Source, TooManyCombinationsError
+from sfumato.sources.base import EngineSource, TooManyCombinationsError
 from sfumato.table.persons import RowsPerIndividual
 
 
-def count_fitting(source: Source, names: Sequence[str], most: int) -> pa.Table:
+def count_if_fits(source: EngineSource, names: Sequence[str], most: int) -> pa.Table:
     """Count the combinations of some columns that were profiled; refuse more than `most`."""
     try:
         if source.estimate(names) <= 2 * most:  # an estimate, so what may fit is tried
@@ -26,7 +26,7 @@ def count_fitting(source: Source, names: Sequence[str], most: int) -> pa.Table:
 
 
 def rows_per_individual(
-    source: Source, identifier: Sequence[str], called: Literal["table", "original"] = "original"
+    source: EngineSource, identifier: Sequence[str], called: Literal["table", "original"] = "original"
 ) -> RowsPerIndividual | None:
     """Return the identifier of a table that repeats most often, if one does; what was profiled before is forgotten."""
     names = [name for name in identifier if name in source.names]

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.sources.base import GROUP, NOWHERE, RANK, ByCase
-from sfumato.sources.packing import LARGEST, Digit, PackedDigits, group_digit, packed, value_digit
-from sfumato.table.formats.identifiers import quoted
+from sfumato.sources.base import GROUP, NOWHERE, RANK, CombinationRecoding
+from sfumato.sources.packing import LARGEST, PackedField, PackedKey, make_group_field, make_value_field, pack_fields
+from sfumato.table.formats.identifiers import quote_identifier
 
 CASES = "sfumato_cases"
 RANKED = "sfumato_ranked_"  # begins the names of tables that rank the values of a kept column
@@ -21,7 +21,7 @@ NUMBER = "number"  # begins the names of columns of cases that hold their codes
 
 
 @dataclass(frozen=True, eq=False)
-class OrderedRows:
+class RowOrder:
     """All rows that a rule publishes, as DuckDB orders them.
 
     Parameters
@@ -34,49 +34,49 @@ class OrderedRows:
 
     connection: Any
     records: str
-    rule: ByCase
+    rule: CombinationRecoding
     is_ranked: Callable[[str], bool]
 
-    def prepared(self) -> tuple[list[PackedDigits | str], str]:
+    def prepared(self) -> tuple[list[PackedKey | str], str]:
         """Rank all values; return the keys of a row, and the query for the keys of all rows in their order."""
-        keys, case_joins = packed(self._digits()), self._coded_cases()
-        wanted = [f"r.{quoted(key)}" if isinstance(key, str) else key.sql for key in keys]
+        keys, case_joins = pack_fields(self._fields()), self._encoded_combinations()
+        wanted = [f"r.{quote_identifier(key)}" if isinstance(key, str) else key.sql for key in keys]
         order = ", ".join(f"{at} NULLS LAST" for at in range(1, len(keys) + 1))
         return keys, (
-            f"SELECT {', '.join(wanted)} FROM {self.records} r{case_joins}{self._kept_joins()} "  # noqa: S608 - names are quoted
+            f"SELECT {', '.join(wanted)} FROM {self.records} r{case_joins}{self._joins()} "  # noqa: S608 - names are quoted
             f"WHERE c.{GROUP} IS DISTINCT FROM {NOWHERE} ORDER BY {order}"
         )
 
-    def _digits(self) -> list[Digit | str]:
+    def _fields(self) -> list[PackedField | str]:
         """Say what rows are ordered by, and rank the values of kept columns where there are few."""
-        digits: list[Digit | str] = []
+        digits: list[PackedField | str] = []
         for at, ranks in enumerate(self.rule.order):
             if not isinstance(ranks, str):
-                digits.append(group_digit(self.rule, at, f"c.{RANK}{at}"))
+                digits.append(make_group_field(self.rule, at, f"c.{RANK}{at}"))
             elif self.is_ranked(ranks):
-                known = f"{quoted(RANKED + ranks)}.rank"
-                digits.append(value_digit(ranks, self._ranked(ranks), f"r.{quoted(ranks)}", known))
+                known = f"{quote_identifier(RANKED + ranks)}.rank"
+                digits.append(make_value_field(ranks, self._ranked(ranks), f"r.{quote_identifier(ranks)}", known))
             else:
                 digits.append(ranks)
         return digits
 
     def _ranked(self, name: str) -> pa.Array:
         """Rank the values of a column in a table of its own, and return them in their order."""
-        ranked = quoted(RANKED + name)
+        ranked = quote_identifier(RANKED + name)
         self.connection.execute(
             f"CREATE OR REPLACE TEMP TABLE {ranked} AS "  # noqa: S608 - names are quoted
             f"SELECT value, CAST(row_number() OVER (ORDER BY value) - 1 AS INTEGER) AS rank "
-            f"FROM (SELECT DISTINCT {quoted(name)} AS value FROM {self.records}) WHERE value IS NOT NULL"
+            f"FROM (SELECT DISTINCT {quote_identifier(name)} AS value FROM {self.records}) WHERE value IS NOT NULL"
         )
         values = self.connection.sql(f"SELECT value FROM {ranked} ORDER BY rank").to_arrow_table()  # noqa: S608
         return values["value"].combine_chunks()
 
-    def _kept_joins(self) -> str:
+    def _joins(self) -> str:
         names = [name for name in self.rule.order if isinstance(name, str) and self.is_ranked(name)]
-        tables = [(name, quoted(RANKED + name)) for name in names]
-        return "".join(f" LEFT JOIN {table} ON r.{quoted(name)} = {table}.value" for name, table in tables)
+        tables = [(name, quote_identifier(RANKED + name)) for name in names]
+        return "".join(f" LEFT JOIN {table} ON r.{quote_identifier(name)} = {table}.value" for name, table in tables)
 
-    def _coded_cases(self) -> str:
+    def _encoded_combinations(self) -> str:
         """Code the values that decide groups column by column, and join cases by few numbers that hold the codes.
 
         Looking up single values is cheap where a column has few of them; comparing whole combinations is not.
@@ -87,9 +87,9 @@ class OrderedRows:
         for name in self.rule.quasi:
             coded = self.rule.cases[name].combine_chunks().dictionary_encode(null_encoding="encode")
             width, codes = len(coded.dictionary), coded.indices.to_numpy().astype(np.int64)
-            table = quoted(CODED + name)
-            self._keep(table, pa.table({"value": coded.dictionary, "code": pa.array(range(width), pa.int32())}))
-            joins.append(f" LEFT JOIN {table} ON r.{quoted(name)} IS NOT DISTINCT FROM {table}.value")
+            table = quote_identifier(CODED + name)
+            self._store(table, pa.table({"value": coded.dictionary, "code": pa.array(range(width), pa.int32())}))
+            joins.append(f" LEFT JOIN {table} ON r.{quote_identifier(name)} IS NOT DISTINCT FROM {table}.value")
             if span * width > LARGEST:
                 numbers.append(f"CAST({table}.code AS BIGINT)")
                 cells[f"{NUMBER}{len(cells)}"], span = codes, width
@@ -97,11 +97,11 @@ class OrderedRows:
                 numbers[-1] = f"({numbers[-1]} * {width} + {table}.code)"
                 cells[f"{NUMBER}{len(cells) - 1}"] = cells[f"{NUMBER}{len(cells) - 1}"] * width + codes
                 span *= width
-        self._keep(CASES, pa.table({**cells, GROUP: self.rule.cases[GROUP], **self.rule.ranks()}))
+        self._store(CASES, pa.table({**cells, GROUP: self.rule.cases[GROUP], **self.rule.ranks()}))
         same = " AND ".join(f"c.{column} = {number}" for column, number in zip(cells, numbers, strict=True))
         return f"{''.join(joins)} LEFT JOIN {CASES} c ON {same or 'true'}"
 
-    def _keep(self, name: str, table: pa.Table) -> None:
+    def _store(self, name: str, table: pa.Table) -> None:
         """Give DuckDB a table of its own."""
         self.connection.register("sfumato_given", table)
         self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM sfumato_given")  # noqa: S608 - quoted

@@ -19,35 +19,42 @@ from sfumato.sources.base import (
     INDEX,
     NOWHERE,
     WEIGHT,
-    ByCase,
-    Glimpse,
-    LookUp,
-    Piece,
+    CombinationRecoding,
+    ReportProgress,
+    TablePiece,
     TableProfile,
-    Told,
     TooManyCombinationsError,
-    Written,
-    in_zone,
-    profile_of,
-    refuse_no_rows,
-    refuse_same_but_case,
+    ValueMapping,
+    ValueSample,
+    WrittenParts,
+    build_profiles,
+    check_case_insensitive_names,
+    check_has_rows,
+    restore_time_zone,
 )
-from sfumato.sources.canonical_sql import FLOATS, RawColumn
-from sfumato.sources.duckdb_ordering import OrderedRows
-from sfumato.sources.duckdb_queries import digested, estimated, listed_names, parquet_query, same_cells, summed
+from sfumato.sources.canonical_sql import FLOATS, DuckDBColumn
+from sfumato.sources.duckdb_ordering import RowOrder
+from sfumato.sources.duckdb_queries import (
+    estimate_distinct,
+    hash_rows,
+    join_condition,
+    join_names,
+    select_parquet,
+    sum_hashes,
+)
 from sfumato.sources.parts import PartsWriter
-from sfumato.table.columns import refuse_duplicates
-from sfumato.table.extras import optional_library
-from sfumato.table.formats.identifiers import quoted
-from sfumato.threads import worker_count
+from sfumato.table.columns import check_unique_names
+from sfumato.table.extras import import_optional
+from sfumato.table.formats.identifiers import quote_identifier
+from sfumato.threads import count_workers
 
 RECORDS = "sfumato_records"  # the view of canonical values
-LOOKED_UP = "sfumato_looked_up"  # the view of looked-up values, and the beginning of the names of look-ups
+MAPPED = "sfumato_looked_up"  # the view of looked-up values, and the beginning of the names of look-ups
 LOOK_UP = "sfumato_look_up"
 SUMS = "sfumato_sums"
-RULED = "sfumato_ruled"
+RECODED = "sfumato_ruled"
 HASHED = "_hashed"  # the column of hashes of what rows keep
-MOST_RANKED = 200_000
+MAX_RANKED = 200_000
 BATCH = 500_000
 POLL = 0.2  # seconds between two looks at a running query
 
@@ -73,11 +80,11 @@ class DuckDBSource:
         zones: dict[str, str] | None = None,
         tables: dict[str, Any] | None = None,
     ) -> None:
-        self._duckdb = optional_library("duckdb", extra="duckdb", error=ReadError)
+        self._duckdb = import_optional("duckdb", extra="duckdb", error=ReadError)
         self._settings = {
             "memory_limit": f"{memory // 10**6}MB",
             "temp_directory": str(temporary),
-            "threads": worker_count(),
+            "threads": count_workers(),
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
             "python_enable_replacements": False,
@@ -86,7 +93,7 @@ class DuckDBSource:
         self._memory, self.temporary, self._zones = memory, temporary, zones or {}
         self._connection = self._duckdb.connect(config=self._settings)
         for name, table in (tables or {}).items():
-            refuse_same_but_case(table.schema.names)
+            check_case_insensitive_names(table.schema.names)
             self._connection.register(name, table)
         self._query, self._records = query, RECORDS
         self._profile: TableProfile | None = None
@@ -97,11 +104,11 @@ class DuckDBSource:
         self._counted: pa.Table | None = None
         self._is_written = False
         self.spilled = 0
-        with self._told("read"):
+        with self._reworded_errors("read"):
             relation = self._connection.sql(f"SELECT * FROM {query}")  # noqa: S608 - made by us from quoted names
-        refuse_duplicates(relation.columns)
+        check_unique_names(relation.columns)
         self._raw = {
-            name: RawColumn(name, quoted(name), str(kind))
+            name: DuckDBColumn(name, quote_identifier(name), str(kind))
             for name, kind in zip(relation.columns, relation.types, strict=True)
             if not INDEX.fullmatch(name)
         }
@@ -128,13 +135,16 @@ class DuckDBSource:
         columns, apart = [self._raw[name] for name in names], [name for name in names if name not in together]
         asked = ["count(*)", *(fact for column in columns for fact in column.facts)]
         if not self._is_written:
-            asked += [estimated([quoted(name) for name in together]), digested([each.sql for each in columns])]
-            asked += [f"approx_count_distinct({quoted(name)})" for name in apart]
-        with self._told("read"):
+            asked += [
+                estimate_distinct([quote_identifier(name) for name in together]),
+                hash_rows([each.sql for each in columns]),
+            ]
+            asked += [f"approx_count_distinct({quote_identifier(name)})" for name in apart]
+        with self._reworded_errors("read"):
             (found,) = self._connection.execute(f"SELECT {', '.join(asked)} FROM {self._query}").fetchall()  # noqa: S608
         rows, facts, others = found[0], found[1 : 1 + FACTS * len(columns)], found[1 + FACTS * len(columns) :]
-        refuse_no_rows(rows)
-        profiles, cells = profile_of(columns, facts, rows, self._zones)
+        check_has_rows(rows)
+        profiles, cells = build_profiles(columns, facts, rows, self._zones)
         self._cells = dict(zip(names, cells, strict=True))
         self._view(kept)
         combinations, digest, *distinct = others or (rows, "")  # what was written is counted at once, and never changes
@@ -145,18 +155,18 @@ class DuckDBSource:
 
     def _view(self, kept: Sequence[str]) -> None:
         """Show canonical cells, and a hash of what every row keeps: of a written row, as it stands in its file."""
-        casts = [f"{cell} AS {quoted(name)}" for name, cell in self._cells.items()]
+        casts = [f"{cell} AS {quote_identifier(name)}" for name, cell in self._cells.items()]
         hashed = ", ".join(self._raw[name].plain if self._is_written else self._cells[name] for name in kept) or "0"
         casts.append(f"CAST(hash({hashed}) >> 1 AS BIGINT) AS {HASHED}")
         shown = f"SELECT {', '.join(casts)} FROM {self._query}"  # noqa: S608 - names are quoted
         self._connection.execute(f"CREATE OR REPLACE TEMP VIEW {RECORDS} AS {shown}")
         self._kept, self._counted = tuple(kept), None
 
-    def digest_again(self) -> tuple[int, str]:
+    def recompute_digest(self) -> tuple[int, str]:
         """Count the rows, and digest the columns that were profiled, once more, to see whether the table changed."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        hashed = digested([quoted(column.name) for column in self._profile.columns])
-        with self._told("read"):
+        hashed = hash_rows([quote_identifier(column.name) for column in self._profile.columns])
+        with self._reworded_errors("read"):
             ((rows, digest),) = self._connection.execute(f"SELECT count(*), {hashed} FROM {self._query}").fetchall()  # noqa: S608
         return rows, f"duckdb-{digest}"
 
@@ -169,9 +179,13 @@ class DuckDBSource:
             return self._profile.combinations
         if len(names) == 1 and names[0] in self._distinct:
             return self._distinct[names[0]]
-        return int(self._asked(f"SELECT {estimated([quoted(name) for name in names])} FROM {self._records}"))  # noqa: S608
+        return int(
+            self._fetch_text(
+                f"SELECT {estimate_distinct([quote_identifier(name) for name in names])} FROM {self._records}"
+            )
+        )  # noqa: S608
 
-    def count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None = None) -> pa.Table:
+    def count(self, names: Sequence[str], most: int, tell: ReportProgress, piece: TablePiece | None = None) -> pa.Table:
         """Count the combinations of some columns, or a piece of them, as `WEIGHT`; refuse more than `most`."""
         known = self._known_counts(names) if piece is None else None
         if known is None:
@@ -185,17 +199,17 @@ class DuckDBSource:
         last = self._counted
         return last if last is not None and set(names) == set(last.column_names) - {WEIGHT, HASHED} else None
 
-    def _count(self, names: Sequence[str], most: int, tell: Told, piece: Piece | None) -> pa.Table:
+    def _count(self, names: Sequence[str], most: int, tell: ReportProgress, piece: TablePiece | None) -> pa.Table:
         """Count combinations; where all are counted whose hashes are asked for later, sum these up, too."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        listed = [quoted(name) for name in names]
-        where = "" if piece is None else f" WHERE {self._within(piece)}"
+        listed = [quote_identifier(name) for name in names]
+        where = "" if piece is None else f" WHERE {self._piece_condition(piece)}"
         by = f" GROUP BY {', '.join(listed)}" if names else ""
         schema = pa.schema({**{name: self._profile.column(name).type for name in names}, WEIGHT: pa.int64()})
         counted = [*listed, f"count(*) AS {WEIGHT}"]
         whole = piece is None and bool(self._together) and self._together <= set(names)
         if whole and self._kept:
-            counted.append(f"{summed(HASHED)} AS {HASHED}")
+            counted.append(f"{sum_hashes(HASHED)} AS {HASHED}")
             schema = schema.append(pa.field(HASHED, pa.int64()))
         batches: list[pa.RecordBatch] = []
         rows = 0
@@ -209,44 +223,44 @@ class DuckDBSource:
         self._counted = found if whole else self._counted
         return found
 
-    def _within(self, piece: Piece) -> str:
+    def _piece_condition(self, piece: TablePiece) -> str:
         """Write the condition that rows of a piece meet."""
-        inside = f"hash({listed_names(piece.by)}) % {piece.of} = {piece.number}" if piece.by else "true"
+        inside = f"hash({join_names(piece.by)}) % {piece.of} = {piece.number}" if piece.by else "true"
         if piece.through is None:
             return inside
-        through = quoted(piece.through)
+        through = quote_identifier(piece.through)
         return f"{through} IN (SELECT {through} FROM {self._records} WHERE {inside})"  # noqa: S608 - quoted
 
-    def in_groups_below(self, size: int, names: Sequence[str]) -> int:
+    def count_in_small_groups(self, size: int, names: Sequence[str]) -> int:
         """Count the rows whose combination of some columns is rarer than a size."""
-        by = f" GROUP BY {listed_names(names)}" if names else ""
+        by = f" GROUP BY {join_names(names)}" if names else ""
         rare = f"SELECT count(*) AS n FROM {self._records}{by} HAVING count(*) < {size}"  # noqa: S608 - names are quoted
-        return int(self._asked(f"SELECT coalesce(sum(n), 0) FROM ({rare})"))  # noqa: S608 - names are quoted
+        return int(self._fetch_text(f"SELECT coalesce(sum(n), 0) FROM ({rare})"))  # noqa: S608 - names are quoted
 
-    def looked_up(self, look_ups: Mapping[str, LookUp]) -> DuckDBSource:
+    def with_mapping(self, look_ups: Mapping[str, ValueMapping]) -> DuckDBSource:
         """Return the table with looked-up values; rows with a value that is not in a look-up are left out."""
         source, joins, shown = copy(self), [], []
-        source._records, source._together, source._counted = LOOKED_UP, frozenset(), None  # noqa: SLF001 - of a copy
+        source._records, source._together, source._counted = MAPPED, frozenset(), None  # noqa: SLF001 - of a copy
         for at, (name, each) in enumerate(look_ups.items()):
-            table = quoted(f"{LOOKED_UP}_{at}")
+            table = quote_identifier(f"{MAPPED}_{at}")
             self._connection.register(LOOK_UP, pa.table({"value": each.values, "other": each.others}))
             self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM {LOOK_UP}")  # noqa: S608
-            joins.append(f" JOIN {table} ON {table}.value IS NOT DISTINCT FROM r.{quoted(name)}")
-            shown.append(f"{table}.other AS {quoted(name)}")
+            joins.append(f" JOIN {table} ON {table}.value IS NOT DISTINCT FROM r.{quote_identifier(name)}")
+            shown.append(f"{table}.other AS {quote_identifier(name)}")
         replaced = f" REPLACE ({', '.join(shown)})" if shown else ""
         self._connection.execute(
-            f"CREATE OR REPLACE TEMP VIEW {LOOKED_UP} AS SELECT r.*{replaced} FROM {RECORDS} r{''.join(joins)}"  # noqa: S608
+            f"CREATE OR REPLACE TEMP VIEW {MAPPED} AS SELECT r.*{replaced} FROM {RECORDS} r{''.join(joins)}"  # noqa: S608
         )
         return source
 
-    def batches(self, names: Sequence[str], tell: Told) -> Iterator[pa.RecordBatch]:
+    def batches(self, names: Sequence[str], tell: ReportProgress) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all rows, in any order, batch by batch."""
-        listed = ", ".join(quoted(name) for name in names)
+        listed = ", ".join(quote_identifier(name) for name in names)
         yield from self._stream(f"SELECT {listed} FROM {self._records}", tell)  # noqa: S608 - names are quoted
 
-    def write(self, rule: ByCase, folder: Path, tell: Told) -> Written:
+    def write(self, rule: CombinationRecoding, folder: Path, tell: ReportProgress) -> WrittenParts:
         """Write the recoded table in its order as parts of a new folder."""
-        keys, query = OrderedRows(self._connection, self._records, rule, self._is_ranked).prepared()
+        keys, query = RowOrder(self._connection, self._records, rule, self._is_ranked).prepared()
         with PartsWriter(folder) as writer:
             for batch in self._stream(query, tell):
                 columns: dict[str, pa.Array] = {}
@@ -258,54 +272,56 @@ class DuckDBSource:
                         raise ReadError("The table changed while it was read; make the release again.")
                     else:
                         columns |= key.read(cells.to_numpy())
-                writer.write(pa.table({name: in_zone(columns[name], self._zones.get(name)) for name in rule.names}))
-        return Written(folder, writer.rows, tuple(writer.parts))
+                writer.write(
+                    pa.table({name: restore_time_zone(columns[name], self._zones.get(name)) for name in rule.names})
+                )
+        return WrittenParts(folder, writer.rows, tuple(writer.parts))
 
     def _is_ranked(self, name: str) -> bool:
         """Return whether a column has values so few that sorting their ranks saves more than ranking them costs."""
         assert self._profile is not None  # noqa: S101 - nothing is asked before the profile
-        return self.estimate([name]) <= min(MOST_RANKED, self._profile.rows // 2)
+        return self.estimate([name]) <= min(MAX_RANKED, self._profile.rows // 2)
 
     def values(self, name: str) -> pa.Array:
         """Return the different values of a column in their order, without missing cells."""
-        column = quoted(name)
-        with self._told("read"):
+        column = quote_identifier(name)
+        with self._reworded_errors("read"):
             found = self._connection.sql(
                 f"SELECT DISTINCT {column} FROM {self._records} WHERE {column} IS NOT NULL ORDER BY ALL"  # noqa: S608 - quoted
             ).to_arrow_table()
         return found[name].combine_chunks()
 
-    def glimpse(self, name: str, most: int) -> Glimpse:
+    def sample_values(self, name: str, most: int) -> ValueSample:
         """Count the values of a column that is too long to hold, and return some of them in their order."""
-        column = quoted(name)
-        many, pairs = self._asked_for(
+        column = quote_identifier(name)
+        many, pairs = self._fetch_row(
             f"SELECT count(*), coalesce(sum(n * (n - 1)), 0) "  # noqa: S608 - quoted
             f"FROM (SELECT count(*) AS n FROM {RECORDS} WHERE {column} IS NOT NULL GROUP BY {column})"
         )
         every = max(1, -(-int(many) // most))
-        with self._told("read"):
+        with self._reworded_errors("read"):
             some = self._connection.sql(
                 f"SELECT DISTINCT {column} FROM {RECORDS} "  # noqa: S608 - quoted
                 f"WHERE {column} IS NOT NULL AND hash({column}) % {every} = 0 ORDER BY ALL"
             ).to_arrow_table()
-        return Glimpse(some[name].combine_chunks(), int(many), int(pairs))
+        return ValueSample(some[name].combine_chunks(), int(many), int(pairs))
 
     def distinct(self, names: Sequence[str]) -> dict[str, int]:
         """Count how many values differ in each of some columns."""
         if not names:
             return {}
-        counted = ", ".join(f"count(DISTINCT {quoted(name)})" for name in names)
-        with self._told("read"):
+        counted = ", ".join(f"count(DISTINCT {quote_identifier(name)})" for name in names)
+        with self._reworded_errors("read"):
             (found,) = self._connection.execute(f"SELECT {counted} FROM {self._records}").fetchall()  # noqa: S608 - quoted
         return dict(zip(names, found, strict=True))
 
-    def digest(self, rule: ByCase) -> str:
+    def digest(self, rule: CombinationRecoding) -> str:
         """Sum up hashes of the kept columns of all rows that the rule publishes, group by group."""
-        return self._digest(rule.cases.filter(pc.not_equal(rule.cases[GROUP], NOWHERE)), rule.kept)
+        return self._digest(rule.cases.filter(pc.not_equal(rule.cases[GROUP], NOWHERE)), rule.unchanged_columns)
 
-    def digest_written(self, rule: ByCase) -> str:
+    def digest_written(self, rule: CombinationRecoding) -> str:
         """Sum up the same hashes of rows as they were written, whose groups are known by their cells."""
-        return self._digest(rule.shown_cases, rule.kept)
+        return self._digest(rule.published_groups, rule.unchanged_columns)
 
     def _digest(self, cases: pa.Table, kept: Sequence[str]) -> str:
         if self._kept != tuple(kept):
@@ -318,37 +334,37 @@ class DuckDBSource:
             self._connection.register(SUMS, last)
             sums = f"SELECT * FROM {SUMS}"  # noqa: S608 - our own name
         else:
-            listed = "".join(f"{quoted(name)}, " for name in names)
-            sums = f"SELECT {listed}{summed(HASHED)} AS {HASHED} FROM {self._records} GROUP BY ALL"  # noqa: S608 - quoted
-        self._connection.register(RULED, cases)
+            listed = "".join(f"{quote_identifier(name)}, " for name in names)
+            sums = f"SELECT {listed}{sum_hashes(HASHED)} AS {HASHED} FROM {self._records} GROUP BY ALL"  # noqa: S608 - quoted
+        self._connection.register(RECODED, cases)
         by_group = (
-            f"SELECT c.{GROUP} AS g, {summed(f'r.{HASHED}')} AS h FROM ({sums}) r "  # noqa: S608 - names are quoted
-            f"JOIN {RULED} c ON {same_cells(names)} GROUP BY g"
+            f"SELECT c.{GROUP} AS g, {sum_hashes(f'r.{HASHED}')} AS h FROM ({sums}) r "  # noqa: S608 - names are quoted
+            f"JOIN {RECODED} c ON {join_condition(names)} GROUP BY g"
         )
-        return self._asked(f"SELECT {digested(['g', 'h'])} FROM ({by_group})")  # noqa: S608 - names are quoted
+        return self._fetch_text(f"SELECT {hash_rows(['g', 'h'])} FROM ({by_group})")  # noqa: S608 - names are quoted
 
-    def _asked(self, query: str) -> str:
-        (found,) = self._asked_for(query)
+    def _fetch_text(self, query: str) -> str:
+        (found,) = self._fetch_row(query)
         return str(found)
 
-    def _asked_for(self, query: str) -> tuple[Any, ...]:
-        with self._told("read"):
+    def _fetch_row(self, query: str) -> tuple[Any, ...]:
+        with self._reworded_errors("read"):
             (found,) = self._connection.execute(query).fetchall()
         return tuple(found)
 
     def written(self, folder: Path) -> DuckDBSource:
         """Return a table that was written, to be judged as it stands in its files."""
-        query = parquet_query(sorted(folder.glob("*.parquet")))
+        query = select_parquet(sorted(folder.glob("*.parquet")))
         made = DuckDBSource(query, memory=self._memory, temporary=self.temporary)
         made._is_written = True
         return made
 
-    def _stream(self, query: str, tell: Told) -> Iterator[pa.RecordBatch]:
-        with self._told("read"), self._watched(tell):
+    def _stream(self, query: str, tell: ReportProgress) -> Iterator[pa.RecordBatch]:
+        with self._reworded_errors("read"), self._report_query_progress(tell):
             yield from self._connection.sql(query).to_arrow_reader(BATCH)
 
     @contextmanager
-    def _watched(self, tell: Told) -> Iterator[None]:
+    def _report_query_progress(self, tell: ReportProgress) -> Iterator[None]:
         """Tell how far a query is, from a thread of its own."""
         ended = threading.Event()
 
@@ -356,7 +372,7 @@ class DuckDBSource:
             while not ended.wait(POLL):
                 done = self._connection.query_progress()
                 tell(max(0.0, min(done / 100, 1.0)))
-                self.spilled = max(self.spilled, size_of(self.temporary))
+                self.spilled = max(self.spilled, measure_folder(self.temporary))
 
         watcher = threading.Thread(target=look, daemon=True)
         watcher.start()
@@ -370,7 +386,7 @@ class DuckDBSource:
             watcher.join()
 
     @contextmanager
-    def _told(self, doing: str) -> Iterator[None]:
+    def _reworded_errors(self, doing: str) -> Iterator[None]:
         """Reword what DuckDB says: it may quote cells."""
         duckdb = self._duckdb
         try:
@@ -388,7 +404,7 @@ class DuckDBSource:
             raise ReadError(f"DuckDB cannot {doing} the table ({type(error).__name__}); check its files.") from None
 
 
-def size_of(folder: Path) -> int:
+def measure_folder(folder: Path) -> int:
     """Sum the sizes of the files in a folder, some of which may vanish meanwhile."""
     total = 0
     for path in folder.rglob("*"):

@@ -13,18 +13,24 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, 
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, WriteError
-from sfumato.sources.base import Source
-from sfumato.sources.budget import budget_of, duckdb_share
+from sfumato.sources.base import EngineSource
+from sfumato.sources.budget import get_duckdb_share, parse_memory_budget
 from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.sources.opening import open_parquet, uncompressed
+from sfumato.sources.opening import open_parquet_source, sum_uncompressed_bytes
 from sfumato.sources.spark_source import SparkSource
-from sfumato.sources.staging import is_stageable, refuse_parquet_options, size_in_memory, stage, stage_batches
+from sfumato.sources.staging import (
+    check_parquet_options,
+    estimate_memory,
+    is_stageable,
+    stage_as_parquet,
+    stage_batches,
+)
 from sfumato.table.formats.base import Option
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.formats.parquet import are_parquet, parquet_files
-from sfumato.table.frames import Frame, canonical, to_arrow
-from sfumato.table.read import load
-from sfumato.table.workplace import workplace, writable
+from sfumato.table.formats.parquet import is_parquet, list_parquet_files
+from sfumato.table.frames import Frame, to_arrow, to_canonical
+from sfumato.table.read import read_with_findings
+from sfumato.table.workplace import open_workspace, reworded_permission_errors
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -35,7 +41,7 @@ SHARE = 4  # a table is read into memory if it takes at most one in so many part
 DATASET = "sfumato_dataset"  # the name by which DuckDB knows what Arrow reads
 
 
-class Readable(Protocol):
+class ArrowReadable(Protocol):
     """What Arrow reads piece by piece: a dataset or a reader of record batches."""
 
     @property
@@ -43,17 +49,17 @@ class Readable(Protocol):
         """The names and types of its columns."""
 
 
-Data: TypeAlias = "Frame | Readable | str | os.PathLike[str]"
+Data: TypeAlias = "Frame | ArrowReadable | str | os.PathLike[str]"
 
 
-class Room(TypedDict, total=False):
+class ResourceLimits(TypedDict, total=False):
     """What an engine may take."""
 
     memory: str | None
     temporary: str | os.PathLike[str] | None
 
 
-class Reach(Room, total=False):
+class InputEngineOptions(ResourceLimits, total=False):
     """Where the rows of a table are looked at, and what that may take; none of it changes what is found.
 
     - `engine`: `"memory"`, `"duckdb"` or `"spark"`; by default `"auto"`: in memory if the table takes at most a
@@ -67,7 +73,7 @@ class Reach(Room, total=False):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resources:
+class EngineSelector:
     """Which engine looks at a table and what that may take; see `Reach`."""
 
     engine: str = "auto"
@@ -78,16 +84,16 @@ class Resources:
     def __post_init__(self) -> None:
         if self.engine not in ENGINES:
             raise InvalidParameterError(f"engine must be one of {', '.join(ENGINES)}; got {self.engine!r}.")
-        budget_of(self.memory)
+        parse_memory_budget(self.memory)
 
     @property
     def budget(self) -> int:
         """How many bytes of memory the process may take."""
-        return budget_of(self.memory)
+        return parse_memory_budget(self.memory)
 
-    def chosen(self, data: Data, names: Sequence[str] | None = None) -> str:
+    def choose_engine(self, data: Data, names: Sequence[str] | None = None) -> str:
         """Choose the engine for some columns of a table: memory if they fit well, else what reads them by pieces."""
-        if is_spark(data):
+        if is_spark_dataframe(data):
             if self.engine not in {"auto", "spark"}:
                 raise InvalidParameterError('A Spark DataFrame stays in Spark; use engine="spark".')
             return "spark"
@@ -95,17 +101,17 @@ class Resources:
             raise InvalidParameterError('engine="spark" needs a Spark DataFrame, such as spark.table("census").')
         if self.engine != "auto":
             return self.engine
-        if _is_dataset(data) or isinstance(data, pa.RecordBatchReader) or is_relation(data):
+        if _is_dataset(data) or isinstance(data, pa.RecordBatchReader) or is_duckdb_relation(data):
             return "duckdb"
-        if isinstance(data, str | os.PathLike) and are_parquet(data):
-            size = uncompressed(parquet_files(data), names)
+        if isinstance(data, str | os.PathLike) and is_parquet(data):
+            size = sum_uncompressed_bytes(list_parquet_files(data), names)
             return "memory" if size <= self.budget // SHARE else "duckdb"
         if isinstance(data, str | os.PathLike) and is_stageable(data):
-            return "memory" if (size_in_memory(data) or 0) <= self.budget // SHARE else "duckdb"
+            return "memory" if (estimate_memory(data) or 0) <= self.budget // SHARE else "duckdb"
         return "memory"
 
     @contextmanager
-    def opened(
+    def open_source(
         self,
         data: Data,
         reading: Mapping[str, Option],
@@ -113,7 +119,7 @@ class Resources:
         *,
         findings: FileFindings | None = None,
         texts: Sequence[str] = (),
-    ) -> Iterator[Source]:
+    ) -> Iterator[EngineSource]:
         """Open a table in its engine, with a hidden folder for what does not fit, which is gone at the end.
 
         Parameters
@@ -126,8 +132,8 @@ class Resources:
         """
         parent = self.parent(out)
         with ExitStack() as stack:
-            with writable(parent):
-                place = stack.enter_context(workplace(parent))
+            with reworded_permission_errors(parent):
+                place = stack.enter_context(open_workspace(parent))
             source = self._source(data, reading, place, out, findings=findings, texts=texts)
             stack.callback(source.close)
             yield source
@@ -152,39 +158,39 @@ class Resources:
         findings: FileFindings | None,
         texts: Sequence[str],
     ) -> DuckDBSource | SparkSource:
-        if is_spark(data):
+        if is_spark_dataframe(data):
             kept = [self.parent(out)] if self.resume else []
             return SparkSource(data, temporary=place, folders=[] if out is None else [out.parent, *kept])
-        share = duckdb_share(self.budget)
+        share = get_duckdb_share(self.budget)
         if _is_dataset(data):
             return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: data})
-        if isinstance(data, pa.RecordBatchReader) or is_relation(data):
+        if isinstance(data, pa.RecordBatchReader) or is_duckdb_relation(data):
             reader = data if isinstance(data, pa.RecordBatchReader) else data.to_arrow_reader()
-            return open_parquet([stage_batches(reader, place)], memory=share, temporary=place)
-        if isinstance(data, str | os.PathLike) and are_parquet(data):
-            refuse_parquet_options(reading)
+            return open_parquet_source([stage_batches(reader, place)], memory=share, temporary=place)
+        if isinstance(data, str | os.PathLike) and is_parquet(data):
+            check_parquet_options(reading)
             folder = Path(data) if Path(data).is_dir() else None
-            return open_parquet(parquet_files(data), memory=share, temporary=place, folder=folder)
+            return open_parquet_source(list_parquet_files(data), memory=share, temporary=place, folder=folder)
         frame: Any = data
         if isinstance(data, str | os.PathLike):
-            staged = stage(data, reading, place, budget=self.budget, findings=findings, texts=texts)
+            staged = stage_as_parquet(data, reading, place, budget=self.budget, findings=findings, texts=texts)
             if staged is not None:
-                return open_parquet([staged], memory=share, temporary=place)
-            frame = load(data, reading).table
+                return open_parquet_source([staged], memory=share, temporary=place)
+            frame = read_with_findings(data, reading).table
         return DuckDBSource(DATASET, memory=share, temporary=place, tables={DATASET: to_arrow(frame)[0]})
 
 
-def in_memory(data: Data, reading: Mapping[str, Option]) -> Any:
+def read_into_memory(data: Data, reading: Mapping[str, Option]) -> Any:
     """Read a table into memory; a dataframe stays what it is."""
     if _is_dataset(data):
-        return canonical(data.to_table())
+        return to_canonical(data.to_table())
     if isinstance(data, pa.RecordBatchReader):
-        return canonical(data.read_all())
-    if is_relation(data):
-        return canonical(data.to_arrow_table())
+        return to_canonical(data.read_all())
+    if is_duckdb_relation(data):
+        return to_canonical(data.to_arrow_table())
     if not isinstance(data, str | os.PathLike):
         return data
-    return load(data, reading).table
+    return read_with_findings(data, reading).table
 
 
 def _is_dataset(data: object) -> TypeGuard[ds.Dataset]:
@@ -192,11 +198,11 @@ def _is_dataset(data: object) -> TypeGuard[ds.Dataset]:
     return any(kind.__name__ == "Dataset" and kind.__module__.startswith("pyarrow") for kind in type(data).__mro__)
 
 
-def is_relation(data: Any) -> TypeGuard[Any]:
+def is_duckdb_relation(data: Any) -> TypeGuard[Any]:
     """Return whether something is a relation of DuckDB, without importing it."""
     return type(data).__name__ == "DuckDBPyRelation" and hasattr(data, "to_arrow_reader")
 
 
-def is_spark(data: Any) -> bool:
+def is_spark_dataframe(data: Any) -> bool:
     """Return whether something is a Spark DataFrame, classic or of Spark Connect, without importing Spark."""
     return type(data).__module__.startswith("pyspark.sql") and hasattr(data, "mapInArrow")

@@ -10,14 +10,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.sources.base import ByCase
-from sfumato.sources.parts import used_only
+from sfumato.sources.base import CombinationRecoding
+from sfumato.sources.parts import compact_dictionary
 
 LARGEST = 2**62
 
 
 @dataclass(frozen=True, eq=False)
-class Digit:
+class PackedField:
     """What a whole number holds of a row: a rank below `width`, and the columns that it tells.
 
     Parameters
@@ -33,10 +33,10 @@ class Digit:
 
 
 @dataclass(frozen=True, eq=False)
-class PackedDigits:
+class PackedKey:
     """Several digits in one whole number, the first counting most."""
 
-    digits: tuple[Digit, ...]
+    digits: tuple[PackedField, ...]
 
     @property
     def sql(self) -> str:
@@ -56,24 +56,24 @@ class PackedDigits:
         return found | self.digits[0].read(numbers)
 
 
-def packed(digits: list[Digit | str]) -> list[PackedDigits | str]:
+def pack_fields(digits: list[PackedField | str]) -> list[PackedKey | str]:
     """Put digits that stand side by side into as few numbers as can hold them; a column's name stays as it is."""
-    found: list[PackedDigits | str] = []
-    run: list[Digit] = []
+    found: list[PackedKey | str] = []
+    run: list[PackedField] = []
     span = 1
     for digit in digits:
         if isinstance(digit, str) or span * digit.width > LARGEST:
-            found += [PackedDigits(tuple(run))] if run else []
+            found += [PackedKey(tuple(run))] if run else []
             run, span = [], 1
         if isinstance(digit, str):
             found.append(digit)
         else:
             run.append(digit)
             span *= digit.width
-    return [*found, PackedDigits(tuple(run))] if run else found
+    return [*found, PackedKey(tuple(run))] if run else found
 
 
-def group_digit(rule: ByCase, at: int, sql: str) -> Digit:
+def make_group_field(rule: CombinationRecoding, at: int, sql: str) -> PackedField:
     """Return the digit of recoded columns that stand side by side: the rank of the group by them."""
     ranks, names = rule.order[at], rule.run(at)
     assert not isinstance(ranks, str)  # noqa: S101 - callers ask for groups only
@@ -85,22 +85,22 @@ def group_digit(rule: ByCase, at: int, sql: str) -> Digit:
     def read(found: npt.NDArray[np.int64]) -> dict[str, pa.Array]:
         begins = np.flatnonzero(np.append(True, found[1:] != found[:-1])) if len(found) else found
         groups, many = pa.array(example[found[begins]]), np.diff(begins, append=len(found))
-        return {name: _repeated(column.take(groups), many) for name, column in shown.items()}
+        return {name: _repeat_cells(column.take(groups), many) for name, column in shown.items()}
 
-    return Digit(sql, width, read)
+    return PackedField(sql, width, read)
 
 
-def _repeated(cells: pa.Array, many: npt.NDArray[np.int64]) -> pa.Array:
+def _repeat_cells(cells: pa.Array, many: npt.NDArray[np.int64]) -> pa.Array:
     """Repeat every cell so many times; equal groups stand side by side, so there are few cells."""
     if pa.types.is_dictionary(cells.type):
-        texts = used_only(cells)
-        return pa.DictionaryArray.from_arrays(_repeated(texts.indices, many), texts.dictionary, safe=False)
+        texts = compact_dictionary(cells)
+        return pa.DictionaryArray.from_arrays(_repeat_cells(texts.indices, many), texts.dictionary, safe=False)
     if cells.null_count or not pa.types.is_int32(cells.type):
         return cells.take(pa.array(np.repeat(np.arange(len(cells)), many)))
     return pa.array(np.repeat(cells.to_numpy(), many))
 
 
-def value_digit(name: str, values: pa.Array, cell: str, rank: str) -> Digit:
+def make_value_field(name: str, values: pa.Array, cell: str, rank: str) -> PackedField:
     """Return the digit of a kept column: the rank of its value, the last for missing.
 
     Parameters
@@ -117,4 +117,4 @@ def value_digit(name: str, values: pa.Array, cell: str, rank: str) -> Digit:
             return {name: pa.DictionaryArray.from_arrays(places, values)}
         return {name: pc.take(values, places)}
 
-    return Digit(f"CASE WHEN {cell} IS NULL THEN {len(values)} ELSE {rank} END", len(values) + 1, read)
+    return PackedField(f"CASE WHEN {cell} IS NULL THEN {len(values)} ELSE {rank} END", len(values) + 1, read)

@@ -32,7 +32,7 @@ class PartsWriter:
         zoned = any(pa.types.is_timestamp(kind) and kind.tz for kind in table.schema.types)
         while table.num_rows:
             some = table.slice(0, self._left or self._rows_per_part)
-            shown = pa.table({name: _used(some[name], plain=zoned) for name in some.column_names})
+            shown = pa.table({name: _drop_unused_values(some[name], plain=zoned) for name in some.column_names})
             writer = self._writer if self._left and self._writer else self._next(shown.schema, zoned=zoned)
             writer.write_table(shown)
             self.rows += some.num_rows
@@ -51,7 +51,7 @@ class PartsWriter:
             store_schema=zoned,
             dictionary_pagesize_limit=LARGEST_DICTIONARY,
             write_statistics=[
-                field.name for field in schema if not _has_texts(field.type)
+                field.name for field in schema if not _contains_texts(field.type)
             ],  # of sets, nobody needs them
         )
         self._writer, self._left = writer, self._rows_per_part
@@ -71,21 +71,21 @@ class PartsWriter:
         self._close()
 
 
-def _has_texts(kind: pa.DataType) -> bool:
+def _contains_texts(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type)))
 
 
-def _used(column: pa.ChunkedArray, *, plain: bool) -> pa.ChunkedArray:
+def _drop_unused_values(column: pa.ChunkedArray, *, plain: bool) -> pa.ChunkedArray:
     """Leave out of dictionaries what no row shows: a file would carry along values of people who were left out."""
     if not pa.types.is_dictionary(column.type):
         return column
     if plain:
         return column.cast(column.type.value_type)
     combined = pa.concat_arrays(column.unify_dictionaries().chunks)
-    return pa.chunked_array([used_only(combined)])
+    return pa.chunked_array([compact_dictionary(combined)])
 
 
-def used_only(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+def compact_dictionary(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
     """Leave out of a dictionary what no cell shows."""
     indices = chunk.indices
     known = (indices.drop_null() if indices.null_count else indices).to_numpy()

@@ -12,34 +12,34 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
-from sfumato.sources.base import Written
-from sfumato.sources.canonical_spark import spark_type
-from sfumato.sources.spark_errors import told, unseen
+from sfumato.sources.base import WrittenParts
+from sfumato.sources.canonical_spark import get_spark_type
+from sfumato.sources.spark_errors import reworded_spark_errors, unshared_folder_error
 from sfumato.sources.spark_workers import CHANGED
 
 PATTERN = re.compile(r"[][{}*?,\\]")
 
 
-def spark_frame(session: Any, paths: Sequence[Path]) -> Any:
+def read_written_parquet(session: Any, paths: Sequence[Path]) -> Any:
     """Return Parquet files that were written here as a DataFrame of a session."""
     places = [f"file:///{path.resolve().as_posix().lstrip('/')}" for path in paths]
-    return spark_frame_at(session, places, pq.read_schema(paths[0]))
+    return read_parquet_at(session, places, pq.read_schema(paths[0]))
 
 
-def spark_frame_at(session: Any, addresses: Sequence[str], fields: pa.Schema) -> Any:
+def read_parquet_at(session: Any, addresses: Sequence[str], fields: pa.Schema) -> Any:
     """Return Parquet files at some addresses, whose columns are known, as a DataFrame of a session."""
-    kinds = ", ".join(f"`{field.name.replace('`', '``')}` {spark_type(field.type)}" for field in fields)
-    with told("read"):
+    kinds = ", ".join(f"`{field.name.replace('`', '``')}` {get_spark_type(field.type)}" for field in fields)
+    with reworded_spark_errors("read"):
         reader = session.read.schema(kinds).option("datetimeRebaseMode", "CORRECTED")
-        return reader.parquet(*map(exactly, addresses))
+        return reader.parquet(*map(escape_glob, addresses))
 
 
-def exactly(address: str) -> str:
+def escape_glob(address: str) -> str:
     """Write an address so that Spark, which takes it for a pattern, finds this one only; nothing in it is encoded."""
     return PATTERN.sub(r"\\\g<0>", address)
 
 
-def gathered(folder: Path, reports: Sequence[tuple[Any, ...]]) -> Written:
+def collect_parts(folder: Path, reports: Sequence[tuple[Any, ...]]) -> WrittenParts:
     """Take the parts that workers report, name them in their order, and remove what other attempts left."""
     if any(rows == CHANGED for _, rows, *_ in reports):
         raise ReadError("The table changed while it was read; make the release again.")
@@ -47,9 +47,9 @@ def gathered(folder: Path, reports: Sequence[tuple[Any, ...]]) -> Written:
     for at, (_, _, file, size, *_) in enumerate(reports):
         made = folder / file
         if not made.is_file() or made.stat().st_size != size:
-            raise unseen(folder.parent)
+            raise unshared_folder_error(folder.parent)
         parts.append(f"part-{at:05}.parquet")
         made.replace(folder / parts[-1])
     for attempt in folder.glob("attempt-*"):
         shutil.rmtree(attempt)
-    return Written(folder, sum(rows for _, rows, *_ in reports), tuple(parts))
+    return WrittenParts(folder, sum(rows for _, rows, *_ in reports), tuple(parts))

@@ -19,10 +19,10 @@ import pyarrow.compute as pc
 
 from sfumato import __version__
 from sfumato.exceptions import ReadError
-from sfumato.sources.base import in_zone
-from sfumato.sources.packing import LARGEST, Digit
+from sfumato.sources.base import restore_time_zone
+from sfumato.sources.packing import LARGEST, PackedField
 from sfumato.sources.parts import PartsWriter
-from sfumato.sources.spark_errors import missing_in_workers, unseen
+from sfumato.sources.spark_errors import missing_package_error, unshared_folder_error
 
 InWorker: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -35,22 +35,22 @@ HALF = 2**32
 CHANGED = -1  # the number of rows of a part that holds a combination nobody had counted
 
 
-def refuse_unfit_workers(session: Any, folders: Sequence[Path]) -> None:
+def check_workers(session: Any, folders: Sequence[Path]) -> None:
     """Ask some workers before any scan what they have, and refuse those that cannot take part."""
-    ask = asking([str(folder.resolve()) for folder in folders])
-    asked = in_workers(session.range(0, ASKED, numPartitions=ASKED), ask, FOUND).collect()
+    ask = make_worker_probe([str(folder.resolve()) for folder in folders])
+    asked = run_in_workers(session.range(0, ASKED, numPartitions=ASKED), ask, FOUND).collect()
     versions, missed = {each[0] for each in asked}, [each[1] for each in asked if each[1]]
     if None in versions:
-        raise missing_in_workers()
+        raise missing_package_error()
     if versions != {__version__}:
         raise ReadError(
             f"The workers of Spark have another version of Sfumato than this session; install {__version__} there."
         )
     if missed:
-        raise unseen(missed[0])
+        raise unshared_folder_error(missed[0])
 
 
-def asking(folders: Sequence[str]) -> InWorker:
+def make_worker_probe(folders: Sequence[str]) -> InWorker:
     """Return a function by which a worker tells its version of Sfumato, if any, and a folder that it may not write to.
 
     It travels by value: where Sfumato is missing, nothing of it can be loaded.
@@ -72,19 +72,19 @@ def asking(folders: Sequence[str]) -> InWorker:
     return ask
 
 
-def in_workers(frame: Any, function: InWorker, kinds: str) -> Any:
+def run_in_workers(frame: Any, function: InWorker, kinds: str) -> Any:
     """Let workers run a function on Arrow batches; Spark warns of its pandas, which no row passes through."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         return frame.mapInArrow(function, kinds)
 
 
-def halves_of(hashed: npt.NDArray[np.int64]) -> tuple[int, int]:
+def sum_hash_halves(hashed: npt.NDArray[np.int64]) -> tuple[int, int]:
     """Sum up both halves of hashes, each of which lies around zero, as Spark does."""
     return int((hashed >> 32).sum()), int(((hashed & (HALF - 1)) - HALF // 2).sum())
 
 
-def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def pack_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pack many rows into one cell."""
     held: list[pa.RecordBatch] = []
     rows = 0
@@ -92,18 +92,18 @@ def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held.append(batch)
         rows += batch.num_rows
         if rows >= SHIPPED:
-            yield pa.RecordBatch.from_arrays([pa.array([packed(held)], pa.binary())], ["sent"])
+            yield pa.RecordBatch.from_arrays([pa.array([pack_batches(held)], pa.binary())], ["sent"])
             held, rows = [], 0
     if held:
-        yield pa.RecordBatch.from_arrays([pa.array([packed(held)], pa.binary())], ["sent"])
+        yield pa.RecordBatch.from_arrays([pa.array([pack_batches(held)], pa.binary())], ["sent"])
 
 
-def unpack(cell: bytes | bytearray) -> pa.Table:
+def unpack_rows(cell: bytes | bytearray) -> pa.Table:
     """Return the rows that were packed into a cell."""
     return pa.ipc.open_stream(bytes(cell)).read_all()
 
 
-def packed(held: Sequence[pa.RecordBatch], compression: str = "zstd") -> bytes:
+def pack_batches(held: Sequence[pa.RecordBatch], compression: str = "zstd") -> bytes:
     """Pack batches into one cell."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, held[0].schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as stream:
@@ -113,7 +113,7 @@ def packed(held: Sequence[pa.RecordBatch], compression: str = "zstd") -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class PartWriting:
+class PartWriter:
     """Writes rows, which come ordered by the number of their part, to one file per part, and sums up their hashes.
 
     Every attempt of a task writes into a folder of its own, so one that is killed or repeated spoils nothing: only what
@@ -130,7 +130,7 @@ class PartWriting:
     """
 
     folder: str
-    sent: tuple[Digit | str, ...]
+    sent: tuple[PackedField | str, ...]
     types: Mapping[str, pa.DataType]
     zones: Mapping[str, str]
     names: tuple[str, ...]
@@ -138,7 +138,7 @@ class PartWriting:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Write all rows of a task, and report its parts."""
-        for part, runs in groupby(_runs(batches), key=itemgetter(0)):
+        for part, runs in groupby(_iter_parts(batches), key=itemgetter(0)):
             report = {"part": pa.array([part], pa.int32())} | self._written(table for _, table in runs)
             yield pa.RecordBatch.from_pydict(report)
 
@@ -148,12 +148,12 @@ class PartWriting:
         attempt = Path(self.folder) / f"attempt-{secrets.token_hex(8)}"
         attempt.mkdir(mode=0o700)  # never its parents: a worker that does not see the folder must not make one
         with PartsWriter(attempt) as writer:
-            for table in regrouped(tables if self.ordered else iter([in_order(tables)]), ROW_GROUP):
+            for table in rebatch(tables if self.ordered else iter([sort_rows(tables)]), ROW_GROUP):
                 shown = self._read(table)
                 if shown is None:
                     return {"rows": [CHANGED], "file": [""], "bytes": [0], "high": [0], "low": [0]}
                 writer.write(shown)
-                halves = halves_of(table.column(0).to_numpy())
+                halves = sum_hash_halves(table.column(0).to_numpy())
                 high, low = high + halves[0], low + halves[1]
         (name,) = writer.parts
         size = (attempt / name).stat().st_size
@@ -176,10 +176,10 @@ class PartWriting:
                 return None
             else:
                 columns |= told.read(cells.to_numpy())
-        return pa.table({name: in_zone(columns[name], self.zones.get(name)) for name in self.names})
+        return pa.table({name: restore_time_zone(columns[name], self.zones.get(name)) for name in self.names})
 
 
-def in_order(tables: Iterable[pa.Table]) -> pa.Table:
+def sort_rows(tables: Iterable[pa.Table]) -> pa.Table:
     """Order rows by all columns but the first, the leftmost counting most, missing cells last; texts become codes.
 
     Columns are ranked one by one, and as many ranks as fit are packed into one whole number, which is sorted.
@@ -201,7 +201,7 @@ def in_order(tables: Iterable[pa.Table]) -> pa.Table:
     return table.take(pa.array(np.argsort(number, kind="stable")))
 
 
-def _runs(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
+def _iter_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
     """Yield rows of one part that follow each other, and the number of the part, which is their first column."""
     for batch in batches:
         parts = batch.column(0).to_numpy()
@@ -212,7 +212,7 @@ def _runs(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
                 yield int(parts[start]), table.slice(start, stop - start)
 
 
-def regrouped(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
+def rebatch(tables: Iterator[pa.Table], most: int) -> Iterator[pa.Table]:
     """Yield the same rows in tables of one size, so that files do not tell how Spark dealt them."""
     held: list[pa.Table] = []
     rows = 0

@@ -13,28 +13,28 @@ import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
 from sfumato.table.formats.base import Option
-from sfumato.table.formats.csv_batches import CsvBatches
-from sfumato.table.formats.database import existing_file, stream_database
+from sfumato.table.formats.csv_batches import CSVConverter
+from sfumato.table.formats.database import resolve_database_file, stream_database
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.formats.known import FORMATS, format_of, is_url
-from sfumato.table.formats.parquet import write_batches
-from sfumato.table.read import given_options, refuse_unreadable
+from sfumato.table.formats.known import FORMATS, is_url, resolve_format
+from sfumato.table.formats.parquet import write_parquet_batches
+from sfumato.table.read import check_readable_file, select_options
 
 STREAMED = ("duckdb", "postgresql")  # databases that hand out a table in batches
 PACKED = 5  # a packed text is about so many times smaller
 TEXTS = 4  # the different texts of a file may take one in so many parts of the budget
 
 
-def size_in_memory(given: str | os.PathLike[str]) -> int | None:
+def estimate_memory(given: str | os.PathLike[str]) -> int | None:
     """Estimate how many bytes a table takes that can be written as Parquet in batches; None if nobody can tell."""
-    form = format_of(given, ReadError)
+    form = resolve_format(given, ReadError)
     if form.name == "csv":
         size = Path(given).stat().st_size if Path(given).is_file() else 0
         return size * PACKED if Path(given).suffix.lower() == ".gz" else size
-    return existing_file(str(given)).stat().st_size if form.name == "duckdb" else None
+    return resolve_database_file(str(given)).stat().st_size if form.name == "duckdb" else None
 
 
-def stage(
+def stage_as_parquet(
     given: str | os.PathLike[str],
     reading: Mapping[str, Option],
     place: Path,
@@ -55,21 +55,21 @@ def stage(
     texts : columns of a text file whose cells stay the texts that stand in it.
     """
     if not is_url(given):
-        refuse_unreadable(Path(given))
-    form = format_of(given, ReadError)
+        check_readable_file(Path(given))
+    form = resolve_format(given, ReadError)
     if form.name not in {"csv", *STREAMED}:
         return None
     staged = place / "staged"
     staged.mkdir(mode=0o700)
-    with _room():
+    with _reworded_disk_errors():
         if form.name == "csv":
-            options: Any = given_options(form, reading)
+            options: Any = select_options(form, reading)
             told = FileFindings() if findings is None else findings
-            return CsvBatches(
+            return CSVConverter(
                 path=Path(given), place=staged, options=options, most=budget // TEXTS, findings=told, texts=texts
             ).write()
-        options = given_options(form, {**reading, "column_types": None})
-        _refuse_retyping(reading, "a database")
+        options = select_options(form, {**reading, "column_types": None})
+        _check_no_retyping(reading, "a database")
         target = staged / "table.parquet"
         stream_database(str(given), target, **options, memory=budget // 2)
         return target
@@ -78,17 +78,17 @@ def stage(
 def stage_batches(reader: pa.RecordBatchReader, place: Path) -> Path:
     """Write what can be read only once as a Parquet file."""
     target = place / "staged.parquet"
-    with _room():
-        write_batches(reader, target)
+    with _reworded_disk_errors():
+        write_parquet_batches(reader, target)
     return target
 
 
-def refuse_parquet_options(reading: Mapping[str, Option]) -> None:
+def check_parquet_options(reading: Mapping[str, Option]) -> None:
     """Refuse options that change what Parquet files hold."""
-    _refuse_retyping(reading, "Parquet files")
+    _check_no_retyping(reading, "Parquet files")
 
 
-def _refuse_retyping(reading: Mapping[str, Option], what: str) -> None:
+def _check_no_retyping(reading: Mapping[str, Option], what: str) -> None:
     if reading.get("column_types"):
         raise InvalidParameterError(
             f"column_types is not served for {what} beyond memory; give columns their types there, or use "
@@ -97,7 +97,7 @@ def _refuse_retyping(reading: Mapping[str, Option], what: str) -> None:
 
 
 @contextmanager
-def _room() -> Iterator[None]:
+def _reworded_disk_errors() -> Iterator[None]:
     """Say that a disk is full."""
     try:
         yield

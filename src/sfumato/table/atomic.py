@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import WriteError
-from sfumato.table.workplace import REPLACED, workplace
+from sfumato.table.workplace import REPLACED, open_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +25,12 @@ def atomic_path(target: Path) -> Iterator[Path]:
     After a killed process, the next one that writes there removes it.
     """
     target = Path(os.path.realpath(target))
-    refuse_missing_parent(target)
+    check_parent_exists(target)
     if target.is_dir():
         raise WriteError(f"{target} is a folder; choose a file in it.")
     if target.exists() and not target.is_file():
         raise WriteError(f"{target} is not a regular file; choose another one.")
-    with _told(target), workplace(target.parent) as place:
+    with _reworded_os_errors(target), open_workspace(target.parent) as place:
         temporary = place / f"new{''.join(target.suffixes[-2:])}"
         yield temporary
         _sync(temporary)
@@ -49,21 +49,21 @@ def atomic_folder(target: Path, *, replace: bool = False) -> Iterator[Path]:
     After a killed process, the next one that writes there sees to it.
     """
     target = Path(os.path.realpath(target))
-    refuse_missing_parent(target)
-    refuse_occupied(target, replace=replace)
-    with _told(target), workplace(target.parent) as place:
+    check_parent_exists(target)
+    check_target_free(target, replace=replace)
+    with _reworded_os_errors(target), open_workspace(target.parent) as place:
         temporary = place / "new"
         temporary.mkdir()
         yield temporary
         for path in temporary.rglob("*"):
             if path.is_file():
                 _sync(path)
-        refuse_occupied(target, replace=replace)
+        check_target_free(target, replace=replace)
         _move_folder(temporary, target, place / REPLACED)
         _sync_folder(target.parent)
 
 
-def local_path(target: str | os.PathLike[str]) -> Path:
+def check_local_path(target: str | os.PathLike[str]) -> Path:
     """Return the path of a file or folder; refuse the address of an object store, which has no folders to move."""
     address = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://", os.fspath(target))
     if address:
@@ -73,13 +73,13 @@ def local_path(target: str | os.PathLike[str]) -> Path:
     return Path(target)
 
 
-def refuse_missing_parent(target: Path) -> None:
+def check_parent_exists(target: Path) -> None:
     """Refuse a target in a folder that does not exist."""
     if not target.parent.is_dir():
         raise WriteError(f"The folder {target.parent} does not exist; create it first.")
 
 
-def refuse_occupied(target: Path, *, replace: bool) -> None:
+def check_target_free(target: Path, *, replace: bool) -> None:
     """Refuse a target that is a file or, unless it may be replaced, a folder that is not empty."""
     if target.exists() and not target.is_dir():
         raise WriteError(f"{target} is a file; choose a folder.")
@@ -88,7 +88,7 @@ def refuse_occupied(target: Path, *, replace: bool) -> None:
 
 
 @contextlib.contextmanager
-def _told(target: Path) -> Iterator[None]:
+def _reworded_os_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -52,9 +52,9 @@ class EntryChain:
         return self.heads[-1]
 
     @property
-    def newest(self) -> StatedHead:
+    def newest_head(self) -> ExternalHead:
         """The head of the last entry, with its number."""
-        return StatedHead(self.name, len(self.entries), self.head)
+        return ExternalHead(self.name, len(self.entries), self.head)
 
     @classmethod
     def read(cls, store: sqlite3.Connection, path: Path, name: str, what: str) -> Self:
@@ -65,20 +65,20 @@ class EntryChain:
         ):
             heads.append(next_head(heads[-1], said))
             if entry != number or head != heads[-1]:
-                raise changed(path, what, f"entry {number} was changed, or one before it is missing")
+                raise changed_file_error(path, what, f"entry {number} was changed, or one before it is missing")
             entries.append(json.loads(said))
         return cls(path, name, what, tuple(entries), tuple(heads))
 
-    def append(self, store: sqlite3.Connection, said: Mapping[str, Any]) -> StatedHead:
+    def append(self, store: sqlite3.Connection, said: Mapping[str, Any]) -> ExternalHead:
         """Add an entry to the file; return its head."""
         written = json.dumps(said, sort_keys=True)
-        made = StatedHead(self.name, len(self.entries) + 1, next_head(self.head, written))
+        made = ExternalHead(self.name, len(self.entries) + 1, next_head(self.head, written))
         store.execute("INSERT INTO entries VALUES (?, ?, ?)", (made.entry, written, made.head))
         return made
 
 
 @dataclass(frozen=True)
-class StatedHead:
+class ExternalHead:
     """A head that stands somewhere else than in its file."""
 
     ledger: str
@@ -86,7 +86,7 @@ class StatedHead:
     head: str
 
     @classmethod
-    def read(cls, path: Path, format_: str) -> StatedHead | None:
+    def read(cls, path: Path, format_: str) -> ExternalHead | None:
         """Read it; None if there is no such file."""
         try:
             said = json.loads(path.read_text("utf-8"))
@@ -105,7 +105,7 @@ class StatedHead:
             temporary.touch(mode=0o600)
             temporary.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
 
-    def refuse_newer(self, chain: EntryChain, where: str) -> None:
+    def check_not_newer(self, chain: EntryChain, where: str) -> None:
         """Refuse a file that does not have this head."""
         if self.ledger != chain.name:
             raise ReadError(f"{where} belongs to another {chain.what} than {chain.path}.")
@@ -131,7 +131,7 @@ def next_head(head: str, said: str) -> str:
     return hashlib.sha256(f"{head}\n{said}".encode()).hexdigest()
 
 
-def changed(path: Path, what: str, how: str) -> ReadError:
+def changed_file_error(path: Path, what: str, how: str) -> ReadError:
     """Return the error about a file that somebody changed."""
     return ReadError(f"The {what} {path} is not what was recorded: {how}; restore the newest copy.")
 
@@ -145,27 +145,27 @@ def state_folder() -> Path:
         raise WriteError("There is no home folder; name a folder that lasts by XDG_STATE_HOME.") from None
 
 
-def remembered_head(name: str) -> StatedHead | None:
+def load_head(name: str) -> ExternalHead | None:
     """Return the newest head of a chain that this user's programs wrote; None if they know none."""
-    return StatedHead.read(_head_path(name), HEAD_FORMAT)
+    return ExternalHead.read(_head_path(name), HEAD_FORMAT)
 
 
-def remember(head: StatedHead) -> None:
+def save_head(head: ExternalHead) -> None:
     """Remember the newest head of a chain, unless it is remembered."""
-    if remembered_head(head.ledger) != head:
+    if load_head(head.ledger) != head:
         path = _head_path(head.ledger)
         _make(path.parent)
         head.write(path, HEAD_FORMAT)
 
 
-def refuse_forgotten(chain: EntryChain) -> None:
+def check_not_rolled_back(chain: EntryChain) -> None:
     """Refuse a copy that is older than what is remembered of its chain, or that went on in another way."""
-    known = remembered_head(chain.name)
+    known = load_head(chain.name)
     if known is not None:
-        known.refuse_newer(chain, f"the record of it in {_head_path(chain.name).parent}")
+        known.check_not_newer(chain, f"the record of it in {_head_path(chain.name).parent}")
 
 
-def budgets_of(digest: str, name: str, path: Path) -> tuple[list[str], Path]:
+def register_budget(digest: str, name: str, path: Path) -> tuple[list[str], Path]:
     """Note that a budget belongs to data with this digest; return where other budgets of it are, and the note.
 
     Data are known by a keyed hash, whose key never leaves the state folder.

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.values import coded, distinct_texts, exact_floats, text
-from sfumato.threads import in_threads
+from sfumato.table.values import decimals_to_exact_floats, encode_distinct, format_distinct_values, format_value
+from sfumato.threads import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ MOST_DIGITS = 400  # of a decimal; floats end before
 MIDNIGHT = "T00:00:00"  # datetimes that are all at midnight are stored as dates, so a single one is also a date
 STRING_LIMIT = 2**31 - 1  # bytes that one chunk of pa.string() can hold
 
-KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
+PYTHON_TYPE_NAMES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("text", (str,)),
     ("booleans", (bool, np.bool_)),
     ("numbers", (Number, Decimal, np.number)),
@@ -34,57 +34,57 @@ KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
 )
 
 
-def refuse_duplicates(names: Iterable[str]) -> None:
+def check_unique_names(names: Iterable[str]) -> None:
     """Refuse a table with two columns of the same name."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise SchemaError(f"Several columns are named {twice[0]!r}; give every column its own name.")
 
 
-def canonical_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def to_canonical_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Convert a column to its canonical type; a column without any value becomes text."""
     kind = column.type
     if column.null_count == len(column):
-        _refuse_unsupported(name, kind)
+        _check_supported_type(name, kind)
         return pa.chunked_array([pa.nulls(len(column), pa.string())])
     if pa.types.is_run_end_encoded(kind):
-        return canonical_column(name, pc.run_end_decode(column))
+        return to_canonical_column(name, pc.run_end_decode(column))
     if pa.types.is_dictionary(kind):
-        _refuse_unsupported(name, kind)
-        return canonical_column(name, column.cast(kind.value_type))
-    if isinstance(kind, pa.BaseExtensionType) and is_text(kind.storage_type):
+        _check_supported_type(name, kind)
+        return to_canonical_column(name, column.cast(kind.value_type))
+    if isinstance(kind, pa.BaseExtensionType) and is_text_type(kind.storage_type):
         stored = pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
-        return canonical_column(name, stored)
-    _refuse_unsupported(name, kind)
-    return _converted(name, column)
+        return to_canonical_column(name, stored)
+    _check_supported_type(name, kind)
+    return _convert(name, column)
 
 
-def undecorated(table: pa.Table) -> pa.Table:
+def strip_metadata(table: pa.Table) -> pa.Table:
     """Return the table without what files would carry along unseen: categories, used or not, and metadata."""
 
     def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
-    return pa.table(list(in_threads(plain, table.columns, table.num_rows)), names=table.column_names)
+    return pa.table(list(map_in_threads(plain, table.columns, table.num_rows)), names=table.column_names)
 
 
-def value_type(column: pa.Array | pa.ChunkedArray) -> pa.DataType:
+def get_value_type(column: pa.Array | pa.ChunkedArray) -> pa.DataType:
     """Return the type of a column's cells, whether they are coded or not."""
     return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
 
 
-def text_cells(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def to_text_column(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Bring every cell of a column to its canonical text, cell by cell."""
     kind = column.type
-    _refuse_unsupported(name, kind)
+    _check_supported_type(name, kind)
     if pa.types.is_dictionary(kind):
-        return text_cells(name, column.cast(kind.value_type))
-    if is_text(kind):
+        return to_text_column(name, column.cast(kind.value_type))
+    if is_text_type(kind):
         return _short_text(column)
-    return pa.chunked_array([distinct_texts(chunk) for chunk in column.chunks], pa.string())
+    return pa.chunked_array([format_distinct_values(chunk) for chunk in column.chunks], pa.string())
 
 
-def texts_of(values: Iterable[object]) -> pa.Array:
+def format_texts(values: Iterable[object]) -> pa.Array:
     """Write Python values as canonical texts, cell by cell; what has none is missing."""
     return pa.array([_text_or_none(value) for value in values], pa.string())
 
@@ -94,7 +94,7 @@ def _text_or_none(value: object) -> str | None:
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > MOST_DIGITS:
         return None
     try:
-        written = None if value is None else text(value)
+        written = None if value is None else format_value(value)
         return None if written is None else written.encode().decode()
     except (TypeError, ValueError, OverflowError):
         return None
@@ -120,24 +120,24 @@ def total_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:  # noqa: PLR0911 - 
     if types.is_floating(kind):
         numbers = column.cast(pa.float64())
         return pc.if_else(pc.is_nan(numbers), None, numbers)
-    if is_text(kind):
-        return _without_empty(_short_text(column))
+    if is_text_type(kind):
+        return _empty_to_missing(_short_text(column))
     if types.is_date64(kind) or types.is_timestamp(kind):
         moments = column.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False)
-        return pc.replace_substring_regex(text_cells("", moments), rf"{MIDNIGHT}\z", "")
+        return pc.replace_substring_regex(to_text_column("", moments), rf"{MIDNIGHT}\z", "")
     if types.is_time(kind):
-        return text_cells("", column.cast(pa.time64("us"), safe=False))
+        return to_text_column("", column.cast(pa.time64("us"), safe=False))
     if types.is_boolean(kind) or types.is_date(kind) or types.is_decimal(kind):
-        return text_cells("", column)
+        return to_text_column("", column)
     return pa.chunked_array([pa.nulls(len(column), pa.string())])
 
 
-def _refuse_unsupported(name: str, kind: pa.DataType) -> None:
+def _check_supported_type(name: str, kind: pa.DataType) -> None:
     types = pa.types
     if types.is_dictionary(kind):
         kind = kind.value_type
     known = (
-        is_text(kind)
+        is_text_type(kind)
         or types.is_null(kind)
         or types.is_integer(kind)
         or types.is_floating(kind)
@@ -154,29 +154,29 @@ def _refuse_unsupported(name: str, kind: pa.DataType) -> None:
         )
 
 
-def is_text(kind: pa.DataType) -> bool:
+def is_text_type(kind: pa.DataType) -> bool:
     """Return whether a type is one of Arrow's text types."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def _converted(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:  # noqa: PLR0911 - one line per type
+def _convert(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:  # noqa: PLR0911 - one line per type
     kind = column.type
     types = pa.types
     if types.is_boolean(kind) or types.is_int64(kind):
         return column
     if types.is_date32(kind):
-        return _in_calendar(name, column)
-    if is_text(kind):
-        return _without_empty(column if types.is_string(kind) else _short_text(column))
+        return _check_calendar(name, column)
+    if is_text_type(kind):
+        return _empty_to_missing(column if types.is_string(kind) else _short_text(column))
     if types.is_integer(kind):
-        return _whole(name, column)
+        return _convert_integers(name, column)
     if types.is_floating(kind):
-        return _float(name, column.cast(pa.float64()))
+        return _convert_floats(name, column.cast(pa.float64()))
     if types.is_decimal(kind):
-        return _decimal(name, column)
+        return _convert_decimals(name, column)
     if types.is_time(kind):
-        return _time_of_day(name, column)
-    return _moment(name, column)
+        return _convert_times(name, column)
+    return _convert_datetimes(name, column)
 
 
 def _short_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -193,20 +193,20 @@ def _short_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, pa.string())
 
 
-def _without_empty(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _empty_to_missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Take empty text for missing: a text file knows no difference, so no count may make one."""
     empty = pc.equal(column, "")
     return pc.if_else(empty, None, column) if pc.any(empty).as_py() else column
 
 
-def _whole(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _convert_integers(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid:
         raise SchemaError(f"Column {name!r} contains whole numbers of more than 64 bits; convert it to text.") from None
 
 
-def _float(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _convert_floats(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     infinite = pc.sum(pc.is_inf(column)).as_py() or 0
     if infinite:
         raise SchemaError(f"Column {name!r} contains infinite values (rows: {infinite}); replace or clear them.")
@@ -217,34 +217,34 @@ def _float(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     return numbers.cast(pa.int64()) if pc.all(whole).as_py() else numbers
 
 
-def _decimal(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _convert_decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid:
-        distinct, codes = coded(column)
-    return decimals(name, distinct.cast(pa.string()), codes)
+        distinct, codes = encode_distinct(column)
+    return decimals_to_numbers(name, distinct.cast(pa.string()), codes)
 
 
-def decimals(name: str, distinct: pa.Array, codes: pa.Array) -> pa.ChunkedArray:
+def decimals_to_numbers(name: str, distinct: pa.Array, codes: pa.Array) -> pa.ChunkedArray:
     """Return a coded column of decimals, written out, as numbers that mean exactly the same; refuse it otherwise."""
-    numbers = exact_floats(distinct)
+    numbers = decimals_to_exact_floats(distinct)
     if numbers is None:
         raise SchemaError(
             f"Column {name!r} holds decimals with more digits than a 64-bit number keeps; round it to 15 digits,"
             " or convert it to text."
         )
-    return _float(name, pa.chunked_array([numbers.take(codes)]))
+    return _convert_floats(name, pa.chunked_array([numbers.take(codes)]))
 
 
-def _time_of_day(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _convert_times(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         column = column.cast(pa.time64("us"))
     except pa.ArrowInvalid:
-        raise _finer(name) from None
-    return pa.chunked_array([distinct_texts(chunk) for chunk in column.chunks], pa.string())
+        raise _precision_error(name) from None
+    return pa.chunked_array([format_distinct_values(chunk) for chunk in column.chunks], pa.string())
 
 
-def _moment(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _convert_datetimes(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return datetimes as naive timestamps (UTC if they had a time zone), or as dates if all are at midnight."""
     if pa.types.is_date64(column.type):
         column = column.cast(pa.timestamp("ms"))
@@ -252,71 +252,73 @@ def _moment(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         moments = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.timestamp("us"))
     except pa.ArrowInvalid:
         if column.type.unit == "ns":
-            raise _finer(name) from None
-        raise beyond_calendars(name) from None
-    _in_calendar(name, moments)
+            raise _precision_error(name) from None
+        raise calendar_range_error(name) from None
+    _check_calendar(name, moments)
     midnight = pc.equal(moments, pc.floor_temporal(moments, unit="day"))
     return moments.cast(pa.date32()) if pc.all(midnight).as_py() else moments
 
 
-def _in_calendar(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _check_calendar(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Refuse days that have no text, because their year has fewer or more than four digits or lies before the first."""
     bounds = pc.min_max(column)
     first, last = (pa.scalar(each, pa.date32()).cast(column.type) for each in (FIRST_DAY, LAST_DAY))
     if pc.less(bounds["min"], first).as_py() or pc.greater_equal(bounds["max"], last).as_py():
-        raise beyond_calendars(name)
+        raise calendar_range_error(name)
     return column
 
 
-def beyond_calendars(name: str) -> SchemaError:
+def calendar_range_error(name: str) -> SchemaError:
     """Say that days or moments of a column have no text."""
     return SchemaError(f"Column {name!r} holds days or moments beyond the years 1 to 9999; empty or correct them.")
 
 
-def _finer(name: str) -> SchemaError:
+def _precision_error(name: str) -> SchemaError:
     return SchemaError(f"Column {name!r} holds times finer than microseconds; round it to microseconds.")
 
 
-def kinds_of(types: Iterable[type]) -> list[str]:
+def describe_python_types(types: Iterable[type]) -> list[str]:
     """Return the kinds of values that Python types represent, in a fixed order."""
-    found = {_kind_of(each) for each in types if each is not type(None)}
-    order = [kind for kind, _ in KINDS]
+    found = {_describe_python_type(each) for each in types if each is not type(None)}
+    order = [kind for kind, _ in PYTHON_TYPE_NAMES]
     return [kind for kind in order if kind in found] + sorted(found.difference(order))
 
 
-def _kind_of(each: type) -> str:
-    return next((kind for kind, members in KINDS if issubclass(each, members)), f"values of type {each.__name__}")
+def _describe_python_type(each: type) -> str:
+    return next(
+        (kind for kind, members in PYTHON_TYPE_NAMES if issubclass(each, members)), f"values of type {each.__name__}"
+    )
 
 
-def refuse_mixture(name: str, types: Iterable[type]) -> None:
+def check_single_type(name: str, types: Iterable[type]) -> None:
     """Refuse a column with Python values of several kinds.
 
-    >>> refuse_mixture("zip", {str, int})
+    >>> check_single_type("zip", {str, int})
     Traceback (most recent call last):
     ...
     sfumato.exceptions.SchemaError: Column 'zip' mixes text and numbers; convert it to one type.
     """
-    kinds = kinds_of(types)
+    kinds = describe_python_types(types)
     if len(kinds) > 1:
         raise SchemaError(f"Column {name!r} mixes {', '.join(kinds[:-1])} and {kinds[-1]}; convert it to one type.")
 
 
-def column_of(name: str, values: Sequence[object]) -> pa.Array:
+def column_from_values(name: str, values: Sequence[object]) -> pa.Array:
     """Make an Arrow column from Python values, all of one kind or None."""
     types = set(map(type, values))
-    refuse_mixture(name, types)
+    check_single_type(name, types)
     moments = [issubclass(each, datetime) for each in types if issubclass(each, date)]
     if any(hasattr(each, "nanosecond") for each in types) and any(getattr(each, "nanosecond", 0) for each in values):
-        raise _finer(name)
+        raise _precision_error(name)
     try:
         if any(moments) and not all(moments):
             return pa.array(np.array(values, dtype="datetime64[us]"))
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        raise unlike(name) from None
+        raise mixed_types_error(name) from None
 
 
-def unlike(name: str) -> SchemaError:
+def mixed_types_error(name: str) -> SchemaError:
     """Say that values of one kind do not fit one type, such as fractions beside whole numbers of 17 digits."""
     return SchemaError(
         f"Column {name!r} contains values that do not fit one type; convert it to text, numbers, dates or booleans."

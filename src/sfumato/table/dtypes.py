@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.values import text, texts
+from sfumato.table.values import format_value, format_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
 @dataclass(frozen=True, kw_only=True)
-class Original:
+class OriginalDtype:
     """The dtype of a column before it became canonical, and for days that it held as text, their notation."""
 
     column: str
@@ -30,32 +30,32 @@ class Original:
         if categories is None or not pa.types.is_string(self.canonical):
             return None
         ordered = getattr(self.dtype, "ordered", type(self.dtype).__name__ == "Enum")  # Polars orders its enumerations
-        return tuple(text(each) for each in categories) if ordered else None
+        return tuple(format_value(each) for each in categories) if ordered else None
 
 
-def arrow_frame(table: pa.Table, dtypes: Mapping[str, pa.DataType]) -> pa.Table:
+def restore_arrow(table: pa.Table, dtypes: Mapping[str, pa.DataType]) -> pa.Table:
     """Return a canonical table with its original Arrow types."""
-    columns = [_arrow_column(table.column(name), dtypes.get(name)) for name in table.column_names]
+    columns = [_restore_arrow_column(table.column(name), dtypes.get(name)) for name in table.column_names]
     return pa.table(columns, names=table.column_names)
 
 
-def _arrow_column(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
+def _restore_arrow_column(column: pa.ChunkedArray, kind: pa.DataType | None) -> pa.ChunkedArray:
     if kind is None or kind == column.type:
         return column
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column), kind)])
     try:
-        return _bridge(column, kind).cast(kind)
+        return _intermediate_type(column, kind).cast(kind)
     except pa.ArrowException:
         return column
 
 
-def _bridge(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+def _intermediate_type(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """Return a type from which Arrow can cast a canonical column to its original type."""
     if pa.types.is_time(kind):
         return pc.binary_join_element_wise("1970-01-01", column, "T").cast(pa.timestamp("us"))
     if pa.types.is_decimal(kind):
-        return pa.chunked_array([texts(column)])  # Arrow multiplies floats, which changes the last digits
+        return pa.chunked_array([format_values(column)])  # Arrow multiplies floats, which changes the last digits
     if pa.types.is_dictionary(kind):
         return column.cast(kind.value_type).dictionary_encode()
     if pa.types.is_timestamp(kind) and kind.tz is not None:
@@ -63,14 +63,16 @@ def _bridge(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     return column
 
 
-def polars_frame(table: pa.Table, dtypes: Mapping[str, Any]) -> Any:
+def restore_polars(table: pa.Table, dtypes: Mapping[str, Any]) -> Any:
     """Return a canonical table as a Polars DataFrame with its original dtypes."""
     import polars as pl
 
-    return pl.DataFrame([_polars_column(name, table.column(name), dtypes.get(name)) for name in table.column_names])
+    return pl.DataFrame(
+        [_restore_polars_column(name, table.column(name), dtypes.get(name)) for name in table.column_names]
+    )
 
 
-def _polars_column(name: str, column: pa.ChunkedArray, dtype: Any) -> Any:
+def _restore_polars_column(name: str, column: pa.ChunkedArray, dtype: Any) -> Any:
     import polars as pl
 
     natural = pl.Series(name, column)
@@ -78,7 +80,7 @@ def _polars_column(name: str, column: pa.ChunkedArray, dtype: Any) -> Any:
         return natural
     try:
         if isinstance(dtype, pl.Decimal):
-            return pl.Series(name, _arrow_column(column, pa.decimal128(dtype.precision or 38, dtype.scale)))
+            return pl.Series(name, _restore_arrow_column(column, pa.decimal128(dtype.precision or 38, dtype.scale)))
         if isinstance(dtype, pl.Enum):
             present = set(natural.drop_nulls().unique())
             dtype = pl.Enum([category for category in dtype.categories if category in present])
@@ -90,16 +92,16 @@ def _polars_column(name: str, column: pa.ChunkedArray, dtype: Any) -> Any:
         return natural
 
 
-def pandas_frame(table: pa.Table, dtypes: Mapping[str, Any]) -> Any:
+def restore_pandas(table: pa.Table, dtypes: Mapping[str, Any]) -> Any:
     """Return a canonical table as a pandas DataFrame with its original dtypes."""
     import pandas as pd
 
-    columns = {name: _pandas_column(table.column(name), dtypes.get(name)) for name in table.column_names}
+    columns = {name: _restore_pandas_column(table.column(name), dtypes.get(name)) for name in table.column_names}
     return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), columns=pd.Index(table.column_names))
 
 
-def _pandas_column(column: pa.ChunkedArray, dtype: Any) -> Any:
-    natural = _natural_pandas_column(column)
+def _restore_pandas_column(column: pa.ChunkedArray, dtype: Any) -> Any:
+    natural = _default_pandas_column(column)
     if dtype is None or dtype == natural.dtype:
         return natural
     try:
@@ -111,7 +113,7 @@ def _pandas_column(column: pa.ChunkedArray, dtype: Any) -> Any:
     return natural if lost or wrapped else restored
 
 
-def _natural_pandas_column(column: pa.ChunkedArray) -> Any:
+def _default_pandas_column(column: pa.ChunkedArray) -> Any:
     """Return the dtype pandas would choose, but keep whole numbers and booleans despite missing values."""
     import pandas as pd
 
@@ -131,9 +133,9 @@ def _as_pandas_dtype(column: pa.ChunkedArray, natural: Any, dtype: Any) -> Any:
     if pd.api.types.is_object_dtype(dtype):
         return pd.Series(column.to_pylist(), dtype=object)
     if isinstance(dtype, pd.ArrowDtype):
-        return pd.Series(pd.array(_arrow_column(column, dtype.pyarrow_dtype), dtype=dtype))
+        return pd.Series(pd.array(_restore_arrow_column(column, dtype.pyarrow_dtype), dtype=dtype))
     if isinstance(dtype, pd.CategoricalDtype):
-        return _categories(natural, dtype)
+        return _restore_categories(natural, dtype)
     if column.null_count == len(column):
         return pd.Series([None] * len(column), dtype=dtype)
     if isinstance(dtype, pd.DatetimeTZDtype):
@@ -141,7 +143,7 @@ def _as_pandas_dtype(column: pa.ChunkedArray, natural: Any, dtype: Any) -> Any:
     return natural.astype(dtype)
 
 
-def _categories(natural: Any, dtype: Any) -> Any:
+def _restore_categories(natural: Any, dtype: Any) -> Any:
     """Rebuild a categorical from the values that occur, in the original order if it was ordered."""
     import pandas as pd
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sfumato.exceptions import SfumatoError
 
 
-def optional_library(module: str, *, extra: str, error: type[SfumatoError]) -> Any:
+def import_optional(module: str, *, extra: str, error: type[SfumatoError]) -> Any:
     """Import the library of an extra, or say how to install it."""
     try:
         return importlib.import_module(module)

@@ -10,11 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.columns import canonical_column, column_of, refuse_duplicates, text_cells, texts_of, total_cells
-from sfumato.table.dtypes import Original, arrow_frame, pandas_frame, polars_frame
-from sfumato.table.limits import MOST_COLUMNS, too_many_columns
-from sfumato.table.text_days import as_written, days_of
-from sfumato.threads import in_threads
+from sfumato.table.columns import (
+    check_unique_names,
+    column_from_values,
+    format_texts,
+    to_canonical_column,
+    to_text_column,
+    total_cells,
+)
+from sfumato.table.dtypes import OriginalDtype, restore_arrow, restore_pandas, restore_polars
+from sfumato.table.limits import MAX_COLUMNS, format_too_many_columns
+from sfumato.table.text_days import format_text_dates, parse_text_dates
+from sfumato.threads import map_in_threads
 
 ZONE = b"zone"
 ACCEPTED = "a pandas, Polars or Arrow table"
@@ -37,10 +44,10 @@ class Column(Sized, Iterable[Any], Protocol):
 
 # What is given back: a table of the kind that came in. No type says so, because a lazy frame comes back collected and
 # a record batch as a table.
-SameKind: TypeAlias = Any
+SameBackend: TypeAlias = Any
 
 
-def canonical(table: pa.Table) -> pa.Table:
+def to_canonical(table: pa.Table) -> pa.Table:
     """Convert every column to a canonical type, so that equal tables are equal wherever they came from.
 
     The types are text, int64, float64, bool, date32 and timestamp[us]. Floats that are all whole become
@@ -48,24 +55,24 @@ def canonical(table: pa.Table) -> pa.Table:
     dates, datetimes with a time zone are given in UTC, times of day become text, and a column without any value becomes
     text.
 
-    >>> canonical(pa.table({"age": [39.0, float("nan")]})).schema.field("age").type
+    >>> to_canonical(pa.table({"age": [39.0, float("nan")]})).schema.field("age").type
     DataType(int64)
     """
-    if table.num_columns > MOST_COLUMNS:
-        raise SchemaError(too_many_columns("The table", table.num_columns))
-    refuse_duplicates(table.column_names)
+    if table.num_columns > MAX_COLUMNS:
+        raise SchemaError(format_too_many_columns("The table", table.num_columns))
+    check_unique_names(table.column_names)
 
     def converted(name: str) -> pa.ChunkedArray:
-        return canonical_column(name, table.column(name))
+        return to_canonical_column(name, table.column(name))
 
-    columns = list(in_threads(converted, table.column_names, table.num_rows))
+    columns = list(map_in_threads(converted, table.column_names, table.num_rows))
     if not columns:
         return table.replace_schema_metadata(None)
-    fields = [_field(old, column.type) for old, column in zip(table.schema, columns, strict=True)]
+    fields = [_canonical_field(old, column.type) for old, column in zip(table.schema, columns, strict=True)]
     return pa.table(columns, schema=pa.schema(fields))
 
 
-def _field(old: pa.Field, kind: pa.DataType) -> pa.Field:
+def _canonical_field(old: pa.Field, kind: pa.DataType) -> pa.Field:
     """Describe a canonical column, with the time zone that its moments had."""
     if not pa.types.is_timestamp(kind):
         return pa.field(old.name, kind)
@@ -74,17 +81,17 @@ def _field(old: pa.Field, kind: pa.DataType) -> pa.Field:
     return pa.field(old.name, kind, metadata={ZONE: kept} if kept else None)
 
 
-def zones_of(table: pa.Table) -> dict[str, str]:
+def get_time_zones(table: pa.Table) -> dict[str, str]:
     """Return the time zones that the moments of a canonical table had, by column."""
     fields = [field for field in table.schema if field.metadata and ZONE in field.metadata]
     return {field.name: field.metadata[ZONE].decode() for field in fields}
 
 
-def with_zones(table: pa.Table, zones: Mapping[str, str]) -> pa.Table:
+def restore_time_zones(table: pa.Table, zones: Mapping[str, str]) -> pa.Table:
     """Give moments, which canonical tables hold in UTC, their time zones back where they are published as moments.
 
     >>> moments = pa.table({"at": pa.array([1], pa.timestamp("us", "Europe/Berlin"))})
-    >>> str(with_zones(canonical(moments), zones_of(canonical(moments))).schema.field("at").type)
+    >>> str(restore_time_zones(to_canonical(moments), get_time_zones(to_canonical(moments))).schema.field("at").type)
     'timestamp[us, tz=Europe/Berlin]'
     """
     for name, zone in zones.items():
@@ -94,18 +101,18 @@ def with_zones(table: pa.Table, zones: Mapping[str, str]) -> pa.Table:
     return table
 
 
-def all_texts(table: pa.Table) -> pa.Table:
+def to_text_table(table: pa.Table) -> pa.Table:
     """Bring every cell to its canonical text; none changes how another is written.
 
-    >>> all_texts(pa.table({"age": [39.0, 39.5]}))["age"].to_pylist()
+    >>> to_text_table(pa.table({"age": [39.0, 39.5]}))["age"].to_pylist()
     ['39', '39.5']
     """
-    refuse_duplicates(table.column_names)
-    return pa.table({name: text_cells(name, table.column(name)) for name in table.column_names})
+    check_unique_names(table.column_names)
+    return pa.table({name: to_text_column(name, table.column(name)) for name in table.column_names})
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrameKind:
+class DataFrameBackend:
     """The kind of dataframe a table came from, and the way back to it.
 
     A column gets its original dtype back if it still has the canonical type it came in with and its values
@@ -114,22 +121,22 @@ class FrameKind:
     """
 
     name: str
-    originals: tuple[Original, ...] = field(default=(), repr=False)
+    originals: tuple[OriginalDtype, ...] = field(default=(), repr=False)
     index: Any = field(default=None, repr=False, compare=False)
 
     @property
-    def orders(self) -> dict[str, tuple[str, ...]]:
+    def category_orders(self) -> dict[str, tuple[str, ...]]:
         """The categories of ordered columns of text, from lowest to highest."""
         found = {each.column: each.order for each in self.originals}
         return {name: order for name, order in found.items() if order is not None}
 
-    def restore(self, table: pa.Table) -> SameKind:
+    def restore(self, table: pa.Table) -> SameBackend:
         """Return a canonical table as the same kind of dataframe, with a new index."""
         known = {original.column: original for original in self.originals}
         for place, name in enumerate(table.column_names):
             written = known[name].written if name in known else None
             if written is not None and known[name].canonical == table.schema.field(name).type:
-                table = table.set_column(place, name, as_written(table[name], written))
+                table = table.set_column(place, name, format_text_dates(table[name], written))
                 known[name] = replace(known[name], canonical=pa.string())
         dtypes = {
             name: known[name].dtype
@@ -138,17 +145,17 @@ class FrameKind:
         }
         match self.name:
             case "pandas":
-                return pandas_frame(table, dtypes)
+                return restore_pandas(table, dtypes)
             case "polars":
-                return polars_frame(table, dtypes)
+                return restore_polars(table, dtypes)
             case "pyarrow":
-                return arrow_frame(table, dtypes)
+                return restore_arrow(table, dtypes)
         import narwhals as nw
 
         backend: Any = self.name
         return nw.from_arrow(table, backend=backend).to_native()
 
-    def restore_aligned(self, table: pa.Table) -> SameKind:
+    def restore_aligned(self, table: pa.Table) -> SameBackend:
         """Return a table in which row i is the original row i, with the original pandas index."""
         frame = self.restore(table)
         if self.index is None:
@@ -158,7 +165,7 @@ class FrameKind:
         return frame.set_axis(self.index, axis=0)
 
 
-def to_arrow(frame: Frame) -> tuple[pa.Table, FrameKind]:
+def to_arrow(frame: Frame) -> tuple[pa.Table, DataFrameBackend]:
     """Convert any dataframe to a canonical Arrow table, and return its kind to restore it later.
 
     The caller's object is never changed. A pandas index is remembered but is not a column. ISO days that pandas and
@@ -168,7 +175,7 @@ def to_arrow(frame: Frame) -> tuple[pa.Table, FrameKind]:
         frame = pa.Table.from_batches([frame])
     if isinstance(frame, pa.Table):
         dtypes = [column.type for column in frame.columns]
-        return _with_kind("pyarrow", frame, dtypes)
+        return _with_backend("pyarrow", frame, dtypes)
     wrapped = _wrapped(frame)
     native = wrapped.to_native()
     series = [column.to_native() for column in wrapped.iter_columns()]
@@ -176,10 +183,10 @@ def to_arrow(frame: Frame) -> tuple[pa.Table, FrameKind]:
     if wrapped.implementation.is_pandas():
         columns = [_from_pandas(name, each) for name, each in zip(names, series, strict=True)]
         dtypes = [each.dtype for each in series]
-        return _with_kind("pandas", pa.table(columns, names=names), dtypes, native.index)
+        return _with_backend("pandas", pa.table(columns, names=names), dtypes, native.index)
     columns = [_from_series(column) for column in wrapped.iter_columns()]
     dtypes = [each.dtype for each in series] if wrapped.implementation.is_polars() else []
-    return _with_kind(wrapped.implementation.value, pa.table(columns, names=names), dtypes)
+    return _with_backend(wrapped.implementation.value, pa.table(columns, names=names), dtypes)
 
 
 def cells_of(frame: Frame) -> pa.Table:
@@ -195,21 +202,21 @@ def cells_of(frame: Frame) -> pa.Table:
     else:
         wrapped = _wrapped(frame)
         names, columns = wrapped.columns, [_any_cells(column) for column in wrapped.iter_columns()]
-    if len(names) > MOST_COLUMNS:
-        raise SchemaError(too_many_columns("The table", len(names)))
-    refuse_duplicates(names)
-    return pa.table(list(in_threads(total_cells, columns, max(map(len, columns), default=0))), names=names)
+    if len(names) > MAX_COLUMNS:
+        raise SchemaError(format_too_many_columns("The table", len(names)))
+    check_unique_names(names)
+    return pa.table(list(map_in_threads(total_cells, columns, max(map(len, columns), default=0))), names=names)
 
 
 def _any_cells(column: Any) -> pa.ChunkedArray:
     """Convert one column of a dataframe; values that are mixed or of an unknown type become texts, or missing."""
     series = column.to_native()
     if column.implementation.is_pandas() and series.dtype == object:
-        return pa.chunked_array([texts_of(series.where(series.notna(), None).to_numpy().tolist())])
+        return pa.chunked_array([format_texts(series.where(series.notna(), None).to_numpy().tolist())])
     try:
         found = _from_pandas(column.name, series) if column.implementation.is_pandas() else column.to_arrow()
     except (SchemaError, pa.ArrowException, TypeError, ValueError):
-        found = texts_of(column.to_list())
+        found = format_texts(column.to_list())
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
@@ -223,18 +230,18 @@ def _wrapped(frame: Frame) -> Any:
     except TypeError:
         raise SchemaError(f"The data must be {ACCEPTED}; got {type(frame).__name__}.") from None
     except DuplicateError:
-        refuse_duplicates(frame.columns)
+        check_unique_names(frame.columns)
         raise
     if isinstance(wrapped, nw.LazyFrame):
-        wrapped = _collected(wrapped)
-    _refuse_unnamed(wrapped.columns)
+        wrapped = _collect(wrapped)
+    _check_named(wrapped.columns)
     return wrapped
 
 
-def with_lists(frame: Frame) -> pa.Table:
+def to_arrow_with_lists(frame: Frame) -> pa.Table:
     """Convert any dataframe to Arrow as it is, with columns of lists, which tables of persons do not have.
 
-    >>> with_lists(pa.table({"items": [["a"], []]})).num_rows
+    >>> to_arrow_with_lists(pa.table({"items": [["a"], []]})).num_rows
     2
     """
     import narwhals as nw
@@ -244,14 +251,14 @@ def with_lists(frame: Frame) -> pa.Table:
     try:
         wrapped: Any = nw.from_native(frame)
         if isinstance(wrapped, nw.LazyFrame):
-            wrapped = _collected(wrapped)
-        _refuse_unnamed(wrapped.columns)
+            wrapped = _collect(wrapped)
+        _check_named(wrapped.columns)
         return wrapped.to_arrow()
     except (TypeError, ValueError, pa.ArrowException):
         raise SchemaError(f"The data must be {ACCEPTED}, whose columns hold values or lists of one type.") from None
 
 
-def _collected(lazy: Any) -> Any:
+def _collect(lazy: Any) -> Any:
     from narwhals.exceptions import NarwhalsError
 
     if not lazy.implementation.is_polars():
@@ -264,23 +271,25 @@ def _collected(lazy: Any) -> Any:
         raise SchemaError("The Polars LazyFrame cannot be collected; collect it yourself to see why.") from None
 
 
-def _with_kind(name: str, table: pa.Table, dtypes: list[Any], index: object = None) -> tuple[pa.Table, FrameKind]:
+def _with_backend(
+    name: str, table: pa.Table, dtypes: list[Any], index: object = None
+) -> tuple[pa.Table, DataFrameBackend]:
     types = table.schema.types
-    table = canonical(table)
+    table = to_canonical(table)
     originals = []
     for place, dtype in enumerate(dtypes):
         column = table.column_names[place]
         plain = name != "pyarrow" and not pa.types.is_dictionary(types[place])  # categories are what they say
-        days = days_of(column, table[column]) if plain else None
+        days = parse_text_dates(column, table[column]) if plain else None
         if days is not None:
             zone = {ZONE: "UTC"} if days[1].endswith("Z") else None
             table = table.set_column(place, pa.field(column, days[0].type, metadata=zone), days[0])
         kind, written = table.schema.field(place).type, None if days is None else days[1]
-        originals.append(Original(column=column, canonical=kind, dtype=dtype, written=written))
-    return table, FrameKind(name=name, originals=tuple(originals), index=index)
+        originals.append(OriginalDtype(column=column, canonical=kind, dtype=dtype, written=written))
+    return table, DataFrameBackend(name=name, originals=tuple(originals), index=index)
 
 
-def _refuse_unnamed(names: list[object]) -> None:
+def _check_named(names: list[object]) -> None:
     strange = [name for name in names if not isinstance(name, str)]
     if strange:
         raise SchemaError(f"{len(strange)} column names are not text; rename these columns to text.")
@@ -303,9 +312,9 @@ def _from_pandas(name: str, series: Any) -> pa.Array:
     if isinstance(series.dtype, pd.SparseDtype):
         series = series.sparse.to_dense()
     if series.dtype == object:
-        return column_of(name, series.where(series.notna(), None).to_numpy().tolist())
+        return column_from_values(name, series.where(series.notna(), None).to_numpy().tolist())
     if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.categories.dtype == object:
-        column_of(name, series.dtype.categories.tolist())
+        column_from_values(name, series.dtype.categories.tolist())
     if series.dtype.kind in "iu":
         series = series.copy()
     try:

@@ -7,13 +7,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from sfumato.table.atomic import atomic_path
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 BATCH = 1 << 16
 
 
-def keep_rows(table: pa.Table, path: Path) -> None:
-    """Write a table so that `KeptRows` finds any row of it; an older file is replaced."""
+def write_rows(table: pa.Table, path: Path) -> None:
+    """Write a table so that `RowStore` finds any row of it; an older file is replaced."""
     with (
         atomic_path(path) as temporary,
         pa.OSFile(str(temporary), "wb") as sink,
@@ -22,13 +22,13 @@ def keep_rows(table: pa.Table, path: Path) -> None:
         writer.write_table(table, max_chunksize=BATCH)
 
 
-class KeptRows:
+class RowStore:
     """A table in a file, of which only the rows that are asked for are read.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     keep_rows(pa.table({"age": [39, None, 50]}), Path(folder) / "rows.arrow")
-    ...     rows = KeptRows(Path(folder) / "rows.arrow")
+    ...     write_rows(pa.table({"age": [39, None, 50]}), Path(folder) / "rows.arrow")
+    ...     rows = RowStore(Path(folder) / "rows.arrow")
     ...     rows.count, rows.columns, rows.texts(1, 5)
     (3, ['age'], [[None, '50']])
     """
@@ -62,9 +62,9 @@ class KeptRows:
             if start < last and first < self._first[number + 1]
         ]
         found = pa.Table.from_batches(parts, self._reader.schema)
-        return [texts(_decoded(column)).to_pylist() for column in found.columns]
+        return [format_values(_decode_column(column)).to_pylist() for column in found.columns]
 
 
-def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _decode_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the values of a few rows, so that nothing is done with the whole dictionary."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column

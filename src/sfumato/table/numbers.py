@@ -17,10 +17,10 @@ LARGEST = 1e100  # sums of squares of larger numbers might exceed the range of f
 DAY = 86_400_000_000  # in microseconds
 
 
-def has_distances(type_: pa.DataType) -> bool:
+def is_metric_type(type_: pa.DataType) -> bool:
     """Return whether values of a canonical type are numbers or datetimes.
 
-    >>> has_distances(pa.date32()), has_distances(pa.bool_())
+    >>> is_metric_type(pa.date32()), is_metric_type(pa.bool_())
     (True, False)
     """
     return bool(not pa.types.is_string(type_) and not pa.types.is_boolean(type_))

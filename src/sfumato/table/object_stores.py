@@ -31,12 +31,12 @@ HADOOP = re.compile(r"\As3[an]://")  # what Spark calls S3
 PIECE = 1 << 22  # bytes that are copied at once
 
 
-def is_stored(given: object) -> TypeGuard[str]:
+def is_object_store_address(given: object) -> TypeGuard[str]:
     """Return whether something is the address of a folder in an object store, such as `s3://bucket/release`."""
     return isinstance(given, str) and ADDRESS.match(given) is not None and not is_database(given)
 
 
-def file_system(address: str) -> tuple[Any, str]:
+def open_file_system(address: str) -> tuple[Any, str]:
     """Return what reads and writes at an address, and the path there."""
     from pyarrow import fs
 
@@ -51,7 +51,7 @@ def file_system(address: str) -> tuple[Any, str]:
 
 
 @dataclass(frozen=True)
-class StoredFolder:
+class ObjectStoreFolder:
     """A folder in an object store.
 
     Parameters
@@ -62,16 +62,16 @@ class StoredFolder:
     address: str
 
     @cached_property
-    def _place(self) -> tuple[Any, str]:
-        with self._told(WriteError, "reached"):
-            return file_system(self.address)
+    def _open_file_system(self) -> tuple[Any, str]:
+        with self._reworded_errors(WriteError, "reached"):
+            return open_file_system(self.address)
 
-    def refuse_occupied(self, *, replace: bool) -> None:
+    def check_free(self, *, replace: bool) -> None:
         """Refuse a folder that holds a release, unless it may be replaced, or that holds anything else."""
         from pyarrow import fs
 
-        system, path = self._place
-        with self._told(ReadError, "read"):
+        system, path = self._open_file_system
+        with self._reworded_errors(ReadError, "read"):
             found = system.get_file_info(fs.FileSelector(path, allow_not_found=True, recursive=False))
         complete = any(each.base_name == MANIFEST for each in found)
         if found and not (replace and complete):
@@ -88,11 +88,11 @@ class StoredFolder:
         WriteError
             A file cannot be written, or does not read back as it was; then nothing of it is left.
         """
-        self.refuse_occupied(replace=replace)
+        self.check_free(replace=replace)
         older = self._files() if replace and self._exists() else {}
         prefix, files = secrets.token_hex(8), {}
         try:
-            with self._told(WriteError, "written"):
+            with self._reworded_errors(WriteError, "written"):
                 for file in sorted(path for path in folder.rglob("*") if path.is_file()):
                     name = file.relative_to(folder).as_posix()
                     files[name] = self._copied(file, f"{prefix}/{name}")
@@ -107,8 +107,8 @@ class StoredFolder:
         """Return where the parts of the published table are, by their paths in the store; refuse any that differs."""
         files = self._files()
         names = sorted(name for name in files if name.startswith("public/") and name.endswith(".parquet"))
-        with self._told(ReadError, "read"):
-            others = [name for name in names if self._facts(files[name]["at"]) != _facts_of(files[name])]
+        with self._reworded_errors(ReadError, "read"):
+            others = [name for name in names if self._facts(files[name]["at"]) != _noted_size_and_digest(files[name])]
         if others:
             raise ReadError(
                 f"{len(others)} of {len(names)} files at {self.address} are not what its manifest says; get the "
@@ -124,23 +124,23 @@ class StoredFolder:
         """Return the published table as an Arrow dataset."""
         import pyarrow.dataset as ds
 
-        system, path = self._place
+        system, path = self._open_file_system
         parts = [f"{path}/{part}" for part in self.parts()]
-        with self._told(ReadError, "read"):
+        with self._reworded_errors(ReadError, "read"):
             return ds.dataset(parts, filesystem=system, format="parquet")
 
     def _exists(self) -> bool:
         from pyarrow import fs
 
-        system, path = self._place
-        with self._told(ReadError, "read"):
+        system, path = self._open_file_system
+        with self._reworded_errors(ReadError, "read"):
             return bool(system.get_file_info(f"{path}/{MANIFEST}").type == fs.FileType.File)
 
     def _files(self) -> dict[str, dict[str, Any]]:
         """Read the manifest."""
         if not self._exists():
             raise ReadError(f"{self.address} has no {MANIFEST}: nothing is released there, or not yet.")
-        with self._told(ReadError, "read"):
+        with self._reworded_errors(ReadError, "read"):
             text = b"".join(self._read(MANIFEST))
         try:
             manifest = json.loads(text)
@@ -157,20 +157,20 @@ class StoredFolder:
 
     def _copied(self, file: Path, name: str) -> dict[str, Any]:
         """Copy a file, and see that it reads back as it is."""
-        self._write(name, _pieces(file))
-        facts = _facts(_pieces(file))
+        self._write(name, _iter_chunks(file))
+        facts = _size_and_digest(_iter_chunks(file))
         if self._facts(name) != facts:
             raise WriteError(f"A file at {self.address} does not read back as it was written; try again.")
         return {"at": name, "bytes": facts[0], "sha256": facts[1]}
 
     def _facts(self, name: str) -> tuple[int, str] | None:
         try:
-            return _facts(self._read(name))
+            return _size_and_digest(self._read(name))
         except FileNotFoundError:
             return None
 
     def _write(self, name: str, pieces: Iterator[bytes]) -> None:
-        system, path = self._place
+        system, path = self._open_file_system
         place = f"{path}/{name}"
         system.create_dir(place.rpartition("/")[0], recursive=True)
         with system.open_output_stream(place) as stream:
@@ -178,20 +178,20 @@ class StoredFolder:
                 stream.write(piece)
 
     def _read(self, name: str) -> Iterator[bytes]:
-        system, path = self._place
+        system, path = self._open_file_system
         with system.open_input_stream(f"{path}/{name}") as stream:
             while piece := stream.read(PIECE):
                 yield piece
 
     def _remove(self, names: list[str]) -> None:
         """Remove files as far as that is possible: nobody reads them."""
-        system, path = self._place
+        system, path = self._open_file_system
         for name in names:
             with suppress(OSError, NotImplementedError):
                 system.delete_file(f"{path}/{name}")
 
     @contextmanager
-    def _told(self, kind: type[SfumatoError], doing: str) -> Iterator[None]:
+    def _reworded_errors(self, kind: type[SfumatoError], doing: str) -> Iterator[None]:
         try:
             yield
         except (OSError, pa.ArrowException, NotImplementedError) as error:
@@ -200,18 +200,18 @@ class StoredFolder:
             ) from None
 
 
-def stored_table(given: Any) -> Any:
+def open_stored_table(given: Any) -> Any:
     """Return the published table of a release in an object store as a dataset; anything else as it is."""
-    return StoredFolder(given).scan() if is_stored(given) else given
+    return ObjectStoreFolder(given).scan() if is_object_store_address(given) else given
 
 
-def _pieces(file: Path) -> Iterator[bytes]:
+def _iter_chunks(file: Path) -> Iterator[bytes]:
     with file.open("rb") as stream:
         while piece := stream.read(PIECE):
             yield piece
 
 
-def _facts(pieces: Iterator[bytes]) -> tuple[int, str]:
+def _size_and_digest(pieces: Iterator[bytes]) -> tuple[int, str]:
     size, hashed = 0, hashlib.sha256()
     for piece in pieces:
         size += len(piece)
@@ -219,5 +219,5 @@ def _facts(pieces: Iterator[bytes]) -> tuple[int, str]:
     return size, hashed.hexdigest()
 
 
-def _facts_of(noted: Mapping[str, Any]) -> tuple[int, str]:
+def _noted_size_and_digest(noted: Mapping[str, Any]) -> tuple[int, str]:
     return noted["bytes"], noted["sha256"]

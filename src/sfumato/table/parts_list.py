@@ -14,39 +14,39 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
-from sfumato.table.formats.parquet import are_several, parquet_files
+from sfumato.table.formats.parquet import is_multi_file, list_parquet_files
 
 LIST, FORMAT = "parts.json", "sfumato-parts-1"
 
 
-def write_list(folder: Path) -> None:
+def write_parts_manifest(folder: Path) -> None:
     """Write beside a folder of Parquet files which there are, with the rows, the size and the SHA-256 of each."""
     parts = {
-        path.name: {"rows": pq.read_metadata(path).num_rows, "bytes": path.stat().st_size, "sha256": _hashed(path)}
+        path.name: {"rows": pq.read_metadata(path).num_rows, "bytes": path.stat().st_size, "sha256": _file_digest(path)}
         for path in sorted(folder.glob("*.parquet"))
     }
     told = {"format": FORMAT, "folder": folder.name, "parts": parts}
     (folder.parent / LIST).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8", newline="\n")
 
 
-def refuse_other_parts(given: object) -> None:
+def check_parts_manifest(given: object) -> None:
     """Refuse a folder or pattern of Parquet files that are not those of the list beside their folder.
 
     A single file, or files without a list, may be anything.
     """
-    if not isinstance(given, str | os.PathLike) or not are_several(given):
+    if not isinstance(given, str | os.PathLike) or not is_multi_file(given):
         return
-    found = {path.name: path for path in parquet_files(given)}
+    found = {path.name: path for path in list_parquet_files(given)}
     folders = {path.parent for path in found.values()}
     if len(folders) != 1:
         return
     folder = folders.pop()
-    parts = _listed(folder)
+    parts = _read_manifest(folder)
     if parts is None:
         return
     missing = len(parts.keys() - found.keys())
     added = len(found.keys() - parts.keys())
-    changed = sum(_hashed(found[name]) != parts[name] for name in parts.keys() & found.keys())
+    changed = sum(_file_digest(found[name]) != parts[name] for name in parts.keys() & found.keys())
     if missing or added or changed:
         raise ReadError(
             f"Of the {len(parts)} parts that {folder.parent / LIST} names, {missing} are missing and {changed} were "
@@ -54,7 +54,7 @@ def refuse_other_parts(given: object) -> None:
         )
 
 
-def _listed(folder: Path) -> dict[str, str] | None:
+def _read_manifest(folder: Path) -> dict[str, str] | None:
     """Read the SHA-256 of every part of a folder; None if nothing lists them."""
     path = folder.parent / LIST
     if not path.is_file():
@@ -68,6 +68,6 @@ def _listed(folder: Path) -> dict[str, str] | None:
         raise ReadError(f"{path} is damaged; get the release again from where it was made.") from None
 
 
-def _hashed(path: Path) -> str:
+def _file_digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import SchemaError
-from sfumato.table.values import texts
-from sfumato.words import Sentence
+from sfumato.table.values import format_values
+from sfumato.words import LocalizedText
 
 Ints = npt.NDArray[np.int64]
 
@@ -38,7 +38,7 @@ class RowsPerIndividual:
     most: int | None = None
 
     @classmethod
-    def of(
+    def from_table(
         cls,
         table: pa.Table,
         identifier: Sequence[str],
@@ -53,7 +53,7 @@ class RowsPerIndividual:
         found: list[RowsPerIndividual] = []
         for name in identifier:
             if name in table.column_names and table[name].null_count < table.num_rows:
-                counts = pc.value_counts(_known(table[name])).field("counts").to_numpy()
+                counts = pc.value_counts(_normalized_keys(table[name])).field("counts").to_numpy()
                 rows, most = int(counts.sum()), int(counts.max(initial=0))
                 found.append(cls(column=name, table=called, rows=rows, individuals=len(counts), most=most))
         return cls.worst(found)
@@ -65,11 +65,11 @@ class RowsPerIndividual:
         return None if worst is None or worst.rows == worst.individuals else worst
 
     @property
-    def sentence(self) -> Sentence:
+    def sentence(self) -> LocalizedText:
         """How many rows an individual has, and that these are counted, in words."""
-        return Sentence(
+        return LocalizedText(
             "promises.rows_counted" if self.most is None else "promises.rows_counted_most",
-            table=Sentence(f"promises.tables.{self.table}"),
+            table=LocalizedText(f"promises.tables.{self.table}"),
             column=self.column,
             rows=self.rows,
             individuals=self.individuals,
@@ -82,25 +82,25 @@ class RowsPerIndividual:
         return asdict(self)
 
 
-def _written(column: pa.ChunkedArray) -> pa.Array:
+def _to_text(column: pa.ChunkedArray) -> pa.Array:
     """Write identifiers in Unicode's form NFC without spaces around them; those of blanks alone are empty."""
-    return pc.utf8_trim_whitespace(pc.utf8_normalize(texts(column), form="NFC"))
+    return pc.utf8_trim_whitespace(pc.utf8_normalize(format_values(column), form="NFC"))
 
 
-def _known(column: pa.ChunkedArray) -> pa.Array:
+def _normalized_keys(column: pa.ChunkedArray) -> pa.Array:
     """Return the identifiers of a column that are not missing."""
-    written = _written(column).drop_null()
+    written = _to_text(column).drop_null()
     return written.filter(pc.not_equal(written, ""))
 
 
-def person_keys(table: pa.Table, identifier: Sequence[str], version: str = "the table") -> pa.Array:
+def individual_keys(table: pa.Table, identifier: Sequence[str], version: str = "the table") -> pa.Array:
     """Return a text for every row that tells persons apart: all identifiers, each with its length before it.
 
     Numbers are written as everywhere in the house, so 7, "7" and 7.0 are one person, and texts in Unicode's form NFC
     without spaces around them, so that a space does not make a person a newcomer.
     A row without an identifier and a person with two rows are refused.
 
-    >>> person_keys(pa.table({"id": [7.0, 8.0]}), ["id"]).to_pylist()
+    >>> individual_keys(pa.table({"id": [7.0, 8.0]}), ["id"]).to_pylist()
     ['1:7', '1:8']
     """
     if not identifier:
@@ -110,7 +110,7 @@ def person_keys(table: pa.Table, identifier: Sequence[str], version: str = "the 
             raise SchemaError(f"In {version} the identifier {name!r} is missing; every version needs the same columns.")
     parts = []
     for name in identifier:
-        written = _written(table[name])
+        written = _to_text(table[name])
         lost = int(written.null_count) + int(pc.sum(pc.equal(written, "")).as_py() or 0)
         if lost:
             raise SchemaError(
@@ -126,7 +126,7 @@ def person_keys(table: pa.Table, identifier: Sequence[str], version: str = "the 
     return keys
 
 
-def numbered(versions: Sequence[pa.Array]) -> tuple[list[Ints], int]:
+def number_individuals(versions: Sequence[pa.Array]) -> tuple[list[Ints], int]:
     """Give the persons of several versions numbers; return the number of every row, and how many persons there are."""
     everybody = pa.chunked_array(list(versions), pa.string()).dictionary_encode().unify_dictionaries()
     codes = everybody.combine_chunks()

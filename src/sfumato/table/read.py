@@ -14,15 +14,15 @@ import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, ReadWarning, SfumatoError
 from sfumato.table.formats.base import Format, Option, stated
-from sfumato.table.formats.column_types import retyped
+from sfumato.table.formats.column_types import convert_table
 from sfumato.table.formats.conventions import Conventions
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.formats.known import FORMATS, format_of, honored, is_url
-from sfumato.table.formats.parquet import are_several
-from sfumato.table.formats.totals import total_below
-from sfumato.table.frames import canonical, to_arrow
-from sfumato.table.text_days import with_days
-from sfumato.validation import did_you_mean, is_whole, require
+from sfumato.table.formats.known import FORMATS, check_options, is_url, resolve_format
+from sfumato.table.formats.parquet import is_multi_file
+from sfumato.table.formats.totals import detect_total_row
+from sfumato.table.frames import to_arrow, to_canonical
+from sfumato.table.text_days import convert_text_dates
+from sfumato.validation import is_integer, require, suggest_closest
 
 SHAPED = {
     "sheet": "Of {path} the sheet {value!r} is read, since it holds the largest table; confirm it with "
@@ -32,7 +32,7 @@ SHAPED = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Loaded:
+class LoadedTable:
     """A table that was read, the options that it was read with, and what its owner should know of it.
 
     Parameters
@@ -101,13 +101,15 @@ def read(
     given |= {"header": header, "names": names if isinstance(names, str) else tuple(names)}
     given |= {"skip_rows": skip_rows, "skip_last": skip_last, "decimal": decimal, "thousands": thousands}
     given |= {"date_format": date_format, "column_types": column_types}
-    loaded = load(source, given)
+    loaded = read_with_findings(source, given)
     for remark in loaded.remarks:
         warnings.warn(remark, ReadWarning, stacklevel=2)
     return loaded.table
 
 
-def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *, propose: bool = False) -> Loaded:
+def read_with_findings(
+    source: str | os.PathLike[str], options: Mapping[str, Option | None], *, propose: bool = False
+) -> LoadedTable:
     """Read a table, and say what was found out about it.
 
     Parameters
@@ -116,30 +118,30 @@ def load(source: str | os.PathLike[str], options: Mapping[str, Option | None], *
     options : those of `read`; what is None is not given.
     propose : whether to find the header and the sheet of a table, too, which are otherwise asked for.
     """
-    several = not is_url(source) and are_several(source)
+    several = not is_url(source) and is_multi_file(source)
     if not is_url(source) and not several:
-        refuse_unreadable(Path(source))
-    form = FORMATS["parquet"] if several else format_of(source, ReadError)
+        check_readable_file(Path(source))
+    form = FORMATS["parquet"] if several else resolve_format(source, ReadError)
     types: Any = {} if "column_types" in form.read_options else options.get("column_types") or {}
-    given = given_options(form, {**options, "column_types": None} if types else options)
+    given = select_options(form, {**options, "column_types": None} if types else options)
     findings = FileFindings(proposing=propose)
     if propose and form.tells:
-        findings = replace(proposed_shape(form, Path(source), given), proposing=True)
+        findings = replace(detect_layout(form, Path(source), given), proposing=True)
         given |= findings.options
     told = {"findings": findings} if form.tells and not given.get("as_text") else {}
-    found = _read(form, source, given | told)
+    found = _read_format(form, source, given | told)
     if "column_types" not in form.read_options and not given.get("as_text"):
-        found = with_days(found, types)
+        found = convert_text_dates(found, types)
     if types:
-        found = canonical(retyped(found, Conventions(column_types=types).column_types))
+        found = to_canonical(convert_table(found, Conventions(column_types=types).column_types))
         given["column_types"] = types
     if "skip_last" in form.read_options and not (given.get("skip_last") or given.get("as_text")):
-        findings.remarks += total_below(found)
+        findings.remarks += detect_total_row(found)
     reading: Any = {**given, **findings.options}
-    return Loaded(table=found, reading=reading, remarks=tuple(findings.remarks), labels=findings.labels)
+    return LoadedTable(table=found, reading=reading, remarks=tuple(findings.remarks), labels=findings.labels)
 
 
-def as_written(found: Loaded, source: str | os.PathLike[str], names: Sequence[str]) -> pa.Table:
+def as_written(found: LoadedTable, source: str | os.PathLike[str], names: Sequence[str]) -> pa.Table:
     """Return a table with the texts that stand in its file where several notations were read as one value.
 
     Whoever has the file sees `30` apart from `30.0`, one offset of a time apart from another, and `NA` apart from an
@@ -153,12 +155,12 @@ def as_written(found: Loaded, source: str | os.PathLike[str], names: Sequence[st
     """
     given: Any = found.reading.get("column_types") or {}
     table, types = found.table, dict(given)
-    form = None if is_url(source) or are_several(source) else format_of(source, ReadError)
+    form = None if is_url(source) or is_multi_file(source) else resolve_format(source, ReadError)
     merging = [each for each in names if each in table.column_names and _may_merge(table[each])]
     if form is None or not {"column_types", "missing"} <= {*form.read_options} or not merging:
         return table
     as_text = {**types, **dict.fromkeys(merging, "text")}
-    texts = load(source, {**found.reading, "column_types": as_text, "missing": ("",)}).table
+    texts = read_with_findings(source, {**found.reading, "column_types": as_text, "missing": ("",)}).table
     for name in merging:
         cells, lost = texts[name], pc.is_null(table[name])
         if len(pc.unique(cells.filter(lost))) <= 1:  # a single notation of nothing stays a missing value
@@ -173,16 +175,16 @@ def _may_merge(column: pa.ChunkedArray) -> bool:
     return column.null_count > 1 or not pa.types.is_string(column.type)
 
 
-def given_options(form: Format, options: Mapping[str, Option | None]) -> dict[str, object]:
+def select_options(form: Format, options: Mapping[str, Option | None]) -> dict[str, object]:
     """Return the options that were given, and refuse those that a format does not honor."""
     for name in ("skip_rows", "skip_last"):
         rows = options.get(name, 0)
-        good = isinstance(rows, int) and is_whole(rows) and rows >= 0
+        good = isinstance(rows, int) and is_integer(rows) and rows >= 0
         require(good, "read", name, "a whole number of at least 0", rows)
-    return honored(form, "read", stated(options))
+    return check_options(form, "read", stated(options))
 
 
-def propose_reading(source: str | os.PathLike[str], given: Mapping[str, Option] | None = None) -> Loaded:
+def read_detecting_layout(source: str | os.PathLike[str], given: Mapping[str, Option] | None = None) -> LoadedTable:
     """Read a table as `read` does, and find its header and its sheet, too.
 
     Parameters
@@ -195,24 +197,24 @@ def propose_reading(source: str | os.PathLike[str], given: Mapping[str, Option] 
     Loaded
         The table, `reading` for `read(source, **reading)`, and `remarks` that say why.
     """
-    return load(source, given or {}, propose=True)
+    return read_with_findings(source, given or {}, propose=True)
 
 
-def proposed_shape(form: Format, path: Path, given: Mapping[str, object]) -> FileFindings:
+def detect_layout(form: Format, path: Path, given: Mapping[str, object]) -> FileFindings:
     """Find the titles above a header, and the sheet that holds a table."""
     findings = FileFindings()
     if form.name == "csv" and "skip_rows" not in given:
-        from sfumato.table.formats.cells import stated_separator, titles_above
-        from sfumato.table.formats.encoding import utf8_bytes
+        from sfumato.table.formats.cells import count_title_lines, read_declared_separator
+        from sfumato.table.formats.encoding import read_as_utf8
 
         encoding = given.get("encoding")
-        text = utf8_bytes(path, None if encoding is None else str(encoding))
-        titles = 0 if stated_separator(text) else titles_above(text)
+        text = read_as_utf8(path, None if encoding is None else str(encoding))
+        titles = 0 if read_declared_separator(text) else count_title_lines(text)
         findings.options = {"skip_rows": titles} if titles else {}
     elif form.name == "xlsx" and "skip_rows" not in given:
-        from sfumato.table.formats.excel import proposed_sheet
+        from sfumato.table.formats.excel import detect_sheet
 
-        findings.options = proposed_sheet(path, given.get("sheet"))
+        findings.options = detect_sheet(path, given.get("sheet"))
     for name, what in SHAPED.items():
         if name in findings.options:
             value = findings.options[name]
@@ -220,7 +222,7 @@ def proposed_shape(form: Format, path: Path, given: Mapping[str, object]) -> Fil
     return findings
 
 
-def _read(form: Format, source: str | os.PathLike[str], options: dict[str, object]) -> pa.Table:
+def _read_format(form: Format, source: str | os.PathLike[str], options: dict[str, object]) -> pa.Table:
     if form.read is None:
         raise ReadError(f"The format {form.name!r} is only written; read the table from another file.")
     place = source if form.schemes else Path(source)
@@ -235,13 +237,13 @@ def _read(form: Format, source: str | os.PathLike[str], options: dict[str, objec
         raise ReadError(f"{shown} cannot be read by the format {form.name!r} ({type(error).__name__}).") from None
 
 
-def refuse_unreadable(path: Path) -> None:
+def check_readable_file(path: Path) -> None:
     """Refuse what is no file with something in it."""
     if path.is_dir():
         raise ReadError(f"{path} is a folder; choose a file in it.")
     if not path.exists():
         others = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise ReadError(f"There is no file {path}{did_you_mean(path.name, others) or '.'}")
+        raise ReadError(f"There is no file {path}{suggest_closest(path.name, others) or '.'}")
     if not path.is_file():
         raise ReadError(f"{path} is not a regular file; copy it into one.")
     try:

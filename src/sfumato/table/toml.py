@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from sfumato.exceptions import RecipeError
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
-MOST_BYTES = 1 << 28
-MOST_NESTED = 100
+MAX_BYTES = 1 << 28
+MAX_NESTED = 100
 PLACE = re.compile(r"\((at line \d+, column \d+|at end of document)\)\Z")
 
 
@@ -30,19 +30,19 @@ def read_toml(path: Path, what: str, *, remedy: str = "") -> dict[str, Any]:
     RecipeError
         If it is not there, too large, not UTF-8, not TOML, or nested too deep.
     """
-    owner, end = f"The {what} {path}", _end(remedy)
+    owner, end = f"The {what} {path}", _format_remedy(remedy)
     try:
         with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise RecipeError(f"{owner} cannot be read: {error.strerror}{end}") from None
-    if len(content) > MOST_BYTES:
-        raise RecipeError(f"{owner} is larger than any {what} should be, {MOST_BYTES >> 20:,} MiB{end}")
+    if len(content) > MAX_BYTES:
+        raise RecipeError(f"{owner} is larger than any {what} should be, {MAX_BYTES >> 20:,} MiB{end}")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise RecipeError(f"{owner} is not UTF-8 text{end}") from None
-    return _parsed(text, owner, end)
+    return _parse(text, owner, end)
 
 
 def parse_toml(text: str, what: str, *, remedy: str = "") -> dict[str, Any]:
@@ -55,13 +55,13 @@ def parse_toml(text: str, what: str, *, remedy: str = "") -> dict[str, Any]:
     ...
     sfumato.exceptions.RecipeError: The recipe is not valid TOML, at line 1, column 5.
     """
-    return _parsed(text, f"The {what}", _end(remedy))
+    return _parse(text, f"The {what}", _format_remedy(remedy))
 
 
-def table_in(content: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+def get_table(content: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
     """Return the table that some keys lead to, empty if there is none; refuse what is something else.
 
-    >>> table_in({"release": {"missing": "own-value"}}, "release")
+    >>> get_table({"release": {"missing": "own-value"}}, "release")
     {'missing': 'own-value'}
     """
     table: Any = content
@@ -72,49 +72,49 @@ def table_in(content: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", table)
 
 
-def refuse_unknown(content: Mapping[str, Any], known: Collection[str], owner: str) -> None:
+def check_known_keys(content: Mapping[str, Any], known: Collection[str], owner: str) -> None:
     """Refuse keys that nobody reads: they are misspelled.
 
-    >>> refuse_unknown({"algorithm": {}, "model": []}, ["algorithm", "models"], "The recipe")
+    >>> check_known_keys({"algorithm": {}, "model": []}, ["algorithm", "models"], "The recipe")
     Traceback (most recent call last):
     ...
     sfumato.exceptions.RecipeError: The recipe has an unknown entry 'model'; did you mean 'models'?
     """
     for key in content:
         if key not in known:
-            hint = did_you_mean(key, known) or f"; the known entries are {', '.join(known) or 'none'}."
+            hint = suggest_closest(key, known) or f"; the known entries are {', '.join(known) or 'none'}."
             raise RecipeError(f"{owner} has an unknown entry {key!r}{hint}")
 
 
-def section_of(content: Mapping[str, Any], name: str, known: Collection[str]) -> Mapping[str, Any]:
+def get_section(content: Mapping[str, Any], name: str, known: Collection[str]) -> Mapping[str, Any]:
     """Return a table of which all keys are known."""
-    found = table_in(content, name)
-    refuse_unknown(found, known, f"[{name}]")
+    found = get_table(content, name)
+    check_known_keys(found, known, f"[{name}]")
     return found
 
 
-def _end(remedy: str) -> str:
+def _format_remedy(remedy: str) -> str:
     return f"; {remedy}." if remedy else "."
 
 
-def _parsed(text: str, owner: str, end: str) -> dict[str, Any]:
+def _parse(text: str, owner: str, end: str) -> dict[str, Any]:
     try:
         content = tomllib.loads(text)
     except ValueError as error:  # its message may quote a value; besides TOMLDecodeError, numbers with too many digits
         place = PLACE.search(str(error))
         raise RecipeError(f"{owner} is not valid TOML{f', {place[1]}' if place else ''}{end}") from None
     except RecursionError:
-        raise _too_deep(owner, end) from None
-    if _nested_deeper(content, MOST_NESTED):
-        raise _too_deep(owner, end)
+        raise _nesting_error(owner, end) from None
+    if _exceeds_depth(content, MAX_NESTED):
+        raise _nesting_error(owner, end)
     return content
 
 
-def _too_deep(owner: str, end: str) -> RecipeError:
-    return RecipeError(f"{owner} is nested more than {MOST_NESTED} deep{end}")
+def _nesting_error(owner: str, end: str) -> RecipeError:
+    return RecipeError(f"{owner} is nested more than {MAX_NESTED} deep{end}")
 
 
-def _nested_deeper(content: dict[str, Any], most: int) -> bool:
+def _exceeds_depth(content: dict[str, Any], most: int) -> bool:
     """Return whether there are more tables and lists inside each other, without recursion."""
     layer: list[Any] = [content]
     for _ in range(most):

@@ -14,14 +14,14 @@ SURE_DIGITS = 15  # a float64 tells all decimals of so many digits apart
 SMALLEST_PLAIN_FLOAT = 1e-4  # Python's repr writes smaller numbers with an exponent
 
 
-def text(value: object) -> str:  # noqa: PLR0911 - one line per type
+def format_value(value: object) -> str:  # noqa: PLR0911 - one line per type
     """Return the canonical text of a value that is not missing.
 
     Numbers lose a trailing ".0", dates are ISO, datetimes have a "T" and are in UTC if they had a time zone.
 
-    >>> [text(value) for value in (39, 39.0, 0.5, 1e-05, True, "a b")]
+    >>> [format_value(value) for value in (39, 39.0, 0.5, 1e-05, True, "a b")]
     ['39', '39', '0.5', '1e-05', 'true', 'a b']
-    >>> text(date(1984, 2, 29)), text(datetime(1984, 2, 29, 10, 30))
+    >>> format_value(date(1984, 2, 29)), format_value(datetime(1984, 2, 29, 10, 30))
     ('1984-02-29', '1984-02-29T10:30:00')
     """
     if isinstance(value, np.datetime64):
@@ -37,9 +37,9 @@ def text(value: object) -> str:  # noqa: PLR0911 - one line per type
         case int():
             return str(value)
         case float() if value == value:  # noqa: PLR0124 - only NaN differs from itself
-            return _float_text(value)
+            return _format_float(value)
         case Decimal() if value.is_finite():
-            return _decimal_text(value)
+            return _format_decimal(value)
         case datetime():
             naive = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
             return naive.isoformat()
@@ -49,10 +49,10 @@ def text(value: object) -> str:  # noqa: PLR0911 - one line per type
     raise TypeError(msg)
 
 
-def number_or_text(written: str) -> int | float | str:
+def parse_number(written: str) -> int | float | str:
     """Read a number, whole if it can be; what is none stays as it is written.
 
-    >>> [number_or_text("5"), number_or_text("0.5"), number_or_text("month")]
+    >>> [parse_number("5"), parse_number("0.5"), parse_number("month")]
     [5, 0.5, 'month']
     """
     for kind in (int, float):
@@ -63,50 +63,50 @@ def number_or_text(written: str) -> int | float | str:
     return written
 
 
-def texts(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+def format_values(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return the canonical text of every element; missing values stay missing.
 
-    >>> texts(pa.array([1.0, None, 2.5])).to_pylist()
+    >>> format_values(pa.array([1.0, None, 2.5])).to_pylist()
     ['1', None, '2.5']
     """
     if pa.types.is_string(array.type):
         return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    distinct, codes = coded(array)
-    return distinct_texts(distinct).take(codes)
+    distinct, codes = encode_distinct(array)
+    return format_distinct_values(distinct).take(codes)
 
 
-def same_texts(one: pa.Array | pa.ChunkedArray, two: pa.Array | pa.ChunkedArray) -> pa.BooleanArray:
+def equal_texts(one: pa.Array | pa.ChunkedArray, two: pa.Array | pa.ChunkedArray) -> pa.BooleanArray:
     """Return, cell by cell, whether two columns have the same canonical text, or are both missing.
 
-    >>> same_texts(pa.array([1.0, None, None]), pa.array(["1", None, "2"])).to_pylist()
+    >>> equal_texts(pa.array([1.0, None, None]), pa.array(["1", None, "2"])).to_pylist()
     [True, True, False]
     """
-    first, second = texts(one), texts(two)
+    first, second = format_values(one), format_values(two)
     same = pc.fill_null(pc.equal(first, second), fill_value=False)
     return pc.or_(same, pc.and_(first.is_null(), second.is_null()))
 
 
-def coded(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+def encode_distinct(array: pa.Array | pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
     """Return the distinct values of a column and, for every element, its index among them.
 
-    >>> distinct, codes = coded(pa.chunked_array([["b", "a"], ["a", None]]))
+    >>> distinct, codes = encode_distinct(pa.chunked_array([["b", "a"], ["a", None]]))
     >>> distinct.to_pylist(), codes.to_pylist()
     (['b', 'a'], [0, 1, 1, None])
     """
     if not len(array):
         kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
         return pa.array([], kind), pa.array([], pa.int32())
-    encoded = as_dictionary(array)
+    encoded = dictionary_encode(array)
     return encoded.dictionary, encoded.indices
 
 
-def as_dictionary(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
+def dictionary_encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
     """Code a column as one array; its values are numbered as they first come.
 
     Chunks are joined before they are coded, unless they hold more than 2 GB of text: joining dictionaries, one for
     every chunk, takes several times as long where values are many.
 
-    >>> as_dictionary(pa.chunked_array([["b", "a"], ["a", None]])).indices.to_pylist()
+    >>> dictionary_encode(pa.chunked_array([["b", "a"], ["a", None]])).indices.to_pylist()
     [0, 1, 1, None]
     """
     chunked = isinstance(column, pa.ChunkedArray)
@@ -115,10 +115,10 @@ def as_dictionary(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
     return found.unify_dictionaries().combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
-def as_seen(encoded: pa.DictionaryArray, order: npt.NDArray[np.int64] | None = None) -> pa.DictionaryArray:
+def reorder_dictionary(encoded: pa.DictionaryArray, order: npt.NDArray[np.int64] | None = None) -> pa.DictionaryArray:
     """Put coded cells in an order, and number their values as these first come there, as if they were coded anew.
 
-    >>> as_seen(pa.array(["b", "a", None, "b"]).dictionary_encode(), np.array([1, 2, 3])).dictionary.to_pylist()
+    >>> reorder_dictionary(pa.array(["b", "a", None, "b"]).dictionary_encode(), np.array([1, 2, 3])).dictionary.to_pylist()
     ['a', 'b']
     """
     width = len(encoded.dictionary)
@@ -154,13 +154,13 @@ def count_distinct(column: pa.ChunkedArray) -> int:
     return 1 + int(np.count_nonzero(ascending[1:] != ascending[:-1]))
 
 
-def distinct_texts(values: pa.Array) -> pa.Array:
+def format_distinct_values(values: pa.Array) -> pa.Array:
     """Return the canonical text of values that are already distinct."""
     kind = values.type
     if pa.types.is_floating(kind):
-        return _float_texts(values.cast(pa.float64()))
+        return _format_floats(values.cast(pa.float64()))
     if pa.types.is_decimal(kind):
-        return pa.array([None if value is None else text(value) for value in values.to_pylist()], pa.string())
+        return pa.array([None if value is None else format_value(value) for value in values.to_pylist()], pa.string())
     if pa.types.is_timestamp(kind):
         naive = values.cast(pa.timestamp("us", kind.tz)).cast(pa.timestamp("us"))
         return _without_zero_fraction(pc.replace_substring(naive.cast(pa.string()), " ", "T"))
@@ -169,10 +169,10 @@ def distinct_texts(values: pa.Array) -> pa.Array:
     return values.cast(pa.string())
 
 
-def zoned_texts(values: pa.Array) -> pa.Array:
+def format_zoned_values(values: pa.Array) -> pa.Array:
     """Write moments in their time zone, with its offset from UTC.
 
-    >>> zoned_texts(pa.array([0], pa.timestamp("us", "Europe/Berlin"))).to_pylist()
+    >>> format_zoned_values(pa.array([0], pa.timestamp("us", "Europe/Berlin"))).to_pylist()
     ['1970-01-01T01:00:00+01:00']
     """
     written = pc.strftime(values, format="%Y-%m-%dT%H:%M:%S%z")
@@ -183,22 +183,22 @@ def _without_zero_fraction(written: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(written, r"\.0+\z", "")
 
 
-def _decimal_text(value: Decimal) -> str:
+def _format_decimal(value: Decimal) -> str:
     """Write a decimal as the number that means the same, or with all its digits if there is none."""
     if value == value.to_integral_value():
         return str(int(value))
-    near = _float_text(float(value))
+    near = _format_float(float(value))
     return near if Decimal(near) == value else f"{value.normalize():f}"
 
 
-def exact_floats(written: pa.Array) -> pa.Array | None:
+def decimals_to_exact_floats(written: pa.Array) -> pa.Array | None:
     """Return decimals, written out, as floats that are written the same; None if one of them is not.
 
     Up to 15 digits always are; so only longer ones are looked at one by one.
 
-    >>> exact_floats(pa.array(["0.29", "1E-7", "12345678901234.50"])).to_pylist()
+    >>> decimals_to_exact_floats(pa.array(["0.29", "1E-7", "12345678901234.50"])).to_pylist()
     [0.29, 1e-07, 12345678901234.5]
-    >>> exact_floats(pa.array(["0.12345678901234567890"])) is None
+    >>> decimals_to_exact_floats(pa.array(["0.12345678901234567890"])) is None
     True
     """
     floats = written.cast(pa.float64())
@@ -208,15 +208,15 @@ def exact_floats(written: pa.Array) -> pa.Array | None:
     return floats if all(Decimal(repr(near)) == Decimal(exact) for exact, near in pairs) else None
 
 
-def _float_text(value: float) -> str:
+def _format_float(value: float) -> str:
     return repr(value + 0.0).removesuffix(".0")
 
 
-def _float_texts(values: pa.Array) -> pa.Array:
+def _format_floats(values: pa.Array) -> pa.Array:
     """Let Arrow format the numbers where it agrees with Python's repr, and Python format the others."""
     values = pc.add(pc.if_else(pc.is_nan(values), None, values), 0.0)
     written = values.cast(pa.string())
     otherwise = pc.or_(pc.match_substring(written, "e"), pc.less(pc.abs(values), SMALLEST_PLAIN_FLOAT))
     otherwise = pc.fill_null(otherwise, fill_value=False)
-    rest = [_float_text(value) for value in values.filter(otherwise).to_pylist()]
+    rest = [_format_float(value) for value in values.filter(otherwise).to_pylist()]
     return pc.replace_with_mask(written, otherwise, pa.array(rest, pa.string()))

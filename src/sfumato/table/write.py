@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from sfumato.exceptions import SfumatoError, WriteError
 from sfumato.table.atomic import atomic_path
 from sfumato.table.formats.base import Format
-from sfumato.table.formats.known import FORMATS, format_of, honored
-from sfumato.table.frames import Frame, to_arrow, with_zones, zones_of
+from sfumato.table.formats.known import FORMATS, check_options, resolve_format
+from sfumato.table.frames import Frame, get_time_zones, restore_time_zones, to_arrow
 from sfumato.validation import require
 
 if TYPE_CHECKING:
@@ -43,20 +43,20 @@ def write(
         ISO dates.
     """
     content, _ = to_arrow(table)
-    content = with_zones(content, zones_of(content))
-    form = format_of(target, WriteError)
+    content = restore_time_zones(content, get_time_zones(content))
+    form = resolve_format(target, WriteError)
     given: dict[str, object] = {"table_name": table_name, "excel_safe": excel_safe, "if_exists": if_exists}
     given |= {"separator": separator, "encoding": encoding, "decimal": decimal, "date_format": date_format}
-    options = honored(form, "write", given)
+    options = check_options(form, "write", given)
     if form.schemes:
         require(bool(table_name), "write", "table_name", "given for a database", table_name)
-        write_in(form, content, str(target), options)
+        write_as_format(form, content, str(target), options)
         return
     with atomic_path(Path(target)) as temporary:
-        write_in(form, content, temporary, options)
+        write_as_format(form, content, temporary, options)
 
 
-def write_in(form: Format, table: pa.Table, place: Path | str, options: Mapping[str, object]) -> None:
+def write_as_format(form: Format, table: pa.Table, place: Path | str, options: Mapping[str, object]) -> None:
     """Write a canonical table in a format that is known to honor the options."""
     if form.write is None:
         raise WriteError(f"The format {form.name!r} is only read; write the table to another file.")

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
 LANGUAGES = MappingProxyType({"en": "English", "zh": "中文"})
 BETWEEN = MappingProxyType({"en": (", ", " "), "zh": ("、", "")})  # the items of a list, and sentences
@@ -19,7 +19,7 @@ NAMED = frozenset({"attack", "identifier", "objective", "question", "role", "ste
 Entry: TypeAlias = str | Mapping[str, str]
 
 
-class Words:
+class Messages:
     """The words of one language, by key.
 
     A key is the name of a file, a dot, and the path to an entry in it. An entry is a sentence with fields in braces, or
@@ -28,18 +28,18 @@ class Words:
     name in the same file; a field that is told as a key and its fields, as `Sentence.told` does, is said like any other
     sentence.
 
-    >>> say = words_in("en")
+    >>> say = load_messages("en")
     >>> say("units.records", n=1), say("units.records", n=30162)
     ('1 record', '30,162 records')
     """
 
-    def __init__(self, language: str, entries: Entries) -> None:
+    def __init__(self, language: str, entries: MessageFiles) -> None:
         self.language = language
         self.entries = entries
 
     def __call__(self, key: str, /, **fields: Any) -> str:
         """Say the sentence of this key with these fields."""
-        return self.form(key, fields).format_map(self.filled(key, fields))
+        return self.template(key, fields).format_map(self.format_fields(key, fields))
 
     def __contains__(self, key: str) -> bool:
         return key in self.entries
@@ -47,68 +47,68 @@ class Words:
     def __repr__(self) -> str:
         return f"Words({self.language!r})"
 
-    def form(self, key: str, fields: Mapping[str, Any]) -> str:
+    def template(self, key: str, fields: Mapping[str, Any]) -> str:
         """Return the sentence of this key as it is written, the form that the field `n` chooses."""
         entry = self.entries[key]
         return entry if isinstance(entry, str) else entry["one" if fields.get("n") == 1 else "other"]
 
-    def filled(self, key: str, fields: Mapping[str, Any]) -> dict[str, object]:
+    def format_fields(self, key: str, fields: Mapping[str, Any]) -> dict[str, object]:
         """Return the fields as they stand in the sentence of this key."""
         room = key.partition(".")[0]
-        return {name: self._field(room, name, value) for name, value in fields.items()}
+        return {name: self._format_field(room, name, value) for name, value in fields.items()}
 
-    def known(self, key: str, otherwise: str, /, **fields: Any) -> str:
+    def get(self, key: str, otherwise: str, /, **fields: Any) -> str:
         """Say the sentence of this key if there is one, and something else otherwise.
 
-        >>> words_in("en").known("kinds.roles.quasi", "quasi"), words_in("en").known("kinds.roles.other", "other")
+        >>> load_messages("en").known("kinds.roles.quasi", "quasi"), load_messages("en").known("kinds.roles.other", "other")
         ('quasi-identifier', 'other')
         """
         return self(key, **fields) if key in self.entries else otherwise
 
-    def again(self, told: Mapping[str, Any]) -> str:
+    def render(self, told: Mapping[str, Any]) -> str:
         """Say a sentence that is told as its key and fields.
 
-        >>> words_in("en").again({"key": "units.columns", "fields": {"n": 3}})
+        >>> load_messages("en").again({"key": "units.columns", "fields": {"n": 3}})
         '3 columns'
         """
         return self(told["key"], **told["fields"])
 
-    def under(self, path: str) -> dict[str, Entry]:
+    def subset(self, path: str) -> dict[str, Entry]:
         """Return all entries below a path, by the rest of their keys, as they are written.
 
-        >>> sorted(words_in("en").under("kinds.scales"))
+        >>> sorted(load_messages("en").under("kinds.scales"))
         ['categorical', 'nominal', 'numeric', 'ordinal']
         """
-        start, room = f"{path}.", self.entries.of(path.partition(".")[0])
+        start, room = f"{path}.", self.entries.load_section(path.partition(".")[0])
         return {key.removeprefix(start): entry for key, entry in room.items() if key.startswith(start)}
 
-    def listed(self, items: Iterable[object]) -> str:
+    def join_items(self, items: Iterable[object]) -> str:
         """Write items one after another.
 
-        >>> words_in("zh").listed(["age", "sex"])
+        >>> load_messages("zh").listed(["age", "sex"])
         'age、sex'
         """
         return BETWEEN[self.language][0].join(map(str, items))
 
-    def together(self, sentences: Iterable[str]) -> str:
+    def join_sentences(self, sentences: Iterable[str]) -> str:
         """Write sentences one after another."""
         return BETWEEN[self.language][1].join(sentences)
 
-    def _field(self, room: str, name: str, value: object) -> object:
+    def _format_field(self, room: str, name: str, value: object) -> object:
         if isinstance(value, int) and not isinstance(value, bool):
-            return _Count(value)
+            return _GroupedInteger(value)
         if isinstance(value, float):
             return _Number(value)
         if isinstance(value, Mapping):
-            return self.again(value)
+            return self.render(value)
         if isinstance(value, list | tuple):
-            return self.listed(self._field(room, name, each) for each in value)
+            return self.join_items(self._format_field(room, name, each) for each in value)
         named = f"{room}.{name}.{value}"
         return self(named) if name in NAMED and named in self.entries else value
 
 
 @cache
-def words_in(language: str) -> Words:
+def load_messages(language: str) -> Messages:
     """Return the words of a language, `"en"` or `"zh"`.
 
     Raises
@@ -117,17 +117,17 @@ def words_in(language: str) -> Words:
         If there are no words in this language.
     """
     check_language(language)
-    return Words(language, Entries(language))
+    return Messages(language, MessageFiles(language))
 
 
 def check_language(language: str) -> None:
     """Refuse a language that there are no words in."""
     if language not in tuple(LANGUAGES):
-        hint = did_you_mean(str(language), LANGUAGES) or f"; choose one of {', '.join(LANGUAGES)}."
+        hint = suggest_closest(str(language), LANGUAGES) or f"; choose one of {', '.join(LANGUAGES)}."
         raise InvalidParameterError(f"There are no words in the language {language!r}{hint}")
 
 
-class Entries(Mapping[str, Entry]):
+class MessageFiles(Mapping[str, Entry]):
     """The entries of all files of a language; a file is read when one of its entries is asked for."""
 
     def __init__(self, language: str) -> None:
@@ -139,21 +139,21 @@ class Entries(Mapping[str, Entry]):
         self._read: dict[str, dict[str, Entry]] = {}
 
     def __getitem__(self, key: str) -> Entry:
-        return self.of(key.partition(".")[0])[key]
+        return self.load_section(key.partition(".")[0])[key]
 
     def __iter__(self) -> Iterator[str]:
         for name in sorted(self._texts):
-            yield from self.of(name)
+            yield from self.load_section(name)
 
     def __len__(self) -> int:
-        return sum(len(self.of(name)) for name in self._texts)
+        return sum(len(self.load_section(name)) for name in self._texts)
 
-    def of(self, name: str) -> dict[str, Entry]:
+    def load_section(self, name: str) -> dict[str, Entry]:
         """Return the entries of one file; none if there is no such file."""
         if name not in self._read:
             found = self._texts.get(name)
             text = "" if found is None else found.read_text(encoding="utf-8")
-            self._read[name] = _flat(tomllib.loads(text), name)
+            self._read[name] = _flatten(tomllib.loads(text), name)
         return self._read[name]
 
 
@@ -165,10 +165,10 @@ class _Number(float):
         return f"{float(self):,.0f}" if "e+" in said else said
 
 
-class _Count(int):
+class _GroupedInteger(int):
     """A whole number that is written with a comma between thousands, unless its sentence says otherwise.
 
-    >>> f"{_Count(30162)} {_Count(30162):.3g}"
+    >>> f"{_GroupedInteger(30162)} {_GroupedInteger(30162):.3g}"
     '30,162 3.02e+04'
     """
 
@@ -176,10 +176,10 @@ class _Count(int):
         return format(int(self), form or ",")
 
 
-def _flat(entries: Mapping[str, Any], prefix: str) -> dict[str, Entry]:
+def _flatten(entries: Mapping[str, Any], prefix: str) -> dict[str, Entry]:
     """Name every entry by its path.
 
-    >>> _flat({"a": "x", "b": {"one": "y", "other": "z"}, "c": {"d": "w"}}, "f")
+    >>> _flatten({"a": "x", "b": {"one": "y", "other": "z"}, "c": {"d": "w"}}, "f")
     {'f.a': 'x', 'f.b': {'one': 'y', 'other': 'z'}, 'f.c.d': 'w'}
     """
     found: dict[str, Entry] = {}
@@ -188,5 +188,5 @@ def _flat(entries: Mapping[str, Any], prefix: str) -> dict[str, Entry]:
         if isinstance(value, str) or set(value) == {"one", "other"}:
             found[key] = value
         else:
-            found |= _flat(value, key)
+            found |= _flatten(value, key)
     return found

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any, Self
 
-from sfumato.words.entries import Words, words_in
+from sfumato.words.entries import Messages, load_messages
 
 
-class Sentence(str):
+class LocalizedText(str):
     """An English sentence that knows its key and its fields, so that it can be said in other words.
 
     Fields are plain values or other sentences.
 
-    >>> sentence = Sentence("units.records", n=3)
+    >>> sentence = LocalizedText("units.records", n=3)
     >>> print(sentence)
     3 records
     >>> sentence.told
@@ -28,18 +28,18 @@ class Sentence(str):
 
     def __new__(cls, key: str, **fields: Any) -> Self:
         """Say the sentence of this key with these fields."""
-        made = super().__new__(cls, words_in("en")(key, **fields))
+        made = super().__new__(cls, load_messages("en")(key, **fields))
         made.key, made.fields = key, MappingProxyType(fields)
         return made
 
     @property
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The key and the fields as plain values, which `Words.again` takes."""
-        return {"key": self.key, "fields": {name: _told(value) for name, value in self.fields.items()}}
+        return {"key": self.key, "fields": {name: _field_to_dict(value) for name, value in self.fields.items()}}
 
-    def in_words(self, words: Words) -> str:
+    def render(self, words: Messages) -> str:
         """Say the sentence in the words of some language."""
-        return words.again(self.told)
+        return words.render(self.to_dict)
 
     def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
         """Return what a copy or a pickle is made of."""
@@ -49,16 +49,16 @@ class Sentence(str):
         """Keep nothing else: the arguments make everything again."""
 
 
-def quoted(names: Iterable[str]) -> list[Sentence]:
+def quote_names(names: Iterable[str]) -> list[LocalizedText]:
     """Put names in quotation marks, those of each language.
 
-    >>> quoted(["age"])
+    >>> quote_names(["age"])
     ["'age'"]
     """
-    return [Sentence("units.quoted", name=name) for name in names]
+    return [LocalizedText("units.quoted", name=name) for name in names]
 
 
-def _told(value: object) -> object:
-    if isinstance(value, Sentence):
-        return value.told
-    return [_told(each) for each in value] if isinstance(value, list | tuple) else value
+def _field_to_dict(value: object) -> object:
+    if isinstance(value, LocalizedText):
+        return value.to_dict
+    return [_field_to_dict(each) for each in value] if isinstance(value, list | tuple) else value

@@ -17,26 +17,26 @@ from starlette.staticfiles import StaticFiles
 
 from sfumato.exceptions import InvalidParameterError, SfumatoError
 from sfumato.release.changing import with_flags, with_roles
-from sfumato.table.kept_rows import KeptRows
-from sfumato.words import LANGUAGES, Words, words_in
-from sfumato.workbench.bodies import body_of, is_change, whole
-from sfumato.workbench.desk import Desk, Outdated, Replaced, Stale
-from sfumato.workbench.guard import Entrance, Guard
+from sfumato.table.kept_rows import RowStore
+from sfumato.words import LANGUAGES, Messages, load_messages
+from sfumato.workbench.bodies import is_recipe_change, json_body, query_integer
+from sfumato.workbench.desk import Outdated, Replaced, Session, StaleRecipeError
+from sfumato.workbench.guard import AccessControlMiddleware, AccessTokens
 from sfumato.workbench.jobs import Failed, Job
-from sfumato.workbench.messages import field_in, message, note
-from sfumato.workbench.opening import Opening
-from sfumato.workbench.outside import Outside
-from sfumato.workbench.releases import Releases, download
-from sfumato.workbench.rendering import PLACES, draw_entry, draw_page
-from sfumato.workbench.studio import Studio
-from sfumato.workbench.uploads import Refused
+from sfumato.workbench.messages import find_field, translate_error, translate_note
+from sfumato.workbench.opening import TableRoutes
+from sfumato.workbench.outside import ExternalDataRoutes
+from sfumato.workbench.releases import CandidateRoutes, download_response
+from sfumato.workbench.rendering import PLACES, render_login, render_page
+from sfumato.workbench.studio import HierarchyEditorRoutes
+from sfumato.workbench.uploads import RequestError
 
 BEAT = 15.0  # seconds between two signs of life of a stream of events
-MOST_ROWS = 200
+MAX_ROWS = 200
 LANGUAGE = "sfumato-language"
 # Questions that the page has to ask first.
 ASKED = {
-    Stale: "The recipe was changed elsewhere; the page is drawn again.",
+    StaleRecipeError: "The recipe was changed elsewhere; the page is drawn again.",
     Outdated: "The recipe was changed since this release was found; search again, or write it on purpose with a"
     " reason.",
     Replaced: "Opening a table throws away what was done with this one; look at what that is, and agree first.",
@@ -56,7 +56,13 @@ class Application:
     """
 
     def __init__(
-        self, desk: Desk, gate: Entrance, *, language: str | None = None, max_upload: int = 2 << 30, quit_: Any = None
+        self,
+        desk: Session,
+        gate: AccessTokens,
+        *,
+        language: str | None = None,
+        max_upload: int = 2 << 30,
+        quit_: Any = None,
     ) -> None:
         self.desk = desk
         self.gate = gate
@@ -68,15 +74,15 @@ class Application:
     def asgi(self) -> Starlette:
         """Return the application as a server runs it."""
         opening, releases, studio = (
-            Opening(self.desk, self.max_upload, self._language),
-            Releases(self.desk),
-            Studio(self.desk),
+            TableRoutes(self.desk, self.max_upload, self._language),
+            CandidateRoutes(self.desk),
+            HierarchyEditorRoutes(self.desk),
         )
-        outside = Outside(self.desk, self.max_upload)
+        outside = ExternalDataRoutes(self.desk, self.max_upload)
         routes = [
             Route("/", self.home),
-            Route("/enter", self.enter, methods=["POST"]),
-            Route("/again", self.again, methods=["POST"]),
+            Route("/enter", self.log_in, methods=["POST"]),
+            Route("/again", self.reopen, methods=["POST"]),
             Route("/language", self.choose_language, methods=["POST"]),
             Route("/quit", self.stop, methods=["POST"]),
             *(Route(f"/{step}", self.page, name=step) for step in PLACES),
@@ -98,27 +104,33 @@ class Application:
             Route("/jobs/{number:int}/events", self.events),
             Mount("/static", StaticFiles(packages=[("sfumato.workbench", "static")])),
         ]
-        handlers: Mapping[Any, Any] = dict.fromkeys((SfumatoError, Failed, Refused, *ASKED), self.refused)
-        return Starlette(routes=routes, middleware=[Middleware(Guard, gate=self.gate)], exception_handlers=handlers)
+        handlers: Mapping[Any, Any] = dict.fromkeys((SfumatoError, Failed, RequestError, *ASKED), self.refused)
+        return Starlette(
+            routes=routes, middleware=[Middleware(AccessControlMiddleware, gate=self.gate)], exception_handlers=handlers
+        )
 
     def _language(self, request: Request) -> str:
-        return self.words(request).language
+        return self.texts(request).language
 
-    def words(self, request: Request) -> Words:
+    def texts(self, request: Request) -> Messages:
         """Return the words of the language that the page is in: the switch, the command line, then the browser."""
         chosen = request.cookies.get(LANGUAGE, self.language)
         if chosen not in LANGUAGES:
             asked = [part.split(";")[0].strip()[:2] for part in request.headers.get("accept-language", "").split(",")]
             chosen = next((name for name in asked if name in LANGUAGES), "en")
-        return words_in(str(chosen))
+        return load_messages(str(chosen))
 
     async def refused(self, request: Request, error: Any) -> Response:
         """Tell why a request is refused: the kind, and a sentence in the words of the page."""
-        status = error.status if isinstance(error, Refused) else 409 if type(error) in ASKED else 422
-        reason = error.reason if isinstance(error, Refused) else error
+        status = error.status if isinstance(error, RequestError) else 409 if type(error) in ASKED else 422
+        reason = error.reason if isinstance(error, RequestError) else error
         kind = error.kind if isinstance(error, Failed) else type(reason).__name__
         sentence = ASKED.get(type(reason), str(reason))
-        told = {"error": message(self.words(request), sentence, kind), "kind": kind, "field": field_in(sentence)}
+        told = {
+            "error": translate_error(self.texts(request), sentence, kind),
+            "kind": kind,
+            "field": find_field(sentence),
+        }
         return JSONResponse(told, status)
 
     async def home(self, request: Request) -> Response:
@@ -126,23 +138,23 @@ class Application:
         self.requests += 1
         if request.scope["entered"]:
             return RedirectResponse("data")
-        return HTMLResponse(draw_entry(self.words(request)))
+        return HTMLResponse(render_login(self.texts(request)))
 
-    async def enter(self, request: Request) -> Response:
+    async def log_in(self, request: Request) -> Response:
         """Change a token, which opens once, for the cookie."""
-        token = (await body_of(request)).get("token")
-        if not isinstance(token, str) or not self.gate.take_token(token):
-            return JSONResponse({"error": self.words(request)("workbench.entry.used")}, 403)
+        token = (await json_body(request)).get("token")
+        if not isinstance(token, str) or not self.gate.redeem_token(token):
+            return JSONResponse({"error": self.texts(request)("workbench.entry.used")}, 403)
         return Response(status_code=204, headers={"set-cookie": self.gate.set_cookie()})
 
-    async def again(self, _: Request) -> Response:
+    async def reopen(self, _: Request) -> Response:
         """Give the owner of the server another token."""
-        return JSONResponse({"token": self.gate.draw_token()})
+        return JSONResponse({"token": self.gate.issue_token()})
 
     async def choose_language(self, request: Request) -> Response:
         """Remember the language in a cookie."""
-        language = (await body_of(request)).get("language")
-        language = words_in(str(language)).language
+        language = (await json_body(request)).get("language")
+        language = load_messages(str(language)).language
         return Response(status_code=204, headers={"set-cookie": self.gate.set_cookie(LANGUAGE, language)})
 
     async def stop(self, _: Request) -> Response:
@@ -155,24 +167,24 @@ class Application:
         """Draw a step."""
         self.requests += 1
         step = request.url.path.rpartition("/")[2]
-        return HTMLResponse(draw_page(step, self.desk, self.words(request), dict(request.query_params)))
+        return HTMLResponse(render_page(step, self.desk, self.texts(request), dict(request.query_params)))
 
     async def original_rows(self, request: Request) -> Response:
         """Return some rows of the table."""
         if not self.desk.opened:
             raise InvalidParameterError("Open a table first.")
-        return self._rows(request, self.desk.rows_kept)
+        return self._rows(request, self.desk.stored_rows)
 
     async def candidate_rows(self, request: Request) -> Response:
         """Return some rows of a candidate, in the order of the table."""
         number = self.desk.candidate(request.path_params["number"])["number"]
-        return self._rows(request, KeptRows(self.desk.project.folder / "candidates" / str(number) / "rows.arrow"))
+        return self._rows(request, RowStore(self.desk.project.folder / "candidates" / str(number) / "rows.arrow"))
 
-    def _rows(self, request: Request, kept: KeptRows) -> Response:
+    def _rows(self, request: Request, kept: RowStore) -> Response:
         self.requests += 1
-        first, count = whole(request, "from", 0), whole(request, "count", 100)
-        if count > MOST_ROWS:
-            raise InvalidParameterError(f"At most {MOST_ROWS} rows can be had at once.")
+        first, count = query_integer(request, "from", 0), query_integer(request, "count", 100)
+        if count > MAX_ROWS:
+            raise InvalidParameterError(f"At most {MAX_ROWS} rows can be had at once.")
         return JSONResponse({"rows": kept.count, "first": first, "columns": kept.texts(first, count)})
 
     async def column(self, request: Request) -> Response:
@@ -182,7 +194,7 @@ class Application:
     async def recipe(self, request: Request) -> Response:
         """Return the recipe, or change it if it is still the one that the page shows."""
         if request.method == "PATCH":
-            given = await body_of(request)
+            given = await json_body(request)
             version, step = given.get("version"), given.get("step")
             if not isinstance(version, int) or step not in PLACES:
                 raise InvalidParameterError("A change names the version of the recipe and the step it is made in.")
@@ -193,7 +205,7 @@ class Application:
         roles, flags = given.get("roles"), given.get("flags")
         if isinstance(roles, dict) or isinstance(flags, dict):
             if version != self.desk.version:
-                raise Stale
+                raise StaleRecipeError
             recipe = self.desk.recipe
             if isinstance(roles, dict):
                 recipe = with_roles(recipe, {self._column(number): role or None for number, role in roles.items()})
@@ -203,7 +215,7 @@ class Application:
             self.desk.replace(version, step, recipe)
             return
         changed = given.get("set")
-        if not isinstance(changed, list) or not all(is_change(each) for each in changed):
+        if not isinstance(changed, list) or not all(is_recipe_change(each) for each in changed):
             raise InvalidParameterError("A change is a list of places in the recipe, each with its new value.")
         self.desk.patch(version, step, [(tuple(place), None, value) for place, value in changed])
 
@@ -213,11 +225,11 @@ class Application:
 
     async def recipe_toml(self, _: Request) -> Response:
         """Return the recipe as a file."""
-        return download(self.desk.recipe.to_toml(), "recipe.toml")
+        return download_response(self.desk.recipe.to_toml(), "recipe.toml")
 
     async def recipe_python(self, _: Request) -> Response:
         """Return the script that makes the same release."""
-        return download(self.desk.recipe.to_python(self.desk.name), "release.py")
+        return download_response(self.desk.recipe.to_python(self.desk.name), "release.py")
 
     async def undo(self, _: Request) -> Response:
         """Take the last change back."""
@@ -233,12 +245,12 @@ class Application:
 
     def _go(self, number: int | None) -> Response:
         if number is not None:
-            self.desk.go(number)
+            self.desk.go_to_change(number)
         return JSONResponse({"version": self.desk.version})
 
     async def start_job(self, request: Request) -> Response:
         """Start a job."""
-        given = await body_of(request)
+        given = await json_body(request)
         verb = given.pop("verb", None)
         if not isinstance(verb, str) or verb == "open":
             raise InvalidParameterError("There is no such job.")
@@ -256,14 +268,14 @@ class Application:
         job = self._job(request)
         if request.method == "DELETE":
             await self.desk.jobs.cancel(job)
-        told = _worded(job.facts(self.desk.jobs.place(job)), self.words(request))
+        told = _worded(job.facts(self.desk.jobs.position(job)), self.texts(request))
         return JSONResponse({**told, "result": job.result} if job.state == "done" else told)
 
     async def events(self, request: Request) -> Response:
         """Tell the state of a job whenever it changes, beginning with now."""
-        return Streaming(self._told(self._job(request), self.words(request)), media_type="text/event-stream")
+        return Streaming(self._told(self._job(request), self.texts(request)), media_type="text/event-stream")
 
-    async def _told(self, job: Job, say: Words) -> AsyncIterator[str]:
+    async def _told(self, job: Job, say: Messages) -> AsyncIterator[str]:
         states = self.desk.jobs.follow(job)
         waiting = asyncio.ensure_future(anext(states))
         while True:
@@ -280,7 +292,7 @@ class Application:
             waiting = asyncio.ensure_future(anext(states))
 
 
-def _worded(facts: Mapping[str, Any], say: Words) -> dict[str, Any]:
+def _worded(facts: Mapping[str, Any], say: Messages) -> dict[str, Any]:
     """Return what is told of a job, with its note and its problem in the words of the page."""
-    error = {"error": message(say, facts["error"], facts["kind"])} if "error" in facts else {}
-    return {**facts, "note": note(say, facts["note"]), **error}
+    error = {"error": translate_error(say, facts["error"], facts["kind"])} if "error" in facts else {}
+    return {**facts, "note": translate_note(say, facts["note"]), **error}

@@ -12,7 +12,7 @@ from sfumato.exceptions import InvalidParameterError
 MOST = 64 << 20  # bytes of what is no file
 
 
-async def body_of(request: Request) -> dict[str, Any]:
+async def json_body(request: Request) -> dict[str, Any]:
     """Return the JSON object that a request has for its body."""
     body = bytearray()
     async for part in request.stream():
@@ -28,7 +28,7 @@ async def body_of(request: Request) -> dict[str, Any]:
     return content
 
 
-def is_change(given: object) -> bool:
+def is_recipe_change(given: object) -> bool:
     """Return whether something is a place in a recipe and a value."""
     return (
         isinstance(given, list)
@@ -39,7 +39,7 @@ def is_change(given: object) -> bool:
     )
 
 
-def whole(request: Request, name: str, usual: int) -> int:
+def query_integer(request: Request, name: str, usual: int) -> int:
     """Return a whole number of a query."""
     given = request.query_params.get(name, str(usual))
     if not (given.isascii() and given.isdecimal()) or len(given) > 18:  # noqa: PLR2004 - digits of the largest number

@@ -15,12 +15,12 @@ from typing import Any
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.recipe import Recipe
 from sfumato.table.formats.known import is_url
-from sfumato.table.kept_rows import KeptRows
+from sfumato.table.kept_rows import RowStore
 from sfumato.workbench import verbs
-from sfumato.workbench.history import ChangeHistory, Fragment, apply, differences
-from sfumato.workbench.jobs import Job, Jobs
+from sfumato.workbench.history import ChangeHistory, Fragment, apply_changes, differences
+from sfumato.workbench.jobs import Job, JobQueue
 from sfumato.workbench.projects import Project
-from sfumato.workbench.results import Results
+from sfumato.workbench.results import ResultCache
 
 STEPS = ("data", "roles", "hierarchies", "promise", "search", "explore", "utility", "risk", "release")
 # Verbs that make something new, and where it gets a number.
@@ -32,7 +32,7 @@ QUIET = {
 }
 DIGITS = 10  # of numbers that no column has
 # What a request tells by which name, where the library would not say what is wrong with something else.
-TOLD = {
+REQUEST_TYPES = {
     **dict.fromkeys(("hierarchy", "change", "levels"), dict),
     **dict.fromkeys(("loss", "kind", "language", "format", "name", "reason"), str),
     "candidates": list,
@@ -41,7 +41,7 @@ TOLD = {
 SEARCHED = ("attributes", "models", "algorithm", "masking", "release")  # what a candidate depends on
 
 
-class Stale(Exception):  # noqa: N818 - no error of the program: the page is older than the recipe
+class StaleRecipeError(Exception):  # noqa: N818 - no error of the program: the page is older than the recipe
     """The recipe was changed since the page was drawn."""
 
 
@@ -53,32 +53,32 @@ class Replaced(Exception):  # noqa: N818 - no error of the program: a question t
     """Opening a table would throw away what was done with another, and nothing says that this is intended."""
 
 
-class Desk:
+class Session:
     """A project with its recipe, history, jobs, results and candidates."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.history = ChangeHistory(project.folder / "history.jsonl")
-        self.jobs = Jobs(project.folder, self._finished)
-        self._results = Results(project)
+        self.jobs = JobQueue(project.folder, self._on_finished)
+        self._results = ResultCache(project)
         self._facts: dict[int, dict[str, Any]] = {}  # of candidates, which do not change
         self._load()
 
     def _load(self) -> None:
         """Read what is kept of the table that is open; its recipe, if the history is still that of another one."""
         self.__dict__.pop("rows_kept", None)
-        self.inspection: dict[str, Any] = self._of_table("inspection.json") or {"rows": 0, "attributes": []}
-        self.details: list[dict[str, Any]] = self._of_table("columns.json") or []
+        self.inspection: dict[str, Any] = self._read_table_file("inspection.json") or {"rows": 0, "attributes": []}
+        self.details: list[dict[str, Any]] = self._read_table_file("columns.json") or []
         self._recipe: Recipe | None = None
         table = self.project.table
         if table is None or not self.columns:
             return
         if self.history.table != table:
             self._results.clear()
-            self.history.begin(self._ordered(self._of_table("recipe.json")), table)
+            self.history.begin(self._ordered(self._read_table_file("recipe.json")), table)
         self._set(self.history.recipe(self.history.now))
 
-    def _of_table(self, name: str) -> Any:
+    def _read_table_file(self, name: str) -> Any:
         return self.project.read_json(f"tables/{self.project.table}/{name}")
 
     @property
@@ -116,9 +116,9 @@ class Desk:
         return int(told)
 
     @cached_property
-    def rows_kept(self) -> KeptRows:
+    def stored_rows(self) -> RowStore:
         """The rows of the table."""
-        return KeptRows(self.project.of_table("original.arrow"))
+        return RowStore(self.project.table_path("original.arrow"))
 
     @property
     def version(self) -> int:
@@ -157,7 +157,7 @@ class Desk:
         """
         content = self._content(version)
         try:
-            apply(content, changed)
+            apply_changes(content, changed)
         except (AttributeError, TypeError):
             raise InvalidParameterError("There is no such place in a recipe.") from None
         return self.replace(version, step, Recipe.from_dict(content, self.project.folder))
@@ -171,16 +171,16 @@ class Desk:
             self._set(content)
         return changed
 
-    def go(self, number: int) -> None:
+    def go_to_change(self, number: int) -> None:
         """Go back, or forth, to the recipe after a change."""
         if number not in {change.number for change in self.history.reachable()}:
             raise InvalidParameterError("There is no such change of this recipe.")
-        self.history.go(number)
+        self.history.go_to(number)
         self._set(self.history.recipe(number))
 
     def _content(self, version: int) -> dict[str, Any]:
         if version != self.version:
-            raise Stale
+            raise StaleRecipeError
         if not self.opened:
             raise ReadError("Open a table first.")
         return self.history.recipe(self.history.now)
@@ -198,7 +198,7 @@ class Desk:
 
     def start(self, verb: str, request: Mapping[str, Any]) -> Job:
         """Start a job, if its request says all that it asks for; what it needs of the recipe is sent along."""
-        needs = _of_verb(verb).NEEDS
+        needs = _task_module(verb).NEEDS
         sent = dict(request)
         if verb != "open":
             sent["recipe"] = self.recipe.to_dict()
@@ -217,10 +217,10 @@ class Desk:
 
     def _check(self, verb: str, request: Mapping[str, Any]) -> None:
         """Refuse a request that lacks something, or that is about a candidate or a column that is not there."""
-        for name in _of_verb(verb).ASKS:
+        for name in _task_module(verb).ASKS:
             if request.get(name) is None:
                 raise InvalidParameterError(f"The job {verb} needs to be told its {name}.")
-        for name, kind in TOLD.items():
+        for name, kind in REQUEST_TYPES.items():
             if request.get(name) is not None and not isinstance(request[name], kind):
                 raise InvalidParameterError(f"A job cannot be told its {name} in this way.")
         asked = [request["candidate"]] if "candidate" in request else []
@@ -246,14 +246,14 @@ class Desk:
         if differs and request.get("version") is None:
             raise Outdated
         if differs and request["version"] != self.version:
-            raise Stale
+            raise StaleRecipeError
         if differs and not str(request.get("reason") or "").strip():
             raise InvalidParameterError("Give a reason for writing a release that differs from the recipe.")
         return differs
 
     def result(self, verb: str, **request: Any) -> Any:
         """Return the result of a job of this verb and request on the current recipe; None if there is none."""
-        return self._results.find(self._key(verb, request, _of_verb(verb).NEEDS))
+        return self._results.find(self._key(verb, request, _task_module(verb).NEEDS))
 
     def latest(self, verb: str, **request: Any) -> Any:
         """Return the newest result of a job of this verb and request, on whatever recipe."""
@@ -264,7 +264,7 @@ class Desk:
         told = [verb, request, {name: content.get(name) for name in needs}]
         return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
-    def _finished(self, job: Job) -> None:
+    def _on_finished(self, job: Job) -> None:
         if job.verb == "open":
             self._table_opened(job.asked, job.result)
             return
@@ -274,7 +274,7 @@ class Desk:
             self.project.save(chosen=job.result["candidate"])
         if job.verb == "fixed_levels":
             self._pin(job.result["candidate"])
-        self._results.keep(job.key, job.verb, job.asked, job.result)
+        self._results.store(job.key, job.verb, job.asked, job.result)
 
     def _pin(self, number: int) -> None:
         """Put a new candidate side by side with others, and keep looking at the one that was looked at."""
@@ -287,11 +287,11 @@ class Desk:
         kept = {} if is_url(asked["place"]) else {"path": self.project.within(Path(asked["place"]))}
         source = {"name": asked["name"], **kept, **result["source"]}
         self.project.save(source=source, table=result["table"], outside=[])
-        self.jobs.drop_waiting(result["table"])
+        self.jobs.cancel_waiting(result["table"])
         self._load()
-        self.tidy()
+        self.clean_up()
 
-    def tidy(self) -> None:
+    def clean_up(self) -> None:
         """Delete what belongs to tables that are not open any more, or never were."""
         outside = {f"outside-{each['number']}" for each in self.project.content.get("outside", [])}
         for path in (self.project.folder / "input").iterdir():
@@ -309,7 +309,7 @@ class Desk:
         """What is known of every search that found a release, the newest first."""
         current = self.recipe.to_dict() if self.opened else {}
         found = []
-        for number in reversed(self.project.numbered("candidates")):
+        for number in reversed(self.project.numbered_folders("candidates")):
             if number not in self._facts:
                 self._facts[number] = self.project.read_json(f"candidates/{number}/facts.json")
             facts = self._facts[number]
@@ -325,7 +325,7 @@ class Desk:
         known = {each["number"]: each for each in self.candidates}
         asked = {
             number: self.project.read_json(f"releases/{number}.json") or {}
-            for number in reversed(self.project.numbered("releases"))
+            for number in reversed(self.project.numbered_folders("releases"))
         }
         return [{**about, "number": number, "of": known.get(about.get("candidate"))} for number, about in asked.items()]
 
@@ -344,7 +344,7 @@ class Desk:
         raise InvalidParameterError("There is no such candidate.")
 
 
-def _of_verb(verb: str) -> Any:
+def _task_module(verb: str) -> Any:
     """Return the module of a verb."""
     if verb not in {each.name for each in iter_modules(verbs.__path__)}:
         raise InvalidParameterError("There is no such job.")

@@ -21,7 +21,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sfumato.workbench.peers import is_stranger
+from sfumato.workbench.peers import is_other_user
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; "
@@ -43,7 +43,7 @@ CLOSED = "Open the address that the command printed, or run: sfumato workbench -
 
 
 @dataclass(kw_only=True)
-class Entrance:
+class AccessTokens:
     """The names that the server answers to, and the secrets that open it.
 
     Parameters
@@ -74,13 +74,13 @@ class Entrance:
         """The origin of the pages."""
         return f"{'http' if self.proxy is None else 'https'}://{self.name}"
 
-    def draw_token(self) -> str:
+    def issue_token(self) -> str:
         """Return a token that opens the page once."""
         token = secrets.token_urlsafe(32)
         self.tokens.add(token)
         return token
 
-    def take_token(self, given: str) -> bool:
+    def redeem_token(self, given: str) -> bool:
         """Use up a token; False if there is none like it."""
         found = [token for token in self.tokens if hmac.compare_digest(token.encode(), given.encode())]
         self.tokens.difference_update(found)
@@ -96,12 +96,12 @@ class Entrance:
         first, slash, rest = path.removeprefix("/").partition("/")
         return f"/{rest}" if slash and _same(f"/{first}", self.path) else None
 
-    def knows(self, headers: Headers) -> bool:
+    def has_cookie(self, headers: Headers) -> bool:
         """Return whether a request has the cookie, among those that another port may have given the browser."""
         given = [each.strip().partition("=") for line in headers.getlist("cookie") for each in line.split(";")]
         return any(name == COOKIE and _same(value, self.session) for name, _, value in given)
 
-    def refusal(self, scope: Scope) -> tuple[int, str] | None:
+    def rejection_reason(self, scope: Scope) -> tuple[int, str] | None:
         """Say why a request is not answered, with its status; None if it is."""
         headers = Headers(scope=scope)
         path = self.within(scope["path"])
@@ -109,7 +109,7 @@ class Entrance:
             return 421, "This server does not answer to that name; open the address that the command printed."
         if self.proxy is not None and headers.get("x-forwarded-proto") != "https":
             return 403, "Behind a proxy, this server answers HTTPS only."
-        if self.proxy is None and is_stranger(scope.get("client"), scope.get("server")):
+        if self.proxy is None and is_other_user(scope.get("client"), scope.get("server")):
             return 403, "This server answers the user who started it only."
         return (404, CLOSED) if path is None else self._refused_below(path, scope["method"], headers)
 
@@ -120,7 +120,7 @@ class Entrance:
             return None if known else (403, "This request does not come from the owner of the server.")
         if method not in READS and (headers.get("origin"), headers.get(MARK)) != (self.origin, "1"):
             return 403, "This request does not come from the page of this server."
-        if path in OPEN or path.startswith("/static/") or self.knows(headers):
+        if path in OPEN or path.startswith("/static/") or self.has_cookie(headers):
             return None
         return 401, CLOSED
 
@@ -129,10 +129,10 @@ def _same(given: str, secret: str) -> bool:
     return hmac.compare_digest(given.encode(), secret.encode())
 
 
-class Guard:
+class AccessControlMiddleware:
     """Let through what the gate lets through, and put the headers on every answer."""
 
-    def __init__(self, app: ASGIApp, gate: Entrance) -> None:
+    def __init__(self, app: ASGIApp, gate: AccessTokens) -> None:
         self.app = app
         self.gate = gate
 
@@ -153,9 +153,9 @@ class Guard:
                     headers["cache-control"] = "no-cache"  # kept, and asked for again
             await send(message)
 
-        refused = self.gate.refusal(scope)
+        refused = self.gate.rejection_reason(scope)
         if refused is None:
-            scope = {**scope, "root_path": self.gate.path, "entered": self.gate.knows(Headers(scope=scope))}
+            scope = {**scope, "root_path": self.gate.path, "entered": self.gate.has_cookie(Headers(scope=scope))}
             await self._answered(scope, receive, with_headers)
         else:
             status, sentence = refused

@@ -50,9 +50,9 @@ class ChangeHistory:
         if complete != content:
             os.truncate(self.path, len(complete))
         for line in complete.splitlines():
-            self._take(json.loads(line))
+            self._apply_line(json.loads(line))
 
-    def _take(self, entry: Mapping[str, Any]) -> None:
+    def _apply_line(self, entry: Mapping[str, Any]) -> None:
         self.version += 1
         if "number" in entry:
             changed = tuple((tuple(place), before, after) for place, before, after in entry["changed"])
@@ -71,7 +71,7 @@ class ChangeHistory:
         except OSError as error:
             os.truncate(self.path, size)
             raise WriteError(f"The change cannot be kept: {os.strerror(error.errno or 0)}; try again.") from None
-        self._take(entry)
+        self._apply_line(entry)
 
     @property
     def now(self) -> int:
@@ -113,7 +113,7 @@ class ChangeHistory:
         made = [change.number for change in self.changes if change.parent == self.at and self.at is not None]
         return made[-1] if made else None
 
-    def go(self, number: int) -> None:
+    def go_to(self, number: int) -> None:
         """Make the recipe after some change the current one."""
         self._write({"at": number})
 
@@ -126,7 +126,7 @@ class ChangeHistory:
         """Return the recipe after a change."""
         found: dict[str, Any] = {}
         for each in self._path(number):
-            apply(found, self.changes[each].changed)
+            apply_changes(found, self.changes[each].changed)
         return found
 
     def _path(self, number: int | None) -> list[int]:
@@ -153,19 +153,19 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], place: tupl
     return found
 
 
-def apply(recipe: dict[str, Any], changed: Sequence[Fragment]) -> None:
+def apply_changes(recipe: dict[str, Any], changed: Sequence[Fragment]) -> None:
     """Carry out changes on a recipe; in a list, a place is a number, and the one after the last is a new one.
 
     >>> recipe = {"models": [{"k": 5}]}
-    >>> apply(recipe, [(("models", "0", "k"), None, 7), (("models", "1"), None, {"l": 2})])
+    >>> apply_changes(recipe, [(("models", "0", "k"), None, 7), (("models", "1"), None, {"l": 2})])
     >>> recipe
     {'models': [{'k': 7}, {'l': 2}]}
     """
     for place, _, after in changed:
         inside: Any = recipe
         for name in place[:-1]:
-            inside = inside[_at(inside, name)] if isinstance(inside, list) else inside.setdefault(name, {})
-        last: Any = _at(inside, place[-1], beyond=1) if isinstance(inside, list) else place[-1]
+            inside = inside[_entry_at(inside, name)] if isinstance(inside, list) else inside.setdefault(name, {})
+        last: Any = _entry_at(inside, place[-1], beyond=1) if isinstance(inside, list) else place[-1]
         if isinstance(inside, list):
             inside[last : last + 1] = [] if after is None else [copy.deepcopy(after)]
         elif after is None:
@@ -174,7 +174,7 @@ def apply(recipe: dict[str, Any], changed: Sequence[Fragment]) -> None:
             inside[last] = copy.deepcopy(after)
 
 
-def _at(inside: Sequence[Any], name: str, beyond: int = 0) -> int:
+def _entry_at(inside: Sequence[Any], name: str, beyond: int = 0) -> int:
     if not (name.isascii() and name.isdecimal() and int(name) < len(inside) + beyond):
         raise InvalidParameterError("There is no such place in the recipe; draw the page again.")
     return int(name)

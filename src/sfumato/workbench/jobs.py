@@ -45,7 +45,7 @@ class Job:
     changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     @property
-    def over(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether nothing more will happen."""
         return self.state in {"done", "failed", "canceled"}
 
@@ -72,7 +72,7 @@ class Failed(Exception):  # noqa: N818 - no error of the program: an answer that
         self.kind = job.kind or "Canceled"
 
 
-class Jobs:
+class JobQueue:
     """The jobs of a project, and the process that does them.
 
     Parameters
@@ -101,7 +101,7 @@ class Jobs:
     @property
     def unfinished(self) -> list[Job]:
         """The jobs that run or wait."""
-        return [job for job in self.all.values() if not job.over]
+        return [job for job in self.all.values() if not job.is_finished]
 
     @property
     def asked(self) -> list[Job]:
@@ -118,7 +118,7 @@ class Jobs:
         self._count += 1
         job.number = self._count
         self.all[job.number] = job
-        for old in [number for number, each in self.all.items() if each.over][:-KEPT]:
+        for old in [number for number, each in self.all.items() if each.is_finished][:-KEPT]:
             del self.all[old]
         self._waiting.append(job)
         self._waiting.sort(key=lambda each: each.quiet)
@@ -128,9 +128,9 @@ class Jobs:
 
     async def prepare(self) -> None:
         """Start the process before there is a job, so that the first one need not wait for it."""
-        await self._ready()
+        await self._start_worker()
 
-    def place(self, job: Job) -> int:
+    def position(self, job: Job) -> int:
         """Return how many jobs are before this one."""
         return 0 if job not in self._waiting else self._waiting.index(job) + (self._running is not None)
 
@@ -138,8 +138,8 @@ class Jobs:
         """Yield the state of a job now and whenever it changes, until it is over."""
         while True:
             changed = job.changed
-            yield job.facts(self.place(job))
-            if job.over:
+            yield job.facts(self.position(job))
+            if job.is_finished:
                 return
             await changed.wait()
 
@@ -152,7 +152,7 @@ class Jobs:
             job.change(state="canceled")
             await self.end_worker()
 
-    def drop_waiting(self, table: int) -> None:
+    def cancel_waiting(self, table: int) -> None:
         """Refuse the jobs that wait and are about another table than the one that was opened meanwhile."""
         for job in [each for each in self._waiting if each.verb != "open" and each.table != table]:
             self._waiting.remove(job)
@@ -180,24 +180,24 @@ class Jobs:
             self._running = job = self._waiting.pop(0)
             job.change(state="running")
             try:
-                await self._do(job)
+                await self._run_job(job)
             except Exception as error:  # noqa: BLE001 - whatever happens, the job is over and the next one runs
                 await self.end_worker()
-                if not job.over:
+                if not job.is_finished:
                     told = f"An unexpected {type(error).__name__} occurred here; please report it as a bug."
                     job.change(state="failed", error=told, kind=type(error).__name__)
             finally:
                 self._running = None
-        self._idle = asyncio.get_running_loop().call_later(IDLE, self._rest)
+        self._idle = asyncio.get_running_loop().call_later(IDLE, self._stop_idle_worker)
 
-    def _rest(self) -> None:
+    def _stop_idle_worker(self) -> None:
         self._idle = None
         if self._running is None and self._worker is not None and self._worker.stdin is not None:
             self._worker.stdin.close()
             self._worker = None
 
-    async def _do(self, job: Job) -> None:
-        worker = await self._ready()
+    async def _run_job(self, job: Job) -> None:
+        worker = await self._start_worker()
         if worker.stdin is None or worker.stdout is None:
             raise RuntimeError  # both were asked for
         line = json.dumps({"verb": job.verb, "table": job.table, "request": job.request})
@@ -205,11 +205,11 @@ class Jobs:
             worker.stdin.write(line.encode() + b"\n")
             await worker.stdin.drain()
             while answer := await worker.stdout.readline():
-                if self._heard(job, json.loads(answer)):
+                if self._on_message(job, json.loads(answer)):
                     return
         except ConnectionError:
             pass
-        if not job.over:
+        if not job.is_finished:
             await self.end_worker()
             used = f"; {job.memory / 1e9:.1f} GB were in use" if job.memory else ""
             job.change(
@@ -218,9 +218,9 @@ class Jobs:
                 error=f"The process that did this ended unexpectedly{used}. Nothing else is lost; start it again.",
             )
 
-    def _heard(self, job: Job, answer: Mapping[str, Any]) -> bool:
+    def _on_message(self, job: Job, answer: Mapping[str, Any]) -> bool:
         """Take an answer; return whether it was the last one."""
-        if job.over:
+        if job.is_finished:
             return False
         if "error" in answer:
             job.change(state="failed", **{name: answer[name] for name in ("error", "kind", "advice") if name in answer})
@@ -237,7 +237,7 @@ class Jobs:
         job.change(**answer)
         return False
 
-    async def _ready(self) -> asyncio.subprocess.Process:
+    async def _start_worker(self) -> asyncio.subprocess.Process:
         if self._worker is None or self._worker.returncode is not None:
             self._worker = await asyncio.create_subprocess_exec(
                 sys.executable,

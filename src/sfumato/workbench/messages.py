@@ -13,13 +13,13 @@ from functools import cache
 from inspect import signature
 from string import Formatter
 
-from sfumato.catalogue import ALGORITHMS, MODELS, STEPS
-from sfumato.entrance import UNSAID, translated
+from sfumato.catalogue import ALGORITHMS, MASKING_STEPS, MODELS
+from sfumato.entrance import UNSPECIFIED, translate
 from sfumato.hierarchies.settings import BUILDERS
-from sfumato.models.base import PrivacyModel
-from sfumato.reporting.words import words_of
-from sfumato.words import Words, words_in
-from sfumato.workbench.pages.model_cards import label_of
+from sfumato.models.base import GroupModel
+from sfumato.reporting.words import model_texts
+from sfumato.words import Messages, load_messages
+from sfumato.workbench.pages.model_cards import parameter_label
 
 POWER = re.compile(r"""(?<![\w.'"“])-?[0-9]+(?:\.[0-9]+)?e\+?[0-9]+(?![\w.]*['"”\w])""")
 LARGE = 1_000_000  # written with commas
@@ -29,10 +29,10 @@ NAME = re.compile(r"(?<!\w)'([^']*)'(?!\w)")
 LABELS = tuple(f"workbench_{where}.{{}}" for where in ("data.reading", "search", "messages.label", "history.place"))
 
 
-class PageWords:
+class PageTerms:
     """The words of a page: what it calls parameters, models and values."""
 
-    def __init__(self, say: Words) -> None:
+    def __init__(self, say: Messages) -> None:
         self.say = say
 
     def _label(self, name: str) -> str | None:
@@ -44,10 +44,15 @@ class PageWords:
         if label is None and name in _fields():
             label = name  # a field of a model or an algorithm
         if label is None:
-            option, shown = f"--{name.replace('_', '-')}", "" if value in (UNSAID, True) else f" {self._typed(value)}"
+            option, shown = (
+                f"--{name.replace('_', '-')}",
+                "" if value in (UNSPECIFIED, True) else f" {self._typed(value)}",
+            )
             return self.say("workbench_messages.elsewhere", option=option.removesuffix("s") + shown)
-        said = "field" if value is UNSAID else "field_with"
-        return self.say(f"workbench_messages.{said}", label=label, value="" if value is UNSAID else self.shown(value))
+        said = "field" if value is UNSPECIFIED else "field_with"
+        return self.say(
+            f"workbench_messages.{said}", label=label, value="" if value is UNSPECIFIED else self.shown(value)
+        )
 
     def _typed(self, value: object) -> str:
         if isinstance(value, Mapping):
@@ -59,7 +64,7 @@ class PageWords:
         made = classes().get(owner.rpartition(".")[2])
         if made is None:
             return self._label(name) or name.replace("_", " ")
-        field = label_of(made, name, self.say) if issubclass(made, PrivacyModel) else name
+        field = parameter_label(made, name, self.say) if issubclass(made, GroupModel) else name
         return self.say("workbench_messages.of", field=field, owner=self._title(made))
 
     def made(self, name: str, positional: list[object], named: Mapping[str, object]) -> str | None:
@@ -69,12 +74,12 @@ class PageWords:
             return None
         settings = [*map(self.shown, positional), *(f"{key} = {self.shown(value)}" for key, value in named.items())]
         title = self._title(made)
-        return f"{title} ({self.say.listed(settings)})" if settings else title
+        return f"{title} ({self.say.join_items(settings)})" if settings else title
 
     def _title(self, made: type) -> str:
-        if issubclass(made, PrivacyModel):
-            return words_of(made, self.say).title
-        slug = next(name for kind in (BUILDERS, ALGORITHMS, STEPS) for name in kind if kind[name] is made)
+        if issubclass(made, GroupModel):
+            return model_texts(made, self.say).title
+        slug = next(name for kind in (BUILDERS, ALGORITHMS, MASKING_STEPS) for name in kind if kind[name] is made)
         keys = (f"masking.step.{slug}", f"workbench_hierarchies.tabs.{slug}")
         return next((self.say(key) for key in keys if key in self.say), slug)
 
@@ -85,16 +90,16 @@ class PageWords:
         if value is None or (isinstance(value, tuple | list | dict | str) and not value):
             return self.say("workbench_messages.nothing")
         if isinstance(value, Mapping):
-            return self.say.listed(f"{key} = {self.shown(each)}" for key, each in value.items())
+            return self.say.join_items(f"{key} = {self.shown(each)}" for key, each in value.items())
         if isinstance(value, tuple | list):
-            return self.say.listed(map(self.shown, value))
-        return plainly(value) if isinstance(value, int | float) else str(value)
+            return self.say.join_items(map(self.shown, value))
+        return format_plain_number(value) if isinstance(value, int | float) else str(value)
 
 
 @cache
 def classes() -> dict[str, type]:
     """Return the models, algorithms, masking steps and kinds of hierarchies, by the names of their classes."""
-    kinds: list[Mapping[str, type]] = [BUILDERS, *(each.built_in for each in (STEPS, ALGORITHMS, MODELS))]
+    kinds: list[Mapping[str, type]] = [BUILDERS, *(each.built_in for each in (MASKING_STEPS, ALGORITHMS, MODELS))]
     return {made.__name__: made for kind in kinds for made in kind.values()}
 
 
@@ -104,51 +109,51 @@ def _fields() -> set[str]:
     return {name for made in classes().values() for name in signature(made).parameters}
 
 
-def plainly(number: float) -> str:
+def format_plain_number(number: float) -> str:
     """Write a number without powers of ten.
 
-    >>> plainly(1e9), plainly(0.05), plainly(12)
+    >>> format_plain_number(1e9), format_plain_number(0.05), format_plain_number(12)
     ('1,000,000,000', '0.05', '12')
     """
     return f"{number:,.0f}" if abs(number) >= LARGE else f"{number:.15g}"
 
 
-def field_in(sentence: str) -> str | None:
+def find_field(sentence: str) -> str | None:
     """Return the parameter that a refusal is about, for the page to go to its field.
 
-    >>> field_in("KAnonymity.k must be at least 1; got 0."), field_in("The model k-anonymity also needs k.")
+    >>> find_field("KAnonymity.k must be at least 1; got 0."), find_field("The model k-anonymity also needs k.")
     ('k', 'k')
     """
     found = re.search(r"\.(\w+) must be|also needs (\w+)", sentence)
     return None if found is None else found[1] or found[2]
 
 
-def message(say: Words, sentence: str, kind: str | None = None) -> str:
+def translate_error(say: Messages, sentence: str, kind: str | None = None) -> str:
     """Return a sentence of the library as a page says it; `kind` is the class of the problem that it tells."""
     if say.language == "en":
-        return _worded(sentence, say)
-    found = _said_again(sentence, say)
+        return _in_page_terms(sentence, say)
+    found = _translate_sentence(sentence, say)
     if found is not None:
         return found
     key = f"workbench.errors.{kind}"
     about = say(key if key in say else "workbench.errors.other")
-    return say("workbench_messages.untranslated", about=about, sentence=_worded(sentence, words_in("en")))
+    return say("workbench_messages.untranslated", about=about, sentence=_in_page_terms(sentence, load_messages("en")))
 
 
-def note(say: Words, sentence: str) -> str:
+def translate_note(say: Messages, sentence: str) -> str:
     """Return a note on how far a job is: by its key, or the library's; none in a language in which nobody knows it."""
     if sentence in say:
         return say(sentence)
-    return _worded(sentence, say) if say.language == "en" else _said_again(sentence, say) or ""
+    return _in_page_terms(sentence, say) if say.language == "en" else _translate_sentence(sentence, say) or ""
 
 
-def _worded(sentence: str, say: Words) -> str:
+def _in_page_terms(sentence: str, say: Messages) -> str:
     """Put the words of a page in place of those of Python and the command line."""
-    said = translated(SHELL.sub("", sentence), PageWords(say))
-    return POWER.sub(lambda found: plainly(float(found[0])), said)
+    said = translate(SHELL.sub("", sentence), PageTerms(say))
+    return POWER.sub(lambda found: format_plain_number(float(found[0])), said)
 
 
-def _said_again(sentence: str, say: Words) -> str | None:
+def _translate_sentence(sentence: str, say: Messages) -> str | None:
     """Say a sentence that is known in another language; None if it is not."""
     for key, pattern in _patterns().items():
         found = pattern.fullmatch(sentence)
@@ -158,12 +163,12 @@ def _said_again(sentence: str, say: Words) -> str | None:
     return None
 
 
-def _field(value: str, say: Words) -> str:
+def _field(value: str, say: Messages) -> str:
     """Say a part of a sentence: another sentence, names, or what Python calls something."""
-    again = _said_again(value, say)
+    again = _translate_sentence(value, say)
     if again is not None:
         return again
-    listed, quoted = say.listed(["", ""]), NAME.sub(r"“\1”", _worded(value, say))
+    listed, quoted = say.join_items(["", ""]), NAME.sub(r"“\1”", _in_page_terms(value, say))
     joined = JOINED.sub(lambda found: say(f"workbench_messages.{found[1]}"), quoted)
     return joined.replace("”, “", f"”{listed}“")
 
@@ -172,7 +177,7 @@ def _field(value: str, say: Words) -> str:
 def _patterns() -> dict[str, re.Pattern[str]]:
     """Return what the known sentences look like, those with more letters of their own first."""
     found = {}
-    for key, entry in words_in("en").under("messages").items():
+    for key, entry in load_messages("en").subset("messages").items():
         parsed: list[tuple[str, str | None]] = [each[:2] for each in Formatter().parse(str(entry))]
         parts = [(re.escape(text), name) for text, name in parsed]
         seen: set[str] = set()

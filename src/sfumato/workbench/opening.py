@@ -11,20 +11,20 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.recipe import checked_reading
-from sfumato.table.formats.headers import names_in
-from sfumato.workbench.bodies import body_of
-from sfumato.workbench.desk import Desk, Replaced
+from sfumato.recipe import check_read_options
+from sfumato.table.formats.headers import parse_names
+from sfumato.workbench.bodies import json_body
+from sfumato.workbench.desk import Replaced, Session
 from sfumato.workbench.jobs import Job
-from sfumato.workbench.uploads import table_of, take
+from sfumato.workbench.uploads import receive_upload, upload_table_name
 
 TOO_LARGE = "name it on the command line, or raise --max-upload"
 
 
-class Opening:
+class TableRoutes:
     """What the page asks for before there is a table."""
 
-    def __init__(self, desk: Desk, max_upload: int, language_of: Callable[[Request], str]) -> None:
+    def __init__(self, desk: Session, max_upload: int, language_of: Callable[[Request], str]) -> None:
         self.desk = desk
         self.language_of = language_of
         self.max_upload = max_upload
@@ -34,24 +34,24 @@ class Opening:
         """Return the addresses."""
         return [
             Route("/tables", self.upload, methods=["POST"]),
-            Route("/tables/made-up", self.made_up, methods=["POST"]),
+            Route("/tables/made-up", self.synthetic, methods=["POST"]),
             Route("/reading", self.read_again, methods=["POST"]),
         ]
 
     async def upload(self, request: Request) -> Response:
         """Take a file as the body of the request, under a name of ours, and open it."""
-        name, suffix = table_of(request)
-        place = self._place_for(request, suffix)
+        name, suffix = upload_table_name(request)
+        place = self._upload_path(request, suffix)
         self._taking = True
         try:
-            await take(request, place, self.max_upload, TOO_LARGE)
+            await receive_upload(request, place, self.max_upload, TOO_LARGE)
         finally:
             self._taking = False
         return JSONResponse(self.open(str(place), name, language=self.language_of(request)).facts(), 202)
 
-    async def made_up(self, request: Request) -> Response:
+    async def synthetic(self, request: Request) -> Response:
         """Make up a hospital table and open it."""
-        place = self._place_for(request, ".csv")
+        place = self._upload_path(request, ".csv")
         return JSONResponse(self.open(str(place), "patients.csv", made_up=True).facts(), 202)
 
     def _agreed(self, request: Request) -> None:
@@ -59,12 +59,12 @@ class Opening:
         if self.desk.at_stake and request.query_params.get("replaces") != self.desk.stake:
             raise Replaced
 
-    def _place_for(self, request: Request, suffix: str) -> Path:
+    def _upload_path(self, request: Request, suffix: str) -> Path:
         """Return a place for the file of another table, beside that of the one that is open; strays are deleted."""
         self._agreed(request)
         if self._taking or self.desk.jobs.asked:
             raise InvalidParameterError("Something is running; wait for it or cancel it, then open another table.")
-        self.desk.tidy()
+        self.desk.clean_up()
         number = self.desk.project.next_number("tables")
         return self.desk.project.folder / "input" / f"table-{number}{suffix}"
 
@@ -75,8 +75,8 @@ class Opening:
             raise ReadError("Open the table again with the command line: its place is not kept.")
         self._agreed(request)
         place = str(self.desk.project.folder / place)
-        given = _settled(await body_of(request))
-        asked = {"reading": checked_reading(given), "language": self.language_of(request)}
+        given = _settled(await json_body(request))
+        asked = {"reading": check_read_options(given), "language": self.language_of(request)}
         return JSONResponse(self.open(place, self.desk.name, **asked).facts(), 202)
 
     def open(self, place: str, name: str, **request: Any) -> Job:
@@ -90,5 +90,5 @@ def _settled(fields: Mapping[str, Any]) -> dict[str, Any]:
     if given.get("header") in {"true", "false"}:
         given["header"] = given["header"] == "true"
     if isinstance(given.get("names"), str):
-        given["names"] = names_in(given["names"])
+        given["names"] = parse_names(given["names"])
     return given

@@ -9,17 +9,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.workbench.desk import Desk
+from sfumato.workbench.desk import Session
 from sfumato.workbench.opening import TOO_LARGE
-from sfumato.workbench.uploads import table_of, take
+from sfumato.workbench.uploads import receive_upload, upload_table_name
 
-KINDS = ("known", "other")  # people that somebody knows, or an older release of the same people
+EXTERNAL_DATA_TYPES = ("known", "other")  # people that somebody knows, or an older release of the same people
 
 
-class Outside:
+class ExternalDataRoutes:
     """What the page asks for about tables from outside."""
 
-    def __init__(self, desk: Desk, max_upload: int) -> None:
+    def __init__(self, desk: Session, max_upload: int) -> None:
         self.desk = desk
         self.max_upload = max_upload
 
@@ -40,17 +40,17 @@ class Outside:
         """Take a file as the body of the request, and keep it under a number."""
         if not self.desk.opened:
             raise InvalidParameterError("Open a table first.")
-        name, suffix = table_of(request)
+        name, suffix = upload_table_name(request)
         number = max((each["number"] for each in self.listed), default=0) + 1
-        entry = {"number": number, "name": name, **self._asked(request)}
+        entry = {"number": number, "name": name, **self._requested_kind(request)}
         taken = self.desk.project.folder / "input" / f"outside-{number}{suffix}"
-        await take(request, taken, self.max_upload, TOO_LARGE)
+        await receive_upload(request, taken, self.max_upload, TOO_LARGE)
         self.desk.project.save(outside=[*self.listed, entry])
         return JSONResponse({"outside": number})
 
-    def _asked(self, request: Request) -> dict[str, Any]:
+    def _requested_kind(self, request: Request) -> dict[str, Any]:
         kind, key = request.query_params.get("kind", "known"), request.query_params.get("key", "")
-        if kind not in KINDS:
+        if kind not in EXTERNAL_DATA_TYPES:
             raise InvalidParameterError("A table from outside holds known people, or another release of the same.")
         return {"kind": kind, "key": self.desk.column(key)} if key else {"kind": kind}
 

@@ -51,7 +51,7 @@ class Project:
             raise WriteError(f"The project {self.folder} cannot be made: {os.strerror(error.errno or 0)}.") from None
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Hold the project, so that no other server changes it at the same time.
 
         Raises
@@ -116,11 +116,11 @@ class Project:
         """The number of the table that is open; its folder holds what is known of it."""
         return self.content.get("table")
 
-    def of_table(self, name: str) -> Path:
+    def table_path(self, name: str) -> Path:
         """Return the place of a file about the table that is open."""
         return self.folder / "tables" / str(self.table) / name
 
-    def numbered(self, kind: str) -> list[int]:
+    def numbered_folders(self, kind: str) -> list[int]:
         """Return the numbers of the candidates or releases that are complete."""
         complete = {"candidates": "facts.json", "releases": "internal"}[kind]
         named = [each for each in (self.folder / kind).iterdir() if each.name.isdecimal()]

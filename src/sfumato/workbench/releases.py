@@ -15,16 +15,16 @@ from starlette.routing import Route
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.recipe import Recipe
-from sfumato.workbench.desk import Desk
+from sfumato.workbench.desk import Session
 
 STYLE = re.compile(r"<style[^>]*>(.*?)</style>", re.DOTALL)
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP file can state: equal folders give equal files
 
 
-class Releases:
+class CandidateRoutes:
     """What the page does with candidates and releases."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Session) -> None:
         self.desk = desk
 
     def routes(self) -> list[Route]:
@@ -37,7 +37,7 @@ class Releases:
             Route("/candidates/{number:int}/recipe.toml", self.recipe_toml),
             Route("/candidates/{number:int}/release.py", self.script),
             Route("/releases/{number:int}/report.html", self.report),
-            Route("/releases/{number:int}/{part}.zip", self.packed),
+            Route("/releases/{number:int}/{part}.zip", self.archive),
         ]
 
     async def candidates(self, _: Request) -> Response:
@@ -56,11 +56,11 @@ class Releases:
 
     async def recipe_toml(self, request: Request) -> Response:
         """Return the recipe that made a candidate, with everything that was drawn for it: it makes the same bytes."""
-        return download(self._recipe(request).to_toml(), "recipe.toml")
+        return download_response(self._recipe(request).to_toml(), "recipe.toml")
 
     async def script(self, request: Request) -> Response:
         """Return the script that makes the same bytes."""
-        return download(self._recipe(request).to_python(self.desk.name), "release.py")
+        return download_response(self._recipe(request).to_python(self.desk.name), "release.py")
 
     async def pin(self, request: Request) -> Response:
         """Put a candidate side by side with others, or take it away."""
@@ -82,7 +82,7 @@ class Releases:
 
     def _folder(self, request: Request) -> Path:
         number = request.path_params["number"]
-        if number not in self.desk.project.numbered("releases"):
+        if number not in self.desk.project.numbered_folders("releases"):
             raise InvalidParameterError("There is no such release.")
         return self.desk.project.folder / "releases" / str(number)
 
@@ -97,7 +97,7 @@ class Releases:
         policy = f"default-src 'none'; style-src {allowed}; img-src data:; frame-ancestors 'none'; sandbox"
         return HTMLResponse(page, headers={"content-security-policy": policy})
 
-    async def packed(self, request: Request) -> Response:
+    async def archive(self, request: Request) -> Response:
         """Return one of the two folders as a ZIP file."""
         part = request.path_params["part"]
         if part not in {"public", "internal"}:
@@ -115,6 +115,6 @@ class Releases:
         return Response(packed.getvalue(), media_type="application/zip", headers=headers)
 
 
-def download(text: str, name: str) -> Response:
+def download_response(text: str, name: str) -> Response:
     """Return a text as a file to keep."""
     return PlainTextResponse(text, headers={"content-disposition": f'attachment; filename="{name}"'})

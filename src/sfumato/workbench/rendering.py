@@ -12,15 +12,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sfumato import __version__
 from sfumato.reporting import numbers
-from sfumato.words import LANGUAGES, Words
-from sfumato.workbench.desk import STEPS, Desk
-from sfumato.workbench.messages import message
+from sfumato.words import LANGUAGES, Messages
+from sfumato.workbench.desk import STEPS, Session
+from sfumato.workbench.messages import translate_error
 
 PLACES = (*STEPS, "history")
 
 
 @cache
-def templates() -> Environment:
+def load_templates() -> Environment:
     """Return the templates of all pages."""
     made = Environment(
         loader=PackageLoader("sfumato.workbench"),
@@ -29,11 +29,16 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"count": numbers.count, "percent": numbers.percent, "measure": numbers.measure, "json": json.dumps}
+    made.filters |= {
+        "count": numbers.format_count,
+        "percent": numbers.format_percent,
+        "measure": numbers.format_metric,
+        "json": json.dumps,
+    }
     return made
 
 
-def draw_page(step: str, desk: Desk, say: Words, query: Mapping[str, str]) -> str:
+def render_page(step: str, desk: Session, say: Messages, query: Mapping[str, str]) -> str:
     """Draw the page of a step; the query tells what is looked at in it."""
     facts: dict[str, Any] = {}
     if desk.opened or step in {"data", "history"}:
@@ -42,13 +47,13 @@ def draw_page(step: str, desk: Desk, say: Words, query: Mapping[str, str]) -> st
     else:
         name = "empty.html.j2"
     return (
-        templates()
+        load_templates()
         .get_template(name)
         .render(
-            **frame(say),
+            **template_globals(say),
             desk=desk,
             step=step,
-            steps=_steps(desk),
+            steps=_step_states(desk),
             job=desk.job,
             busy=bool(desk.jobs.asked),
             recipe=desk.recipe if desk.opened else None,
@@ -57,17 +62,17 @@ def draw_page(step: str, desk: Desk, say: Words, query: Mapping[str, str]) -> st
     )
 
 
-def draw_entry(say: Words) -> str:
+def render_login(say: Messages) -> str:
     """Draw the page that changes the token of the address for a cookie."""
-    return templates().get_template("entry.html.j2").render(**frame(say))
+    return load_templates().get_template("entry.html.j2").render(**template_globals(say))
 
 
-def frame(say: Words) -> dict[str, Any]:
+def template_globals(say: Messages) -> dict[str, Any]:
     """Return what all pages are drawn with."""
     other = next(name for name in LANGUAGES if name != say.language)
     return {
         "say": say,
-        "message": partial(message, say),
+        "message": partial(translate_error, say),
         "language": say.language,
         "other_language": other,
         "other_name": LANGUAGES[other],
@@ -96,7 +101,7 @@ def toml_fragment(content: Mapping[str, Any]) -> str:
     return "\n".join(part.strip() + "\n" for part in parts).strip()
 
 
-def _steps(desk: Desk) -> list[dict[str, Any]]:
+def _step_states(desk: Session) -> list[dict[str, Any]]:
     """Say of every step whether it is done, or done on an older recipe."""
     state = dict.fromkeys(STEPS, "")
     if desk.opened:

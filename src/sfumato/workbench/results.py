@@ -11,7 +11,7 @@ from sfumato.workbench.projects import Project
 MOST = 64 << 20  # bytes of all results together
 
 
-class Results:
+class ResultCache:
     """The results of a project, by keys of what they are about."""
 
     def __init__(self, project: Project) -> None:
@@ -34,7 +34,7 @@ class Results:
                 return found["result"]
         return None
 
-    def keep(self, key: str, verb: str, request: Mapping[str, Any], result: Any) -> None:
+    def store(self, key: str, verb: str, request: Mapping[str, Any], result: Any) -> None:
         """Keep a result, and let the oldest go if all together are too large."""
         content = {"verb": verb, "request": request, "result": result}
         self._found.pop(key, None)
@@ -42,13 +42,13 @@ class Results:
         self.project.write_json(f"results/{key}.json", content)
         self._sizes[key] = (self.project.folder / "results" / f"{key}.json").stat().st_size
         while sum(self._sizes.values()) > MOST and len(self._found) > 1:
-            self._drop(next(iter(self._found)))
+            self._evict(next(iter(self._found)))
 
     def clear(self) -> None:
         """Let all of them go."""
         for key in list(self._found):
-            self._drop(key)
+            self._evict(key)
 
-    def _drop(self, key: str) -> None:
+    def _evict(self, key: str) -> None:
         del self._found[key], self._sizes[key]
         (self.project.folder / "results" / f"{key}.json").unlink(missing_ok=True)

@@ -19,8 +19,8 @@ from urllib.request import Request, urlopen
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.table.chain import state_folder
 from sfumato.workbench.application import Application
-from sfumato.workbench.desk import Desk
-from sfumato.workbench.guard import MARK, Entrance
+from sfumato.workbench.desk import Session
+from sfumato.workbench.guard import MARK, AccessTokens
 from sfumato.workbench.projects import Project
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -28,7 +28,7 @@ BETWEEN = 1.0  # seconds between two looks at whether to stop
 
 
 @dataclass(frozen=True, kw_only=True)
-class Serving:
+class ServerOptions:
     """How to serve.
 
     Parameters
@@ -59,7 +59,7 @@ class Serving:
 
 def serve(
     folder: Path,
-    serving: Serving,
+    serving: ServerOptions,
     ready: Callable[[str], None],
     opened: Mapping[str, Any] | None = None,
 ) -> None:
@@ -76,15 +76,15 @@ def serve(
 
 
 async def _serve(
-    folder: Path, serving: Serving, ready: Callable[[str], None], opened: Mapping[str, Any] | None
+    folder: Path, serving: ServerOptions, ready: Callable[[str], None], opened: Mapping[str, Any] | None
 ) -> None:
     import uvicorn
 
     project = Project(folder, kept=serving.kept)
-    with project.held(), _bound(serving) as listening:
+    with project.locked(), _bind_socket(serving) as listening:
         host, port = listening.getsockname()[:2]
-        gate = Entrance(port=port, host=host, proxy=serving.proxy)
-        desk = Desk(project)
+        gate = AccessTokens(port=port, host=host, proxy=serving.proxy)
+        desk = Session(project)
         if opened is not None and desk.at_stake:
             raise InvalidParameterError(
                 f"The project {folder} holds work on {desk.name}, which opening a table would throw away; go on with it"
@@ -110,14 +110,14 @@ async def _serve(
         application.quit = stop
         _stop_on_signals(stop)
         await desk.jobs.prepare()
-        with _registered(listening, gate):
+        with _registered_server(listening, gate):
             running = asyncio.create_task(server.serve(sockets=[listening]))
             while not server.started and not running.done():
                 await asyncio.wait({running}, timeout=0.01)
             if opened is not None:
                 desk.start("open", opened)
-            ready(address(gate, gate.draw_token()))
-            await _until_idle(running, application, serving.idle, stop)
+            ready(address(gate, gate.issue_token()))
+            await _stop_when_idle(running, application, serving.idle, stop)
             await desk.jobs.close()
 
 
@@ -130,14 +130,14 @@ def _stop_on_signals(stop: Callable[[], None]) -> None:
                 asyncio.get_running_loop().add_signal_handler(number, stop)
 
 
-async def _until_idle(
+async def _stop_when_idle(
     running: asyncio.Task[None], application: Application, hours: float, stop: Callable[[], None]
 ) -> None:
     seen, since = application.requests, time.monotonic()
     while not running.done():
         await asyncio.wait({running}, timeout=BETWEEN)
         job = application.desk.job
-        busy = job is not None and not job.over
+        busy = job is not None and not job.is_finished
         if application.requests != seen or busy:
             seen, since = application.requests, time.monotonic()
         elif time.monotonic() - since > hours * 3600:
@@ -146,7 +146,7 @@ async def _until_idle(
 
 
 @contextlib.contextmanager
-def _bound(serving: Serving) -> Iterator[socket.socket]:
+def _bind_socket(serving: ServerOptions) -> Iterator[socket.socket]:
     family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
         if sys.platform != "win32":
@@ -161,22 +161,22 @@ def _bound(serving: Serving) -> Iterator[socket.socket]:
         yield listening
 
 
-def address(gate: Entrance, token: str) -> str:
+def address(gate: AccessTokens, token: str) -> str:
     """Return the address that opens the page once; browsers do not send what follows the #."""
     return f"{gate.origin}{gate.path}/#{token}"
 
 
-def registry() -> Path:
+def registry_folder() -> Path:
     """Return the folder where running servers leave their port, path and key, for their owner alone."""
     return state_folder() / "workbench"
 
 
 @contextlib.contextmanager
-def _registered(listening: socket.socket, gate: Entrance) -> Iterator[None]:
+def _registered_server(listening: socket.socket, gate: AccessTokens) -> Iterator[None]:
     host, port = listening.getsockname()[:2]
     reached = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - where it listens, if so asked
     content = {"host": reached, "port": port, "path": gate.path, "key": gate.key, "proxy": gate.proxy}
-    folder = registry()
+    folder = registry_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{port}.json"
     path.unlink(missing_ok=True)
@@ -188,7 +188,7 @@ def _registered(listening: socket.socket, gate: Entrance) -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
-def again() -> str:
+def reopen_address() -> str:
     """Return a new address of the server that was started last on this machine by this user.
 
     Raises
@@ -196,13 +196,13 @@ def again() -> str:
     ReadError
         If none is running.
     """
-    folder = registry()
+    folder = registry_folder()
     found = sorted(folder.glob("*.json"), key=lambda each: each.stat().st_mtime_ns) if folder.is_dir() else []
     for path in reversed(found):
         content = json.loads(path.read_text(encoding="utf-8"))
-        gate = Entrance(**content)
+        gate = AccessTokens(**content)
         asked = Request(
-            f"http://{Entrance(port=gate.port, host=gate.host).name}{gate.path}/again",
+            f"http://{AccessTokens(port=gate.port, host=gate.host).name}{gate.path}/again",
             method="POST",
             headers={MARK: gate.key, "Host": gate.name, "X-Forwarded-Proto": "https"},
         )

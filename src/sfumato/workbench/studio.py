@@ -9,20 +9,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sfumato.workbench.bodies import body_of
-from sfumato.workbench.desk import Desk
+from sfumato.workbench.bodies import json_body
+from sfumato.workbench.desk import Session
 from sfumato.workbench.jobs import Failed, Job
-from sfumato.workbench.pages.coverage import uncounted
-from sfumato.workbench.releases import download
-from sfumato.workbench.uploads import name_of, take
+from sfumato.workbench.pages.coverage import missing_coverage_requests
+from sfumato.workbench.releases import download_response
+from sfumato.workbench.uploads import receive_upload, upload_name
 
 LARGEST = 64 << 20  # bytes of a hierarchy file
 
 
-class Studio:
+class HierarchyEditorRoutes:
     """What the page of hierarchies asks for."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Session) -> None:
         self.desk = desk
 
     def routes(self) -> list[Route]:
@@ -37,7 +37,7 @@ class Studio:
 
     async def coverage(self, _: Request) -> Response:
         """Find out of every quasi-identifier whether its hierarchy covers it, where that is not known yet."""
-        for asked in uncounted(self.desk):
+        for asked in missing_coverage_requests(self.desk):
             job = await self._job("coverage", asked)
             if job.state != "done":
                 raise Failed(job)
@@ -45,18 +45,20 @@ class Studio:
 
     async def preview(self, request: Request) -> Response:
         """Tell what a draft of a hierarchy does to a column; without a draft, one of the kind is proposed."""
-        return await self._done("preview", await self._asked(request, "hierarchy", "kind"))
+        return await self._finished_job("preview", await self._request_body(request, "hierarchy", "kind"))
 
     async def change(self, request: Request) -> Response:
         """Change the groups of a draft, and return the new draft."""
-        return await self._done("change", await self._asked(request, "hierarchy", "change"))
+        return await self._finished_job("change", await self._request_body(request, "hierarchy", "change"))
 
     async def file(self, request: Request) -> Response:
         """Take a hierarchy file as the body, and return the hierarchy that it holds."""
         number = self.desk.column(request.path_params["number"])
         place = self.desk.project.folder / "hierarchies" / f"{number}.csv"
-        await take(request, place, LARGEST, "no hierarchy needs as many, so choose another file")
-        return await self._done("read_hierarchy", {"column": number, "name": name_of(request) or "hierarchy.csv"})
+        await receive_upload(request, place, LARGEST, "no hierarchy needs as many, so choose another file")
+        return await self._finished_job(
+            "read_hierarchy", {"column": number, "name": upload_name(request) or "hierarchy.csv"}
+        )
 
     async def download(self, request: Request) -> Response:
         """Return the hierarchy of a column as the file that `sfumato hierarchy` reads."""
@@ -64,16 +66,16 @@ class Studio:
         answer = await self._job("hierarchy_csv", {"column": number})
         if answer.state != "done":
             raise Failed(answer)
-        return download(answer.result["csv"], f"hierarchy-{number + 1}.csv")
+        return download_response(answer.result["csv"], f"hierarchy-{number + 1}.csv")
 
-    async def _asked(self, request: Request, *names: str) -> dict[str, Any]:
-        given = await body_of(request)
+    async def _request_body(self, request: Request, *names: str) -> dict[str, Any]:
+        given = await json_body(request)
         return {
             "column": self.desk.column(request.path_params["number"]),
             **{name: given[name] for name in names if name in given},
         }
 
-    async def _done(self, verb: str, asked: Mapping[str, Any]) -> Response:
+    async def _finished_job(self, verb: str, asked: Mapping[str, Any]) -> Response:
         job = await self._job(verb, asked)
         if job.state != "done":
             raise Failed(job)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sfumato.release.release import Release
 
 BETWEEN = 0.1  # seconds between two messages on the same job
-HELD = 1  # releases that are kept in memory
+MAX_CACHED = 1  # releases that are kept in memory
 # What the first job needs, loaded while the user chooses a table.
 FIRST = (
     "sfumato.table.read",
@@ -41,7 +41,7 @@ FIRST = (
 )
 
 
-class Bench:
+class WorkerState:
     """What a worker holds of a project: its table, and the releases that it made last."""
 
     def __init__(self, folder: Path) -> None:
@@ -50,7 +50,7 @@ class Bench:
         self._table: pa.Table | None = None
         self._releases: OrderedDict[int, Release] = OrderedDict()
 
-    def look_at(self, number: int | None) -> None:
+    def open_project(self, number: int | None) -> None:
         """Look at the table of some number from now on, and let go of another one and its releases."""
         if number != self._number:
             self._number, self._table = number, None
@@ -60,9 +60,9 @@ class Bench:
     def table(self) -> pa.Table:
         """The table as it was read, mapped."""
         if self._table is None:
-            from sfumato.table.kept_rows import KeptRows
+            from sfumato.table.kept_rows import RowStore
 
-            self._table = KeptRows(self.folder / "tables" / str(self._number) / "original.arrow").table()
+            self._table = RowStore(self.folder / "tables" / str(self._number) / "original.arrow").table()
         return self._table
 
     def write(self, path: Path, text: str) -> None:
@@ -82,17 +82,17 @@ class Bench:
         """Return the release of a candidate; it is made again if this process did not make it or let go of it."""
         if number not in self._releases:
             from sfumato.recipe import Recipe
-            from sfumato.release.anonymizing import carry_out
+            from sfumato.release.anonymizing import run_recipe
 
             recipe = Recipe.read(self.folder / "candidates" / str(number) / "recipe.toml")
-            self.hold(number, carry_out(recipe, self.table))
+            self.cache_release(number, run_recipe(recipe, self.table))
         self._releases.move_to_end(number)
         return self._releases[number]
 
-    def hold(self, number: int, release: Release) -> None:
+    def cache_release(self, number: int, release: Release) -> None:
         """Keep a release in memory, and let go of the one that was not used for longest."""
         self._releases[number] = release
-        while len(self._releases) > HELD:
+        while len(self._releases) > MAX_CACHED:
             self._releases.popitem(last=False)
 
 
@@ -101,19 +101,19 @@ def main() -> None:
     os.umask(0o077)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(2, 1)
-    sys.meta_path.insert(0, WithoutPandas())
-    bench = Bench(Path(sys.argv[1]))
+    sys.meta_path.insert(0, BlockPandasImport())
+    bench = WorkerState(Path(sys.argv[1]))
     for name in FIRST:
         import_module(name)
     for line in sys.stdin:
         job = json.loads(line)
         serve(bench, job, answers)
-        let_go()
+        release_memory()
         if job["verb"] == "open":
-            threading.Thread(target=warm_up, daemon=True).start()
+            threading.Thread(target=warm_up_kernels, daemon=True).start()
 
 
-class WithoutPandas(MetaPathFinder):
+class BlockPandasImport(MetaPathFinder):
     """Say that there is no pandas, which pyarrow would load for the first list that it sees; nothing here needs it."""
 
     def find_spec(self, fullname: str, *_: object) -> None:
@@ -122,7 +122,7 @@ class WithoutPandas(MetaPathFinder):
             raise ModuleNotFoundError(name=fullname)
 
 
-def let_go() -> None:
+def release_memory() -> None:
     """Give memory back to the system that the last job used and no other needs."""
     import pyarrow as pa
 
@@ -132,14 +132,14 @@ def let_go() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def warm_up() -> None:
+def warm_up_kernels() -> None:
     """Load the compiled loops, or compile them, while the user looks at the table."""
     from sfumato.coding import warmup
 
     warmup.warm_up()
 
 
-def serve(bench: Bench, job: Mapping[str, Any], answers: TextIO) -> None:
+def serve(bench: WorkerState, job: Mapping[str, Any], answers: TextIO) -> None:
     """Run one job, and answer it."""
     last = 0.0
 
@@ -148,27 +148,29 @@ def serve(bench: Bench, job: Mapping[str, Any], answers: TextIO) -> None:
         now = time.monotonic()
         if now - last >= BETWEEN:
             last = now
-            _answer(answers, {"done": done, "note": note, "figures": getattr(note, "figures", {}), "memory": memory()})
+            _send_answer(
+                answers, {"done": done, "note": note, "figures": getattr(note, "figures", {}), "memory": memory_usage()}
+            )
 
     try:
-        bench.look_at(job["table"])
+        bench.open_project(job["table"])
         verb = import_module(f"sfumato.workbench.verbs.{job['verb']}")
         result = verb.run(bench, job["request"], tell)
     except SfumatoError as error:
         advice = list(getattr(error, "advice", ()))
-        _answer(answers, {"error": str(error), "kind": type(error).__name__, "advice": advice})
+        _send_answer(answers, {"error": str(error), "kind": type(error).__name__, "advice": advice})
     except MemoryError:
-        _answer(answers, {"error": "There is not enough memory for this table.", "kind": "MemoryError"})
+        _send_answer(answers, {"error": "There is not enough memory for this table.", "kind": "MemoryError"})
     except Exception as error:  # noqa: BLE001 - its message may quote cells, so only its type and place are told
         sys.stderr.write("".join(traceback.format_tb(error.__traceback__)))
         sys.stderr.flush()
         told = f"An unexpected {type(error).__name__} occurred here; please report it as a bug."
-        _answer(answers, {"error": told, "kind": type(error).__name__})
+        _send_answer(answers, {"error": told, "kind": type(error).__name__})
     else:
-        _answer(answers, {"result": result})
+        _send_answer(answers, {"result": result})
 
 
-def memory() -> int:
+def memory_usage() -> int:
     """Return the bytes of memory that this process uses, where the system tells; otherwise 0."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
@@ -177,7 +179,7 @@ def memory() -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _answer(answers: TextIO, content: Mapping[str, Any]) -> None:
+def _send_answer(answers: TextIO, content: Mapping[str, Any]) -> None:
     answers.write(json.dumps(content) + "\n")
     answers.flush()
 

@@ -15,22 +15,22 @@ from scipy.stats import chi2
 
 import sfumato as sf
 from sfumato.algorithms.buckets.anatomy import Anatomy
-from sfumato.algorithms.buckets.assignment import is_eligible, surplus
+from sfumato.algorithms.buckets.assignment import is_eligible, min_suppression
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
 from sfumato.checks import algorithms as laws
-from sfumato.checks.requests import odd_requests, requests
-from sfumato.checks.trials import Trial
-from sfumato.core.progress import silent
-from sfumato.randomness import repeatable_secret
-from sfumato.release.applying import apply
-from sfumato.release.streams import SEARCH, SHUFFLE, streams_of
-from sfumato.release.tasks import task_of
-from sfumato.schema.missing import Missing
-from sfumato.table.columns import undecorated
+from sfumato.checks.requests import edge_case_requests, requests
+from sfumato.checks.trials import AlgorithmTrial
+from sfumato.core.progress import ignore_progress
+from sfumato.randomness import secret_from_seed
+from sfumato.release.applying import apply_solution
+from sfumato.release.streams import SEARCH, SHUFFLE, derive_streams
+from sfumato.release.tasks import build_request
+from sfumato.schema.missing import MissingPolicy
+from sfumato.table.columns import strip_metadata
 from sfumato.table.frames import to_arrow
 
 D = "disease"
-SCHEMA = sf.Schema(quasi=["age"], sensitive=[D])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=[D])
 FALSE_ALARM = 1e-6
 AS_RELEASED = 20  # seeds with which a release is made, too
 
@@ -42,17 +42,17 @@ def people(*counts: int) -> pa.Table:
 
 
 def release_of(table, *models, schema=SCHEMA, **options):
-    return sf.anonymize(table, schema, models, Anatomy(), **{"secret": repeatable_secret(3), **options})
+    return sf.anonymize(table, schema, models, Anatomy(), **{"secret": secret_from_seed(3), **options})
 
 
 def drawn_by(recipe, table, seed):
     """Search and apply what is found as a release does, but without judging it: this is done hundreds of times."""
-    recipe = replace(recipe, secret=repeatable_secret(seed))
-    streams = streams_of(recipe.secret, recipe, lambda: table)
-    publication = Anatomy().search(task_of(recipe, table, silent, streams(SEARCH)))
-    shown = undecorated(apply(publication, table, SCHEMA, streams(SHUFFLE)).shown)
+    recipe = replace(recipe, secret=secret_from_seed(seed))
+    streams = derive_streams(recipe.secret, recipe, lambda: table)
+    publication = Anatomy().search(build_request(recipe, table, ignore_progress, streams(SEARCH)))
+    shown = strip_metadata(apply_solution(publication, table, SCHEMA, streams(SHUFFLE)).shown)
     if seed < AS_RELEASED:
-        assert shown.equals(undecorated(sf.carry_out(recipe, table).published))
+        assert shown.equals(strip_metadata(sf.run_recipe(recipe, table).published))
     return shown
 
 
@@ -67,7 +67,7 @@ def buckets_of(release, name=D):
 @pytest.mark.slow
 @given(st.lists(st.integers(0, 7), min_size=2, max_size=6), st.sampled_from([1.5, 2, 2.5, 3, 4]), st.integers(0, 99))
 def test_no_value_is_exposed_by_more_than_one_over_l(counts, l, seed):
-    lost = int(surplus(counts, l).sum())
+    lost = int(min_suppression(counts, l).sum())
     table = people(*counts)
     if lost == sum(counts):
         return
@@ -76,7 +76,10 @@ def test_no_value_is_exposed_by_more_than_one_over_l(counts, l, seed):
         table, sf.FrequencyLDiversity(l=l, sensitive=D), max_suppressed=min(1.0, (lost + 0.5) / sum(counts)), seed=seed
     )
     assert release.suppressed == lost
-    for exposure in (sf.exposure(release.frame, SCHEMA, original=table), sf.exposure(release.frame, SCHEMA)):
+    for exposure in (
+        sf.attribute_disclosure_risk(release.frame, SCHEMA, original=table),
+        sf.attribute_disclosure_risk(release.frame, SCHEMA),
+    ):
         assert exposure.values[D].maximum <= 1 / l + 1e-12
     assert sorted(release.frame["age"].to_pylist()) == sorted(table["age"].take(release.correspondence).to_pylist())
 
@@ -115,7 +118,7 @@ def test_every_attribute_has_buckets_of_its_own():
     release = release_of(table, *models, schema=schema)
     assert {len(bucket) for bucket in buckets_of(release)} == {3}
     assert {len(bucket) for bucket in buckets_of(release, "salary")} == {4}
-    exposure = sf.exposure(release.frame, schema, original=table)
+    exposure = sf.attribute_disclosure_risk(release.frame, schema, original=table)
     assert exposure.values[D].maximum == pytest.approx(1 / 3)
     assert exposure.values["salary"].maximum == pytest.approx(1 / 4)
 
@@ -165,7 +168,7 @@ def test_what_anatomy_cannot_hide_is_refused(said):
     assert str(caught.value).count(". ") == 0
 
 
-@pytest.mark.parametrize("missing", Missing)
+@pytest.mark.parametrize("missing", MissingPolicy)
 def test_missing_cells_may_be_any_value_under_every_policy_and_are_refused(missing):
     table = people(5, 5).set_column(1, D, pa.array([*["flu", "ulcer", "asthma"] * 3, None]))
     model = sf.FrequencyLDiversity(l=2, sensitive=D)
@@ -210,17 +213,19 @@ def unidentified(asked):
         models = [model for model in request.models if not isinstance(model, sf.KAnonymity)]
         if models:
             yield replace(request, models=models)
-    schema = sf.Schema(quasi=["age"], insensitive=["note"])
+    schema = sf.Schema(quasi_identifiers=["age"], insensitive=["note"])
     yield replace(next(asked()), schema=schema, models=[sf.KAnonymity(k=1)])
 
 
 @pytest.fixture(scope="module")
 def trial_of():
-    return functools.cache(lambda each: Trial(each, (*unidentified(requests),), (*unidentified(odd_requests),)))
+    return functools.cache(
+        lambda each: AlgorithmTrial(each, (*unidentified(requests),), (*unidentified(edge_case_requests),))
+    )
 
 
 @pytest.mark.parametrize("check", laws.ALGORITHM_CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("algorithm", [Anatomy(), LocalAnatomy()], ids=repr)
 def test_the_laws_are_kept_where_identities_are_not_asked_for(trial_of, algorithm, check):
-    impossible = check is laws.check_impossible_requests_are_refused
-    check(Trial(algorithm) if impossible else trial_of(algorithm))
+    impossible = check is laws.check_infeasible_requests_are_rejected
+    check(AlgorithmTrial(algorithm) if impossible else trial_of(algorithm))

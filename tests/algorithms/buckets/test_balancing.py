@@ -12,23 +12,23 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from sfumato.algorithms.buckets import balancing
-from sfumato.algorithms.buckets.assignment import is_eligible, surplus
+from sfumato.algorithms.buckets.assignment import is_eligible, min_suppression
 from sfumato.algorithms.buckets.balancing import (
     NOBODY,
-    Seats,
+    BucketSlots,
     SignatureSets,
-    cut_down,
-    fewest_more,
-    fill_lacks,
-    match_in_company,
-    seat,
+    fill_missing_values,
+    fill_slots,
+    min_counterfeits,
+    split_by_co_members,
+    trim_unbalanced,
 )
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 X, Y, Z = 0, 1, 2
 
 
-def seats_of(signatures: list[tuple[int, ...]], counts: list[list[int]]) -> tuple[SignatureSets, Seats]:
+def seats_of(signatures: list[tuple[int, ...]], counts: list[list[int]]) -> tuple[SignatureSets, BucketSlots]:
     """Seat so many persons of every value under every signature."""
     known, place = SignatureSets.of(signatures, 3)
     listed = [
@@ -38,7 +38,7 @@ def seats_of(signatures: list[tuple[int, ...]], counts: list[list[int]]) -> tupl
         for _ in range(count)
     ]
     sig, value = (np.array(each, dtype=np.int64) for each in zip(*listed, strict=True))
-    return known, Seats(sig, value, np.arange(len(listed)))
+    return known, BucketSlots(sig, value, np.arange(len(listed)))
 
 
 def newcomers(first: int, counts: list[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -55,13 +55,13 @@ def test_golden_balancing(name):
     came, fakes, rest, waits, more = GOLDEN[name]
     signatures, known = seats_of([(X, Y), (X, Z)], [[3, 1], [1, 2]])
     rows, codes = newcomers(len(known), came)
-    added, left = fill_lacks(known, rows, codes, signatures, Stream())
+    added, left = fill_missing_values(known, rows, codes, signatures, KeyedRandom())
     assert np.bincount(added.value, minlength=3).tolist() == [1, 2, 0]
     assert np.count_nonzero(added.row == NOBODY) == fakes
     found = np.bincount(codes[left], minlength=3)
     assert found.tolist() == rest
-    assert surplus(found, 2).sum() == waits
-    assert fewest_more(found, 2).sum() == more
+    assert min_suppression(found, 2).sum() == waits
+    assert min_counterfeits(found, 2).sum() == more
 
 
 def fewest_counterfeits(lacks: list[int], came: list[int], m: int) -> int:
@@ -84,7 +84,7 @@ def fewest_counterfeits(lacks: list[int], came: list[int], m: int) -> int:
 )
 def test_counterfeits_are_the_fewest_possible(lacks, came, m):
     filled = np.minimum(lacks, came)
-    more = fewest_more(np.array(came) - filled, m)
+    more = min_counterfeits(np.array(came) - filled, m)
     assert sum(lacks) - filled.sum() + more.sum() == fewest_counterfeits(lacks, came, m)
     assert is_eligible(np.array(came) - filled + more, m)
     assert ((np.array(came) - filled + more).max(), more.min()) >= ((np.array(came) - filled).max(), 0)
@@ -94,7 +94,7 @@ def test_who_sits_where_is_random_and_fits():
     codes = np.array([0, 0, 0, 1, 1], dtype=np.uint8)
     seen = set()
     for _ in range(600):  # one of twelve is missed in one of 10**21 runs
-        found, left = seat(np.array([1, 0, 0, 2]), np.arange(5), codes, 3, Stream())
+        found, left = fill_slots(np.array([1, 0, 0, 2]), np.arange(5), codes, 3, KeyedRandom())
         assert found[3] == NOBODY
         assert codes[found[:3]].tolist() == [1, 0, 0]
         assert sorted([*found[:3].tolist(), *left.tolist()]) == list(range(5))
@@ -105,16 +105,16 @@ def test_who_sits_where_is_random_and_fits():
 def test_buckets_are_cut_down_to_their_rarest_value_and_newcomers_go_first():
     signatures, known = seats_of([(X, Y), (X, Z)], [[3, 1], [1, 2]])
     rows, codes = newcomers(len(known), [0, 1, 0])
-    added, left = fill_lacks(known, rows, codes, signatures, Stream())
-    kept, out, back = cut_down(known, added, signatures, Stream())
+    added, left = fill_missing_values(known, rows, codes, signatures, KeyedRandom())
+    kept, out, back = trim_unbalanced(known, added, signatures, KeyedRandom())
     assert len(left) == len(back) == 0
     assert (len(kept), len(out)) == (6, 2)
     place = signatures.places(kept.signature, kept.value)
     assert np.bincount(place).tolist() == [2, 2, 1, 1]
     signatures, known = seats_of([(X, Y, Z)], [[2, 0, 0]])
     rows, codes = newcomers(2, [0, 1, 0])
-    added, _ = fill_lacks(known, rows, codes, signatures, Stream())
-    kept, out, back = cut_down(known, added, signatures, Stream())
+    added, _ = fill_missing_values(known, rows, codes, signatures, KeyedRandom())
+    kept, out, back = trim_unbalanced(known, added, signatures, KeyedRandom())
     assert (len(kept), len(out), back.tolist()) == (0, 2, [2])
 
 
@@ -146,9 +146,9 @@ def test_companies_stay_together_and_every_group_has_one_seat_of_every_value(see
                 if not nobody:
                     company.append(at)
                     persons += 1
-    seats = Seats(*(np.array(each, dtype=np.int64) for each in (signature, value, row)))
+    seats = BucketSlots(*(np.array(each, dtype=np.int64) for each in (signature, value, row)))
     of_row = np.array(company, dtype=np.int64)
-    found = match_in_company(seats, of_row, 9, Stream())
+    found = split_by_co_members(seats, of_row, 9, KeyedRandom())
     shown = Counter(zip(found.tolist(), seats.value.tolist(), strict=True))
     assert set(shown.values()) == {1}
     for group in set(found.tolist()):
@@ -159,8 +159,8 @@ def test_companies_stay_together_and_every_group_has_one_seat_of_every_value(see
 
 
 def test_if_there_are_more_companies_than_groups_the_largest_stay_together():
-    seats = Seats(np.zeros(6, dtype=np.int64), np.array([0, 0, 1, 1, 2, 2]), np.arange(6))
+    seats = BucketSlots(np.zeros(6, dtype=np.int64), np.array([0, 0, 1, 1, 2, 2]), np.arange(6))
     company = np.array([7, 8, 7, 9, 7, 9])
-    found = match_in_company(seats, company, 3, Stream())
+    found = split_by_co_members(seats, company, 3, KeyedRandom())
     assert len({found[0], found[2], found[4]}) == 1
     assert len({found[1], found[3], found[5]}) == 1

@@ -15,13 +15,13 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.algorithms.buckets import correlation
 from sfumato.algorithms.buckets.correlation import (
-    binned,
-    correlations,
+    bin_values,
+    contingency_matrix,
     k_medoids,
     mean_square_contingency,
     partition_around_medoids,
 )
-from sfumato.coding.codes import code_column
+from sfumato.coding.codes import encode_column
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=40)
 
@@ -63,35 +63,35 @@ def test_contingency_is_chi_square_over_its_maximum(pairs):
 
 
 def column(values, **schema):
-    return code_column("x", pa.chunked_array([pa.array(values)]), sf.Schema(quasi=["x"], **schema))
+    return encode_column("x", pa.chunked_array([pa.array(values)]), sf.Schema(quasi_identifiers=["x"], **schema))
 
 
 def test_many_numbers_are_put_in_ten_bins_of_equally_many_records():
-    bins = binned(column(np.random.default_rng(1).permutation(1000)))
+    bins = bin_values(column(np.random.default_rng(1).permutation(1000)))
     assert np.bincount(bins).tolist() == [100] * 10
 
 
 def test_bins_follow_the_order_of_the_numbers():
     values = np.random.default_rng(2).integers(-50, 50, 300)
-    bins = binned(column(values))
+    bins = bin_values(column(values))
     assert (np.diff(bins[np.argsort(values, kind="stable")]) >= 0).all()
 
 
 def test_missing_cells_have_a_bin_of_their_own():
-    bins = binned(column([*range(50), None, None]))
+    bins = bin_values(column([*range(50), None, None]))
     assert bins[-1] == bins[-2] == bins.max() > bins[:-2].max()
 
 
 @pytest.mark.parametrize("values", [[3, 1, 3, 2], ["b", "a", "b", "c"], [f"v{i}" for i in range(30)]])
 def test_few_numbers_and_all_names_stay_as_they_are(values):
-    assert len(set(binned(column(values)).tolist())) == len(set(values))
+    assert len(set(bin_values(column(values)).tolist())) == len(set(values))
 
 
 def test_every_pair_of_columns_is_compared():
     rng = np.random.default_rng(3)
     first = rng.integers(0, 3, 200)
     columns = [column(first), column(-first), column(rng.integers(0, 3, 200)), column([5] * 200)]
-    found = correlations(lambda: [columns])
+    found = contingency_matrix(lambda: [columns])
     assert np.array_equal(found, found.T)
     assert found[0, 1] == pytest.approx(1)
     assert found[0, 2] < 0.1
@@ -103,11 +103,11 @@ def test_every_pair_of_columns_is_compared():
 def test_parts_of_a_table_are_counted_together(cuts, dense):
     rng = np.random.default_rng(4)
     columns = [column(rng.integers(0, most, 300)) for most in (2, 5, 40)]
-    expected = [[mean_square_contingency(binned(a), binned(b)) for b in columns] for a in columns]
+    expected = [[mean_square_contingency(bin_values(a), bin_values(b)) for b in columns] for a in columns]
     parts = [[each.take(rows) for each in columns] for rows in np.split(np.arange(300), cuts)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(correlation, "DENSE_PAIRS", 1 << 22 if dense else 0)
-        found = correlations(lambda: parts)
+        found = contingency_matrix(lambda: parts)
     assert found[~np.eye(3, dtype=bool)].tolist() == np.array(expected)[~np.eye(3, dtype=bool)].tolist()
 
 

@@ -18,23 +18,23 @@ from pyarrow import csv
 import sfumato as sf
 from drawn_examples import examples
 from golden_files import GOLDEN
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.buckets import cross_picking
-from sfumato.algorithms.buckets.assignment import is_eligible, surplus
+from sfumato.algorithms.buckets.assignment import is_eligible, min_suppression
 from sfumato.algorithms.buckets.cross_blocks import BlockTree
-from sfumato.algorithms.buckets.cross_bucket import CrossBucket
-from sfumato.algorithms.buckets.cross_groups import most_buckets
-from sfumato.algorithms.buckets.cross_picking import nearest
-from sfumato.catalogue import MEASURES
-from sfumato.coding.codes import code
+from sfumato.algorithms.buckets.cross_bucket import CrossBucketGeneralization
+from sfumato.algorithms.buckets.cross_groups import max_buckets
+from sfumato.algorithms.buckets.cross_picking import nearest_positions
+from sfumato.catalogue import METRICS
+from sfumato.coding.codes import encode_table
 from sfumato.coding.cutting import partition
-from sfumato.judging.measures import Measured
-from sfumato.randomness import repeatable_secret
-from sfumato.schema.missing import Missing
+from sfumato.judging.measures import MetricInput
+from sfumato.randomness import secret_from_seed
+from sfumato.schema.missing import MissingPolicy
 from sfumato.table.frames import to_arrow
 
 D = "disease"
-SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=[D])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=[D])
 
 
 def people(*counts: int, seed: int = 0) -> pa.Table:
@@ -50,32 +50,35 @@ def release_of(table, k, l, *, schema=SCHEMA, **options):
         table,
         schema,
         [sf.KLAnonymity(k=k, l=l, sensitive=D)],
-        CrossBucket(),
-        **{"secret": repeatable_secret(3), **options},
+        CrossBucketGeneralization(),
+        **{"secret": secret_from_seed(3), **options},
     )
 
 
 def exposures(release, table, schema=SCHEMA):
     """Give the highest exposures of identity and value, to both adversaries."""
-    both = (sf.exposure(release.frame, schema, original=table), sf.exposure(release.frame, schema))
+    both = (
+        sf.attribute_disclosure_risk(release.frame, schema, original=table),
+        sf.attribute_disclosure_risk(release.frame, schema),
+    )
     return max(each.identity.maximum for each in both), max(each.values[D].maximum for each in both)
 
 
 def test_the_table_of_the_thesis_is_published_as_well_as_there():
     table = csv.read_csv(GOLDEN / "thesis_3_2.csv").drop_columns(["id"])
-    schema = sf.Schema(quasi=["age", "sex", "zip"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive=[D])
     release = release_of(table, 2, 4, schema=schema)
     for original in (table, None):
-        exposure = sf.exposure(release.frame, schema, original=original)
+        exposure = sf.attribute_disclosure_risk(release.frame, schema, original=original)
         assert exposure.values[D].by_record.tolist() == [1 / 4] * 8
         assert exposure.identity.by_record.tolist() == [1 / 2] * 8
     theirs = csv.read_csv(GOLDEN / "thesis_3_6.csv").drop_columns(["id", "group"])
     theirs = theirs.rename_columns([f"_bucket_{D}", *theirs.column_names[1:]])
     audit = sf.audit(theirs, schema, original=table)
-    for name, measure in MEASURES.items():
-        measured = Measured.of(audit.counts.table, 0, audit.counts.of(sf.KAnonymity(k=2))[1].histograms)
-        assert release.measures[name] <= measure.compute(measured) + 1e-12
-    assert release.measures["discernibility"] == 16
+    for name, measure in METRICS.items():
+        measured = MetricInput.of(audit.counts.table, 0, audit.counts.of(sf.KAnonymity(k=2))[1].histograms)
+        assert release.metrics[name] <= measure.compute(measured) + 1e-12
+    assert release.metrics["discernibility"] == 16
     assert sorted(Counter(release.published[f"_bucket_{D}"].to_pylist()).values()) == [2, 2, 2, 2]
 
 
@@ -87,7 +90,7 @@ def test_the_table_of_the_thesis_is_published_as_well_as_there():
     st.floats(0, 0.3),
 )
 def test_nobody_is_exposed_more_than_promised_and_no_more_is_suppressed_than_needed(counts, k, l, seed, lost):
-    rows, needed = sum(counts), int(surplus(counts, l).sum())
+    rows, needed = sum(counts), int(min_suppression(counts, l).sum())
     table = people(*counts, seed=seed)
     mask = np.random.default_rng(seed).random(rows) < lost
     table = table.set_column(0, "age", pa.array(table["age"].to_numpy(), mask=mask))
@@ -144,16 +147,16 @@ def test_the_number_of_buckets_is_the_largest_that_keeps_exact_exposure(size, k,
             for bucket, count in Counter(j % buckets for j in range(low, high)).items()
         )
 
-    assert most_buckets(size, k, l) == max(buckets for buckets in range(1, k + 1) if worst(buckets) <= 1 / l)
+    assert max_buckets(size, k, l) == max(buckets for buckets in range(1, k + 1) if worst(buckets) <= 1 / l)
 
 
 def test_groups_do_not_grow_with_l():
     table = people(*[20] * 30, seed=4)
     table = table.set_column(0, "age", pa.array(np.random.default_rng(5).permutation(600)))
-    spread = {l: release_of(table, 3, l).measures["discernibility"] for l in (4, 8, 15)}
+    spread = {l: release_of(table, 3, l).metrics["discernibility"] for l in (4, 8, 15)}
     assert max(spread.values()) <= 1.05 * 3 * table.num_rows
     diverse = sf.anonymize(table, SCHEMA, [sf.KLAnonymity(k=3, l=15, sensitive=D)])
-    assert diverse.measures["discernibility"] > 3 * spread[15]
+    assert diverse.metrics["discernibility"] > 3 * spread[15]
 
 
 def test_buckets_are_smaller_than_l_by_a_factor_of_k():
@@ -200,14 +203,14 @@ def test_near_records_share_groups_where_no_block_can_be_cut():
     """Of two values each half of the records has, so that hardly any half of a block is eligible."""
     table = people(100, 100, seed=6)
     ages = np.random.default_rng(7).permutation(200)
-    task = Task(
-        table=code(table.set_column(0, "age", pa.array(ages)), SCHEMA),
+    task = TableRequest(
+        table=encode_table(table.set_column(0, "age", pa.array(ages)), SCHEMA),
         models=[sf.KLAnonymity(k=2, l=2, sensitive=D)],
-        most_suppressed=0,
-        missing=Missing.OWN_VALUE,
+        max_suppressed=0,
+        missing=MissingPolicy.OWN_VALUE,
         rng=np.random.default_rng(6),
     )
-    group = CrossBucket().search(task).group
+    group = CrossBucketGeneralization().search(task).group
     widths = [np.ptp(ages[group == each]) for each in range(group.max() + 1)]
     assert np.mean(widths) < 45
 
@@ -215,17 +218,17 @@ def test_near_records_share_groups_where_no_block_can_be_cut():
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=8, unique=True).map(sorted), st.data())
 def test_nearest_places_are_chosen_for_one_anchor_and_different_ones_for_several(places, data):
     anchors = data.draw(st.lists(st.integers(0, 30), min_size=1, max_size=len(places)).map(sorted))
-    chosen = nearest(places, anchors)
+    chosen = nearest_positions(places, anchors)
     assert len(chosen) == len(anchors)
     assert chosen == sorted(set(chosen))
     away = min(abs(place - anchors[0]) for place in places)
-    assert abs(places[nearest(places, anchors[:1])[0]] - anchors[0]) == away
+    assert abs(places[nearest_positions(places, anchors[:1])[0]] - anchors[0]) == away
 
 
 def test_plain_k_anonymity_needs_no_buckets():
     table = people(9, 1, seed=1)
     for models in ([sf.KAnonymity(k=3)], [sf.KLAnonymity(k=3, l=1, sensitive=D)]):
-        release = sf.anonymize(table, SCHEMA, models, CrossBucket(), seed=1)
+        release = sf.anonymize(table, SCHEMA, models, CrossBucketGeneralization(), seed=1)
         assert f"_bucket_{D}" not in release.published.column_names
         assert release.audit.level("k-anonymity") >= 3
 
@@ -238,7 +241,7 @@ def test_several_models_of_one_attribute_are_kept_together():
         sf.DistinctLDiversity(l=4, sensitive=D),
         sf.EntropyLDiversity(l=3.5, sensitive=D),
     ]
-    release = sf.anonymize(table, SCHEMA, models, CrossBucket(), seed=1)
+    release = sf.anonymize(table, SCHEMA, models, CrossBucketGeneralization(), seed=1)
     assert release.audit.holds
     assert release.audit.level("frequency-l-diversity") >= 4
 
@@ -281,11 +284,11 @@ def test_two_attributes_other_models_and_unknown_cells_are_refused():
     schema = replace(SCHEMA, sensitive=[D, "salary"])
     two = [sf.KLAnonymity(k=2, l=2, sensitive=name) for name in (D, "salary")]
     with pytest.raises(sf.UnsupportedModelError, match="'disease', 'salary'"):
-        sf.anonymize(table, schema, two, CrossBucket())
+        sf.anonymize(table, schema, two, CrossBucketGeneralization())
     with pytest.raises(sf.UnsupportedModelError, match="does not support TCloseness"):
-        sf.anonymize(table, schema, [sf.TCloseness(t=0.3, sensitive=D)], CrossBucket())
+        sf.anonymize(table, schema, [sf.TCloseness(t=0.3, sensitive=D)], CrossBucketGeneralization())
     lost = table.set_column(2, D, pa.array(["flu", None, "ulcer", "flu", "cough", "ulcer", "cough", "cold", "cold"]))
-    for missing in Missing:
+    for missing in MissingPolicy:
         with pytest.raises(sf.UnsupportedModelError, match="1 missing cells"):
             release_of(lost, 2, 2, schema=replace(SCHEMA, missing=missing))
 
@@ -316,7 +319,7 @@ def test_compiled_and_plain_picks_are_the_same(values, k, l, spare, depth):
 
 def _surplus_rows(codes, l):
     """Mark as many rows of too frequent values as have to go."""
-    extra = surplus(np.bincount(codes), l)
+    extra = min_suppression(np.bincount(codes), l)
     earlier = [np.count_nonzero(codes[:row] == code) for row, code in enumerate(codes)]
     return np.array(earlier) < extra[codes]
 

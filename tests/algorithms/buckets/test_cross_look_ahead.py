@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from sfumato.algorithms.buckets import cross_bucket
-from sfumato.randomness import repeatable_secret
+from sfumato.randomness import secret_from_seed
 
-SCHEMA = sf.Schema(quasi=["age", "hours"], sensitive=["salary"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "hours"], sensitive=["salary"])
 
 
 def persons(rows: int, frequent: float, seed: int) -> pa.Table:
@@ -29,8 +29,8 @@ def discernibility(table: pa.Table, k: int, l: int, more: int) -> float:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cross_bucket, "MORE_SPARE", more)
         models = [sf.KLAnonymity(k=k, l=l, sensitive="salary")]
-        release = sf.anonymize(table, SCHEMA, models, sf.CrossBucket(), secret=repeatable_secret(3))
-    return release.measures["discernibility"]
+        release = sf.anonymize(table, SCHEMA, models, sf.CrossBucketGeneralization(), secret=secret_from_seed(3))
+    return release.metrics["discernibility"]
 
 
 @pytest.mark.parametrize("k", [3, 5, 8, 10])

@@ -14,12 +14,12 @@ import sfumato as sf
 from drawn_examples import examples
 from flagged_tables import buckets_of, check_flagged_cells, flagged_tables, flagged_values, golden, linked_rows
 from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
-from sfumato.randomness import repeatable_secret
-from sfumato.schema.missing import Missing
+from sfumato.randomness import secret_from_seed
+from sfumato.schema.missing import MissingPolicy
 
 THESIS = sf.Schema(
-    identifier=["name"],
-    quasi=["age", "sex", "occupation"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "sex", "occupation"],
     sensitive=["disease"],
     flags={"age": "age__sensitive", "occupation": "occupation__sensitive"},
 )
@@ -30,7 +30,7 @@ def ages(values, flags=None, **columns):
     return pa.table({"age": values, "age__sensitive": flags or [True] * len(values), **columns})
 
 
-AGE = sf.Schema(quasi=["age"], flags={"age": "age__sensitive"})
+AGE = sf.Schema(quasi_identifiers=["age"], flags={"age": "age__sensitive"})
 
 
 @pytest.mark.parametrize("halve", [True, False])
@@ -74,17 +74,19 @@ def test_every_bucket_keeps_its_model_and_other_cells_are_true(drawn, halve):
 @examples(30)
 @given(flagged_tables())
 def test_groups_are_records_that_look_alike_where_cells_in_buckets_say_nothing(drawn):
-    from sfumato.algorithms.base import Task
-    from sfumato.coding.codes import code
-    from sfumato.randomness import Stream
-    from sfumato.release.applying import apply
-    from sfumato.schema.missing import Missing
+    from sfumato.algorithms.base import TableRequest
+    from sfumato.coding.codes import encode_table
+    from sfumato.randomness import KeyedRandom
+    from sfumato.release.applying import apply_solution
+    from sfumato.schema.missing import MissingPolicy
 
     table, schema, models = drawn
     rng = np.random.default_rng(1)
-    task = Task(table=code(table, schema), models=models, most_suppressed=0, missing=Missing.OWN_VALUE, rng=rng)
+    task = TableRequest(
+        table=encode_table(table, schema), models=models, max_suppressed=0, missing=MissingPolicy.OWN_VALUE, rng=rng
+    )
     publication = LocalAnatomy().search(task)
-    applied = apply(publication, table, schema, Stream())
+    applied = apply_solution(publication, table, schema, KeyedRandom())
     rows = linked_rows(applied.shown, list(schema.quasi))
     groups = publication.group[applied.rows].tolist()
     assert len(set(zip(groups, rows, strict=True))) == len(set(groups)) == len(set(rows))
@@ -107,7 +109,7 @@ def _values(published):
 
 def test_values_of_a_taxonomy_are_halved_in_the_order_of_its_leaves():
     places = sf.Taxonomy({"north": ["z1", "a1"], "south": ["b2", "y2"]})
-    schema = sf.Schema(quasi=["town"], hierarchies={"town": places}, flags={"town": "town__sensitive"})
+    schema = sf.Schema(quasi_identifiers=["town"], hierarchies={"town": places}, flags={"town": "town__sensitive"})
     table = pa.table({"town": ["a1", "b2", "y2", "z1"] * 3, "town__sensitive": [True] * 12})
     frame = sf.anonymize(table, schema, [sf.FrequencyLDiversity(l=2, sensitive="town")], LocalAnatomy(), seed=2).frame
     cells = frame["town"].to_pylist()
@@ -117,7 +119,7 @@ def test_values_of_a_taxonomy_are_halved_in_the_order_of_its_leaves():
 
 def test_two_values_are_served_by_closeness_to_all_flagged_cells():
     table = pa.table({"sex": ["F"] * 30 + ["M"] * 10, "sex__sensitive": [True] * 20 + [False] * 10 + [True] * 10})
-    schema = sf.Schema(quasi=["sex"], flags={"sex": "sex__sensitive"})
+    schema = sf.Schema(quasi_identifiers=["sex"], flags={"sex": "sex__sensitive"})
     release = sf.anonymize(table, schema, [sf.TCloseness(t=0.1, sensitive="sex")], LocalAnatomy(), seed=1)
     cells = release.frame["sex"].to_pylist()
     shares = [[cells[row] for row in rows].count("F") / len(rows) for rows in buckets_of(release.frame, "sex").values()]
@@ -147,7 +149,7 @@ def test_every_attribute_keeps_models_of_its_own_at_once():
             "sex__sensitive": [True] * 8,
         }
     )
-    schema = sf.Schema(quasi=["age", "sex"], flags={"age": "age__sensitive", "sex": "sex__sensitive"})
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], flags={"age": "age__sensitive", "sex": "sex__sensitive"})
     models = [sf.FrequencyLDiversity(l=3, sensitive="age"), sf.TCloseness(t=0.2, sensitive="sex")]
     audit = sf.anonymize(table, schema, models, LocalAnatomy(), seed=1).audit
     assert audit.level("frequency-l-diversity", "age") == 3
@@ -170,7 +172,7 @@ def test_permutations_inside_a_bucket_are_uniform():
     models = [sf.FrequencyLDiversity(l=3, sensitive="age")]
     seen = Counter()
     for seed in range(300):
-        release = sf.anonymize(table, AGE, models, LocalAnatomy(), secret=repeatable_secret(seed))
+        release = sf.anonymize(table, AGE, models, LocalAnatomy(), secret=secret_from_seed(seed))
         own = dict(zip(release.correspondence.tolist(), release.frame["age"].to_pylist(), strict=True))
         seen[tuple(own[row] for row in range(3))] += 1
     assert len(seen) == 6
@@ -191,25 +193,25 @@ def test_what_local_anatomy_cannot_do_is_refused(models, sentence):
 
 
 def test_a_sensitive_attribute_without_a_model_is_refused():
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"], flags={"age": "age__sensitive"})
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], flags={"age": "age__sensitive"})
     table = ages([20, 21, 22, 23], disease=["flu", "cold", "flu", "cold"])
     with pytest.raises(sf.UnsupportedModelError, match="column 'disease' next to exact quasi-identifiers"):
         sf.anonymize(table, schema, [sf.FrequencyLDiversity(l=2, sensitive="age")], LocalAnatomy())
 
 
-@pytest.mark.parametrize("missing", Missing)
+@pytest.mark.parametrize("missing", MissingPolicy)
 def test_missing_cells_may_be_any_value_under_every_policy_and_are_refused(missing):
     table = ages([20, 21, None, 23])
-    loose = sf.Schema(quasi=["age"], flags={"age": "age__sensitive"}, missing=missing)
+    loose = sf.Schema(quasi_identifiers=["age"], flags={"age": "age__sensitive"}, missing=missing)
     with pytest.raises(sf.UnsupportedModelError, match="the 1 missing cells of column 'age'"):
         sf.anonymize(table, loose, [sf.FrequencyLDiversity(l=2, sensitive="age")], LocalAnatomy())
 
 
 def test_the_same_secret_publishes_the_same_and_row_order_says_nothing():
     table = golden("thesis_4_1")
-    first = sf.anonymize(table, THESIS, FOUR, LocalAnatomy(), secret=repeatable_secret(5)).frame
+    first = sf.anonymize(table, THESIS, FOUR, LocalAnatomy(), secret=secret_from_seed(5)).frame
     again = sf.anonymize(
-        table.take([3, 1, 7, 0, 2, 6, 5, 4]), THESIS, FOUR, LocalAnatomy(), secret=repeatable_secret(5)
+        table.take([3, 1, 7, 0, 2, 6, 5, 4]), THESIS, FOUR, LocalAnatomy(), secret=secret_from_seed(5)
     ).frame
     assert first.equals(again)
     assert flagged_values(table, "age") == [24, 31, 29, 34]

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from flagged_tables import buckets_of, check_flagged_cells, flagged_tables, golden, linked_rows
-from sfumato.algorithms.buckets.flag_patterns import Pool, merged, pools_of
+from sfumato.algorithms.buckets.flag_patterns import PatternPool, merge_small_pools, pool_by_pattern
 from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
 
 THESIS = sf.Schema(
-    identifier=["id"],
-    quasi=["age", "sex", "zip"],
+    identifiers=["id"],
+    quasi_identifiers=["age", "sex", "zip"],
     sensitive=["disease"],
     flags={name: f"{name}__sensitive" for name in ("age", "sex", "zip")},
 )
@@ -33,13 +33,13 @@ def test_the_thesis_table_gets_the_groups_and_buckets_that_it_prints(mechanism):
     release = sf.anonymize(original, THESIS, TWO, LocalAnatomyGeneralization(mechanism=mechanism), seed=1)
     people = release.correspondence.tolist()
     groups = {}
-    for row, look in enumerate(linked_rows(release.frame, list(THESIS.quasi))):
+    for row, look in enumerate(linked_rows(release.frame, list(THESIS.quasi_identifiers))):
         groups.setdefault(look, set()).add(people[row])
     printed = {}
     for row, number in enumerate(theirs["group"].to_pylist()):
         printed.setdefault(number, set()).add(row)
     assert sorted(map(sorted, groups.values())) == sorted(map(sorted, printed.values()))
-    assert release.measures["discernibility"] == 16
+    assert release.metrics["discernibility"] == 16
     assert release.suppressed == 0
     for name in NAMES:
         numbers = [number for number in theirs[f"{name}__bucket"].to_pylist() if number is not None]
@@ -84,7 +84,7 @@ def test_an_open_age_is_suppressed_only_where_somebody_of_its_group_flagged_it(d
 def flagged(rows, **flags):
     columns = {"age": list(range(20, 20 + rows)), "zip": list(range(100, 100 + rows))}
     marks = {f"{name}__sensitive": [row in chosen for row in range(rows)] for name, chosen in flags.items()}
-    schema = sf.Schema(quasi=["age", "zip"], flags={name: f"{name}__sensitive" for name in flags})
+    schema = sf.Schema(quasi_identifiers=["age", "zip"], flags={name: f"{name}__sensitive" for name in flags})
     return pa.table({**columns, **marks}), schema
 
 
@@ -136,14 +136,14 @@ def test_what_is_flagged_does_not_shape_the_groups():
 
 def test_small_patterns_go_where_most_attributes_are_shared():
     def pool(flags, rows):
-        return Pool(np.array(flags, dtype=np.bool_), np.array(rows))
+        return PatternPool(np.array(flags, dtype=np.bool_), np.array(rows))
 
     near, far = pool([0, 0, 1], [0, 1, 2]), pool([1, 1, 0], [3, 4, 5, 6])
-    left, lost = merged([near, far, pool([0, 1, 1], [7])], 3, 0)
+    left, lost = merge_small_pools([near, far, pool([0, 1, 1], [7])], 3, 0)
     assert [guest.rows.tolist() for guest in near.guests] == [[7]]
     assert len(left) == 2
     assert not len(lost)
-    left, _ = merged([pool([0, 0, 1], [0]), pool([0, 1, 1], [1]), pool([1, 1, 0], [2, 3])], 2, 0)
+    left, _ = merge_small_pools([pool([0, 0, 1], [0]), pool([0, 1, 1], [1]), pool([1, 1, 0], [2, 3])], 2, 0)
     assert sorted(sorted(each.rows.tolist()) for each in left) == [[0, 1], [2, 3]]
     assert [each.flagged.tolist() for each in left if 0 in each.rows] == [[False, True, True]]
 
@@ -152,16 +152,16 @@ def test_small_patterns_prefer_one_that_hides_them_to_one_that_loses_less():
     """Rows 3 and 4 leave the second attribute open: with row 5, whose cell stands in a bucket, they would be two."""
 
     def pool(flags, rows):
-        return Pool(np.array(flags, dtype=np.bool_), np.array(rows))
+        return PatternPool(np.array(flags, dtype=np.bool_), np.array(rows))
 
-    left, _ = merged([pool([0, 0, 0], [0, 1, 2]), pool([1, 0, 0], [3, 4]), pool([1, 1, 0], [5])], 3, 0)
+    left, _ = merge_small_pools([pool([0, 0, 0], [0, 1, 2]), pool([1, 0, 0], [3, 4]), pool([1, 1, 0], [5])], 3, 0)
     assert [each.rows.tolist() for each in left] == [[0, 1, 2]]
     assert sorted(guest.rows.tolist() for guest in left[0].guests) == [[3, 4], [5]]
 
 
 def test_patterns_part_all_records():
     flags = [np.array([0, 1, 0, 1, 0], dtype=np.bool_), np.array([0, 0, 0, 1, 1], dtype=np.bool_)]
-    pools = pools_of(flags, np.array([0, 1, 2, 3]))
+    pools = pool_by_pattern(flags, np.array([0, 1, 2, 3]))
     assert {(*pool.flagged.tolist(), *pool.rows.tolist()) for pool in pools} == {
         (False, False, 0, 2),
         (True, False, 1),
@@ -171,7 +171,7 @@ def test_patterns_part_all_records():
 
 def test_k_anonymity_inside_another_model_counts():
     table = pa.table({"age": list(range(20, 28)), "disease": ["flu", "cold"] * 4})
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     model = sf.KLAnonymity(k=3, l=2, sensitive="disease")
     release = sf.anonymize(table, schema, [model], LocalAnatomyGeneralization(), seed=1)
     assert release.audit.sizes.min() >= 3

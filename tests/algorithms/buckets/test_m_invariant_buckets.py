@@ -15,8 +15,8 @@ import sfumato as sf
 from series_of_versions import SCHEMA, D, Series, groups_of, is_m_invariant, members_of, stated_by, version
 from sfumato.checks import algorithms as laws
 from sfumato.checks.requests import requests
-from sfumato.checks.trials import Trial
-from sfumato.schema.missing import Missing
+from sfumato.checks.trials import AlgorithmTrial
+from sfumato.schema.missing import MissingPolicy
 
 FORMS = ("buckets", "boxes")
 
@@ -76,7 +76,7 @@ def test_golden_absence(form, monkeypatch):
     assert (second.counterfeits, second.suppressed) == (1, 0)
     assert sorted(second.correspondence.tolist()) == [-1, 0]
     nobody = {f"_bucket_{D}": {"0": 1}}
-    stated = sf.exposure(second.frame, SCHEMA, original=second.original, counterfeits=nobody)
+    stated = sf.attribute_disclosure_risk(second.frame, SCHEMA, original=second.original, counterfeits=nobody)
     assert stated.values[D].maximum == 0.5
     assert stated.identity.maximum == 1.0
     assert sorted(second.published["age"].to_pylist(), key=str) == (["*", "0"] if form == "buckets" else [0, 0])
@@ -87,8 +87,8 @@ def test_counterfeits_are_told_and_counted_nowhere_else(monkeypatch, tmp_path):
     series.release(version({"a": "x", "b": "y", "c": "x", "d": "z"}), monkeypatch)
     release = series.release(version({"a": "x", "c": "x", "e": "x"}), monkeypatch)
     assert (release.counterfeits, release.waiting, release.suppressed) == (2, 1, 1)
-    assert release.measures["suppressed-share"] == pytest.approx(1 / 3)
-    assert release.measures["average-class-size"] == 1
+    assert release.metrics["suppressed-share"] == pytest.approx(1 / 3)
+    assert release.metrics["average-class-size"] == 1
     assert release.audit.truth.counterfeits == 2
     assert release.audit.truth.to_dict()["counterfeits"] == 2
     assert "2 rows belong to nobody" in repr(release)
@@ -136,12 +136,12 @@ def test_split_tables_join_again_with_counterfeits(monkeypatch):
     series = Series(2)
     series.release(version({"a": "x", "b": "y", "c": "x", "d": "z"}), monkeypatch)
     release = series.release(version({"a": "x", "c": "x"}), monkeypatch)
-    records, values = sf.release.split_tables(release)
+    records, values = sf.release.split_bucketized(release)
     assert records.num_rows == 4
-    joined = sf.release.join_tables(records, values)
+    joined = sf.release.join_bucketized(records, values)
     assert Counter(joined[D].to_pylist()) == Counter(release.published[D].to_pylist())
     with pytest.raises(sf.SchemaError, match="more or fewer values"):
-        sf.release.join_tables(records.slice(1), values)
+        sf.release.join_bucketized(records.slice(1), values)
 
 
 def test_insensitive_cells_of_counterfeits_are_missing_and_others_stay_with_their_record(monkeypatch):
@@ -207,7 +207,7 @@ def test_newcomers_who_cannot_be_assigned_wait_or_bring_counterfeits(monkeypatch
 def test_missing_values_are_refused_and_numbers_stay_numbers(monkeypatch):
     with pytest.raises(sf.UnsupportedModelError, match="1 missing cells of column 'disease'"):
         Series(2).release(version({"a": None, "b": "y"}), monkeypatch)
-    numbers = sf.Schema(identifier=["name"], quasi=["age"], sensitive=[D])
+    numbers = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=[D])
     table = pa.table({"name": ["a", "b"], "age": [1, 2], D: [1.5, 2.0]})
     release = sf.anonymize(table, numbers, [sf.MInvariance(m=2, sensitive=D)], sf.MInvariantBuckets())
     assert release.published[D].type == pa.float64()
@@ -216,7 +216,7 @@ def test_missing_values_are_refused_and_numbers_stay_numbers(monkeypatch):
 REFUSED = {
     "promise MInvariance": ([sf.FrequencyLDiversity(l=2, sensitive=D)], {}),
     "hides values, not identities": ([sf.MInvariance(m=2, sensitive=D), sf.KAnonymity(k=2)], {}),
-    "missing cells may be any value": ([sf.MInvariance(m=2, sensitive=D)], {"missing": Missing.MATCHES_ALL}),
+    "missing cells may be any value": ([sf.MInvariance(m=2, sensitive=D)], {"missing": MissingPolicy.MATCHES_ALL}),
     "one sensitive attribute, and 'job'": ([sf.MInvariance(m=2, sensitive=D)], {"sensitive": [D, "job"]}),
     "supports one sensitive attribute|one sensitive attribute": (
         [sf.MInvariance(m=2, sensitive=D), sf.MInvariance(m=2, sensitive="job")],
@@ -254,7 +254,7 @@ def test_unknown_choices_are_refused(option, value):
 def test_buckets_are_judged_one_by_one_and_other_groups_where_there_are_none():
     invariant = sf.MInvariance(m=2, sensitive=D)
     table = pa.table({"age": [1, 1, 1, 1], D: list("xyxz"), f"_bucket_{D}": [0, 0, 1, 1]})
-    schema = sf.Schema(quasi=["age"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=[D])
     assert sf.audit(table, schema, [invariant]).holds
     assert not sf.audit(table.drop_columns([f"_bucket_{D}"]), schema, [invariant]).holds
     loose = table.set_column(2, f"_bucket_{D}", pa.array([0, 0, 1, None]))
@@ -272,17 +272,17 @@ def test_boxes_cover_their_persons_and_buckets_show_values_as_they_are(form):
             D: rng.choice(list("vwxyz"), 200),
         }
     )
-    schema = sf.Schema(quasi=["age", "job"], sensitive=[D], hierarchies={"age": sf.Intervals(5, 10)})
+    schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=[D], hierarchies={"age": sf.Intervals(5, 10)})
     release = sf.anonymize(table, schema, [sf.MInvariance(m=3, sensitive=D)], sf.MInvariantBuckets(form=form))
     assert release.audit.holds
-    assert (release.measures["loss"] == 0) is (form == "buckets")
-    assert release.measures["loss"] < 0.5
+    assert (release.metrics["loss"] == 0) is (form == "buckets")
+    assert release.metrics["loss"] < 0.5
 
 
-class Promised(Trial):
+class Promised(AlgorithmTrial):
     """A trial of requests that all promise m-invariance."""
 
-    def _served(self, asked):
+    def _supported_outcome(self, asked):
         for request in asked:
             if request not in self._outcomes:
                 self._outcomes[request] = self._outcome(request)
@@ -290,12 +290,14 @@ class Promised(Trial):
             yield self._outcomes[request]
 
 
-ASKED_APART = {laws.check_declared_facts_are_true, laws.check_tables_can_be_searched_in_blocks}
+ASKED_APART = {laws.check_declared_capabilities, laws.check_blockwise_search}
 
 
 @pytest.fixture(scope="module", params=FORMS)
 def trial(request):
-    served = [each for each in requests() if each.schema.missing is Missing.OWN_VALUE and each.schema.sensitive == (D,)]
+    served = [
+        each for each in requests() if each.schema.missing is MissingPolicy.OWN_VALUE and each.schema.sensitive == (D,)
+    ]
     invariant = [sf.MInvariance(m=2, sensitive=D)]
     promised = tuple(replace(each, models=invariant, max_suppressed=0.2) for each in served[:3])
     assert len(promised) == 3

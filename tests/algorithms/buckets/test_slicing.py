@@ -14,20 +14,20 @@ from scipy.stats import chi2
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.checks import algorithms as laws
-from sfumato.checks.requests import FewerThan
-from sfumato.checks.trials import Trial
-from sfumato.coding.codes import code
+from sfumato.checks.requests import MaxGroupSize
+from sfumato.checks.trials import AlgorithmTrial
+from sfumato.coding.codes import encode_table
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
-from sfumato.randomness import Stream, generator, repeatable_secret
-from sfumato.release.applying import apply
-from sfumato.schema.missing import Missing
+from sfumato.randomness import KeyedRandom, secret_from_seed, seeded_generator
+from sfumato.release.applying import apply_solution
+from sfumato.schema.missing import MissingPolicy
 
 D = "disease"
 QUASI = ("age", "sex", "zip")
-SCHEMA = sf.Schema(quasi=QUASI, sensitive=[D])
+SCHEMA = sf.Schema(quasi_identifiers=QUASI, sensitive=[D])
 TWO = sf.FrequencyLDiversity(l=2, sensitive=D)
 FALSE_ALARM = 1e-6
 
@@ -62,15 +62,15 @@ def largest_share(table):
 
 
 def publication_of(table, models, *, schema=SCHEMA, slices=2):
-    task = Task(
-        table=code(table, schema),
+    task = TableRequest(
+        table=encode_table(table, schema),
         models=models,
-        most_suppressed=0,
-        missing=Missing(schema.missing),
-        rng=generator(1),
+        max_suppressed=0,
+        missing=MissingPolicy(schema.missing),
+        rng=seeded_generator(1),
     )
     algorithm = Slicing(slices=slices)
-    assert algorithm.refusal(task) is None
+    assert algorithm.check(task) is None
     return algorithm.search(task)
 
 
@@ -80,9 +80,9 @@ def linked_names(publication, schema=SCHEMA):
 
 @pytest.mark.parametrize("slices", [3, 9])
 def test_more_slices_keep_the_laws_of_what_is_published(slices):
-    trial = Trial(Slicing(slices=slices))
-    laws.check_published_table_keeps_every_model(trial)
-    laws.check_cells_cover_their_originals(trial)
+    trial = AlgorithmTrial(Slicing(slices=slices))
+    laws.check_published_table_satisfies_models(trial)
+    laws.check_cells_cover_originals(trial)
     laws.check_groups_are_classes_of_equal_rows(trial)
 
 
@@ -139,7 +139,7 @@ def test_correlated_attributes_stay_together():
     table = pa.table(
         {"town": town, "job": job, "zip": town * 7, "wage": job * 10, D: rng.permutation(np.repeat(list("abcd"), 100))}
     )
-    schema = sf.Schema(quasi=["town", "job", "zip", "wage"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["town", "job", "zip", "wage"], sensitive=[D])
     publication = publication_of(table, [TWO], schema=schema, slices=3)
     assert sorted(publication.together) == [("job", "wage"), ("town", "zip")]
     shown = sf.anonymize(table, schema, [TWO], Slicing(slices=3), seed=1).frame
@@ -152,7 +152,7 @@ def test_an_attribute_that_goes_with_the_sensitive_one_is_linked_where_that_is_s
     disease = np.concatenate([np.tile(["infarct", "angina"], 20), np.tile(["flu", "cold"], 20)])
     rng = np.random.default_rng(6)
     table = pa.table({"ward": ward, "age": rng.integers(20, 60, 80), "sex": rng.choice(["F", "M"], 80), D: disease})
-    schema = sf.Schema(quasi=["ward", "age", "sex"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["ward", "age", "sex"], sensitive=[D])
     publication = publication_of(table, [TWO], schema=schema, slices=3)
     assert linked_names(publication, schema) == ["ward"]
     assert len(set(publication.buckets["age"].tolist())) > 1
@@ -167,7 +167,7 @@ def test_the_least_correlated_attribute_is_unlinked_first():
     room = np.where(np.arange(80) == 3, "a room of one", ward)
     age = np.random.default_rng(7).integers(20, 60, 80)
     table = pa.table({"ward": ward, "room": room, "age": age, D: disease})
-    schema = sf.Schema(quasi=["ward", "room", "age"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["ward", "room", "age"], sensitive=[D])
     publication = publication_of(table, [TWO], schema=schema)
     assert linked_names(publication, schema) == ["ward"]
     assert publication.together == (("room", "age"),)
@@ -178,13 +178,13 @@ def test_no_slice_shows_all_quasi_identifiers_where_identities_are_to_be_hidden(
     assert publication_of(table, [TWO]).together == (QUASI,)
     together = publication_of(table, [TWO, sf.KAnonymity(k=2)]).together
     assert len(together) == 2
-    plain = sf.Schema(quasi=QUASI)
+    plain = sf.Schema(quasi_identifiers=QUASI)
     assert len(publication_of(table, [sf.KAnonymity(k=3)], schema=plain).together) == 2
 
 
 def test_a_table_without_sensitive_attributes_has_k_records_beside_everything_that_is_linked():
     table = pa.table({"age": range(40), "sex": ["F", "M"] * 20, "zip": np.arange(40) // 2 % 4})
-    schema = sf.Schema(quasi=QUASI)
+    schema = sf.Schema(quasi_identifiers=QUASI)
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=4)], Slicing(), seed=1)
     columns = release.frame.column_names
     bucket = next(name for name in columns if name.startswith("_bucket_"))
@@ -199,7 +199,7 @@ def test_a_table_without_sensitive_attributes_has_k_records_beside_everything_th
 def test_buckets_are_numbered_alike_in_all_slices():
     rng = np.random.default_rng(8)
     table = pa.table({"a": rng.integers(0, 9, 60), "b": rng.integers(0, 9, 60), D: ["x", "y", "z"] * 20})
-    schema = sf.Schema(quasi=["a", "b"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["a", "b"], sensitive=[D])
     release = sf.anonymize(table, schema, [TWO], Slicing(slices=3), seed=3)
     assert release.frame.column_names == ["a", "_bucket_a", "b", "_bucket_b", D]
     assert release.frame["_bucket_a"].equals(release.frame["_bucket_b"])
@@ -209,11 +209,11 @@ def test_buckets_are_numbered_alike_in_all_slices():
 def test_slices_are_permuted_uniformly_and_independently():
     """Three records in one bucket, two slices: 36 arrangements, all equally often; the seeds are fixed."""
     table = pa.table({"a": [1, 2, 3], "b": [4, 5, 6], D: ["x", "y", "z"]})
-    schema = sf.Schema(quasi=["a", "b"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["a", "b"], sensitive=[D])
     publication = publication_of(table, [sf.FrequencyLDiversity(l=3, sensitive=D)], schema=schema, slices=3)
     seen, runs = Counter(), 3600
     for seed in range(runs):
-        shown = apply(publication, table, schema, Stream(repeatable_secret(seed))).shown
+        shown = apply_solution(publication, table, schema, KeyedRandom(secret_from_seed(seed))).shown
         rows = sorted(shown.to_pylist(), key=lambda row: row[D])
         seen[tuple((row["a"], row["b"]) for row in rows)] += 1
     expected = runs / 36
@@ -224,13 +224,13 @@ def test_slices_are_permuted_uniformly_and_independently():
 def test_the_order_of_published_rows_follows_from_what_they_show():
     rng = np.random.default_rng(9)
     table = pa.table({"a": rng.integers(0, 5, 50), "b": rng.integers(0, 5, 50), D: rng.integers(0, 6, 50)})
-    schema = sf.Schema(quasi=["a", "b"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["a", "b"], sensitive=[D])
     models = [sf.DistinctLDiversity(l=2, sensitive=D)]
-    release = sf.anonymize(table, schema, models, Slicing(slices=3), secret=repeatable_secret(2))
+    release = sf.anonymize(table, schema, models, Slicing(slices=3), secret=secret_from_seed(2))
     rows = [tuple(row[name] for name in ("_bucket_a", "a", "_bucket_b", "b", D)) for row in release.frame.to_pylist()]
     assert rows == sorted(rows)
     turned = sf.anonymize(
-        table.take(pa.array(range(49, -1, -1))), schema, models, Slicing(slices=3), secret=repeatable_secret(2)
+        table.take(pa.array(range(49, -1, -1))), schema, models, Slicing(slices=3), secret=secret_from_seed(2)
     )
     assert turned.frame.equals(release.frame)
 
@@ -251,12 +251,16 @@ SMALL = pa.table({"age": [1, 2, None, 4], "sex": list("FMFM"), "zip": list("abab
 
 
 def test_what_cannot_be_served_is_refused_in_a_sentence():
-    assert "merging valid groups" in refused(SMALL, SCHEMA, FewerThan(k=3))
+    assert "merging valid groups" in refused(SMALL, SCHEMA, MaxGroupSize(k=3))
     loose = replace(SCHEMA, missing="matches-all")
     assert "the 1 missing cells of column 'age'" in refused(SMALL, loose, TWO)
     joined = SMALL.rename_columns(["age", "sex", "age+sex", D])
-    assert "'age+sex', because '+'" in refused(joined, sf.Schema(quasi=["age", "sex", "age+sex"], sensitive=[D]), TWO)
-    assert "one quasi-identifier" in refused(SMALL, sf.Schema(quasi=["age"], sensitive=[D]), sf.KAnonymity(k=2))
+    assert "'age+sex', because '+'" in refused(
+        joined, sf.Schema(quasi_identifiers=["age", "sex", "age+sex"], sensitive=[D]), TWO
+    )
+    assert "one quasi-identifier" in refused(
+        SMALL, sf.Schema(quasi_identifiers=["age"], sensitive=[D]), sf.KAnonymity(k=2)
+    )
     flagged = SMALL.append_column("flag", pa.array([True] * 4))
     assert "flags" in refused(flagged, replace(SCHEMA, flags={"sex": "flag"}), TWO)
 
@@ -267,7 +271,7 @@ def test_too_much_asked_is_refused_with_what_is_possible():
 
 
 def test_one_quasi_identifier_with_frequent_values_is_k_anonymous_as_it_is():
-    schema = sf.Schema(quasi=["sex"], sensitive=[D])
+    schema = sf.Schema(quasi_identifiers=["sex"], sensitive=[D])
     assert sf.anonymize(SMALL, schema, [sf.KAnonymity(k=2)], Slicing(), seed=1).audit.holds
 
 

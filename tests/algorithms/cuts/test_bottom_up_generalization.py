@@ -14,11 +14,11 @@ from adult import COLUMNS, read_adult
 from cut_tasks import OWN, RELATIVE, TARGETS, task_of, texts
 from drawn_examples import examples
 from sfumato.algorithms.cuts import joins
-from sfumato.algorithms.cuts.ascent import Ascent
+from sfumato.algorithms.cuts.ascent import BottomUpSearch
 from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
 from sfumato.algorithms.cuts.combinations import TableCombinations
-from sfumato.algorithms.cuts.worth import worth_of
-from sfumato.core.progress import silent
+from sfumato.algorithms.cuts.worth import choose_gain
+from sfumato.core.progress import ignore_progress
 from sfumato.exceptions import InvalidParameterError
 from sfumato.models import KAnonymity
 from sfumato.schema.schema import Schema
@@ -29,7 +29,7 @@ SHARES = st.sampled_from([0.0, 0.15, 0.4])
 
 def ascent_of(task, target=None):
     combinations, _ = TableCombinations.of(task)
-    return Ascent(combinations, worth_of(task, combinations.trees, target))
+    return BottomUpSearch(combinations, choose_gain(task, combinations.trees, target))
 
 
 def as_set(part):
@@ -46,7 +46,7 @@ def test_every_step_costs_least_per_record_that_leaves_a_bad_group(drawn, models
     task = task_of(*drawn, models, int(share * drawn[0].num_rows), target)
     table = oracle.Table(task, target)
     assume(table.bad(table.top) == 0)
-    assert oracle.same(as_sets(ascent_of(task, target).run(silent)), oracle.bottom_up(table))
+    assert oracle.same(as_sets(ascent_of(task, target).run(ignore_progress)), oracle.bottom_up(table))
 
 
 @given(drawn=described_tables(most_rows=20), models=st.sampled_from(OWN), target=TARGETS)
@@ -94,7 +94,7 @@ def test_the_result_is_allowed_and_no_step_can_be_taken_back(drawn, models, sche
 
 def test_cheap_joins_that_help_come_first():
     table = pa.table({"job": ["clerk", "lawyer", "farmer", "farmer"], "sex": ["F", "F", "M", "M"]})
-    task = task_of(table, Schema(quasi=["job", "sex"], hierarchies={"job": JOBS}))
+    task = task_of(table, Schema(quasi_identifiers=["job", "sex"], hierarchies={"job": JOBS}))
     publication = BottomUpGeneralization().search(task)
     assert texts(publication, "sex")[:2] == ["F", "M"]
     shown = dict(zip(task.table.quasi[0].domain.texts, texts(publication, "job"), strict=False))
@@ -103,14 +103,14 @@ def test_cheap_joins_that_help_come_first():
 
 def test_neighboring_numbers_are_joined():
     table = pa.table({"age": [20, 21, 40, 41]})
-    shown = texts(BottomUpGeneralization().search(task_of(table, Schema(quasi=["age"]))), "age")
+    shown = texts(BottomUpGeneralization().search(task_of(table, Schema(quasi_identifiers=["age"]))), "age")
     assert shown == ["[20, 21]"] * 2 + ["[40, 41]"] * 2 + [None]
 
 
 def test_many_numbers_start_in_ranges_and_end_apart_if_they_may(monkeypatch):
     monkeypatch.setattr(joins, "MOST_RANGES", 4)
     ages = [age for age in range(30) for _ in range(2)] + [None] * 2
-    task = task_of(pa.table({"age": ages}), Schema(quasi=["age"]))
+    task = task_of(pa.table({"age": ages}), Schema(quasi_identifiers=["age"]))
     ascent = ascent_of(task)
     assert sorted(part.first for part in ascent.cuts[0].parts) == [0, 7, 15, 22, 30]
     assert texts(BottomUpGeneralization().search(task), "age") == [str(age) for age in range(30)] + [None]
@@ -118,7 +118,7 @@ def test_many_numbers_start_in_ranges_and_end_apart_if_they_may(monkeypatch):
 
 def test_of_all_allowed_cuts_on_the_way_the_best_is_taken():
     table = pa.table({"age": [20] * 4 + [21, 22, 23, 24] + [30] * 4, "sex": ["F", "M"] * 6})
-    task = task_of(table, Schema(quasi=["age", "sex"]), (KAnonymity(k=2),), suppressed=12)
+    task = task_of(table, Schema(quasi_identifiers=["age", "sex"]), (KAnonymity(k=2),), suppressed=12)
     publication = BottomUpGeneralization().search(task)
     assert publication.suppressed(task.table) < 12
     judged = oracle.Table(task)
@@ -126,7 +126,7 @@ def test_of_all_allowed_cuts_on_the_way_the_best_is_taken():
 
 
 def test_a_table_that_no_cut_protects_is_not_published():
-    task = task_of(pa.table({"age": [1, 2, 3]}), Schema(quasi=["age"]), (KAnonymity(k=4),), suppressed=1)
+    task = task_of(pa.table({"age": [1, 2, 3]}), Schema(quasi_identifiers=["age"]), (KAnonymity(k=4),), suppressed=1)
     assert BottomUpGeneralization().search(task).suppressed(task.table) == 3
 
 
@@ -142,9 +142,9 @@ def test_adult_loses_what_it_lost_before(shared_data, scheme, share, loss):
     table, trees = read_adult(shared_data)
     release = sf.anonymize(
         table,
-        sf.Schema(quasi=COLUMNS, hierarchies=trees),
+        sf.Schema(quasi_identifiers=COLUMNS, hierarchies=trees),
         [KAnonymity(k=5)],
         BottomUpGeneralization(scheme=scheme),
         max_suppressed=share,
     )
-    assert release.measures["loss"] == pytest.approx(loss, abs=1e-6)
+    assert release.metrics["loss"] == pytest.approx(loss, abs=1e-6)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 import cuts_oracle as oracle
 import sfumato as sf
 from cut_tasks import TWO, task_of
-from sfumato.algorithms.cuts.choices import MemberChoices, ThresholdChoices, least_over
+from sfumato.algorithms.cuts.choices import MemberSplits, ThresholdSplits, range_minimum
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.cut_groups import CutGroups
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
 from sfumato.algorithms.cuts.tree import Cut, Tree
-from sfumato.algorithms.cuts.worth import AvoidedLoss, ClassInformation, rounded, worth_of
+from sfumato.algorithms.cuts.worth import AvoidedLossGain, InformationGain, choose_gain, round_significant
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from sfumato.hierarchies import Taxonomy
@@ -40,7 +40,7 @@ def codes_of(part):
 def random_cuts(combinations, rng, *, siblings):
     """Part the top of every attribute a few times."""
     cuts = []
-    measure = AvoidedLoss(combinations.task, combinations.trees)
+    measure = AvoidedLossGain(combinations.task, combinations.trees)
     for column, tree in enumerate(combinations.trees):
         cut = Cut(tree, [tree.top()])
         for _ in range(int(rng.integers(0, 4))):
@@ -55,8 +55,8 @@ def random_cuts(combinations, rng, *, siblings):
 
 def choices_of(column, tree, part, measure, *, siblings):
     if tree.neighbors:
-        return ThresholdChoices(column, tree, part, measure)
-    return MemberChoices(column, tree, part, measure, siblings=siblings)
+        return ThresholdSplits(column, tree, part, measure)
+    return MemberSplits(column, tree, part, measure, siblings=siblings)
 
 
 def test_nodes_with_the_same_leaves_are_one_node_named_as_the_lowest():
@@ -133,10 +133,10 @@ def test_parts_can_be_joined_again():
 
 def test_information_gain_of_the_worked_example():
     table = pa.table({"job": ["a"] * 6 + ["b"] * 4, "class": ["y"] * 5 + ["n"] + ["y"] + ["n"] * 3})
-    task = task_of(table, Schema(quasi=["job"], insensitive=["class"]), target="class")
+    task = task_of(table, Schema(quasi_identifiers=["job"], insensitive=["class"]), target="class")
     combinations, _ = TableCombinations.of(task)
     (tree,) = combinations.trees
-    choices = MemberChoices(0, tree, tree.top(), ClassInformation(task, [tree], "class"), siblings=False)
+    choices = MemberSplits(0, tree, tree.top(), InformationGain(task, [tree], "class"), siblings=False)
     assert choices.gain[0] / choices.per == pytest.approx(0.256426, abs=5e-7)
     classes = [Counter(y=5, n=1), Counter(y=1, n=3)]
     assert choices.gain[0] / choices.per == pytest.approx(oracle.information_gain(classes), abs=1e-12)
@@ -152,7 +152,7 @@ def test_avoided_loss_is_what_the_measure_leaves(drawn, k, share):
     judged = oracle.Table(task)
     worth = judged.worth(oracle.published_cuts(algorithm.search(task), judged)) / table.num_rows
     told = [column for column in task.table.quasi if len(column.domain) > 1]
-    assert release.measures["loss"] * len(schema.quasi) == pytest.approx(len(told) - worth)
+    assert release.metrics["loss"] * len(schema.quasi) == pytest.approx(len(told) - worth)
 
 
 @given(
@@ -166,7 +166,7 @@ def test_scanning_all_choices_gives_what_trying_each_gives(drawn, seed, k, targe
     task = task_of(*drawn, [KAnonymity(k=k)], suppressed=3, target=target)
     combinations, _ = TableCombinations.of(task)
     cuts = random_cuts(combinations, np.random.default_rng(seed), siblings=siblings)
-    measure = worth_of(task, combinations.trees, target)
+    measure = choose_gain(task, combinations.trees, target)
     partition = CutGroups(combinations, measure, cuts)
     for column, cut in enumerate(cuts):
         for part in cut.parts:
@@ -190,7 +190,7 @@ def test_adopting_a_trial_gives_the_groups_that_counting_gives(drawn, seed, supp
     combinations, _ = TableCombinations.of(task)
     rng = np.random.default_rng(seed)
     cuts = random_cuts(combinations, rng, siblings=True)
-    measure = AvoidedLoss(task, combinations.trees)
+    measure = AvoidedLossGain(task, combinations.trees)
     partition = CutGroups(combinations, measure, cuts)
     for column, cut in enumerate(cuts):
         part = cut.parts[int(rng.integers(len(cut.parts)))]
@@ -210,7 +210,7 @@ def test_adopting_a_trial_gives_the_groups_that_counting_gives(drawn, seed, supp
 )
 def test_least_over_ranges(ranges):
     starts, stops, values = (np.array([r[i] for r in ranges], dtype=np.int64) for i in range(3))
-    found = least_over(starts, stops, values.astype(np.float64), 9)
+    found = range_minimum(starts, stops, values.astype(np.float64), 9)
     expected = [min((v for a, b, v in ranges if a <= place < b), default=np.inf) for place in range(9)]
     assert found.tolist() == expected
 
@@ -220,7 +220,7 @@ def test_combinations_do_not_tell_the_order_of_rows():
     table = pa.table(
         {"job": rng.choice(["a", "b", "c"], 50), "age": rng.integers(0, 5, 50), "disease": ["x", "y"] * 25}
     )
-    schema = Schema(quasi=["job", "age"], sensitive=["disease"])
+    schema = Schema(quasi_identifiers=["job", "age"], sensitive=["disease"])
     order = rng.permutation(50)
     first, mine = TableCombinations.of(task_of(table, schema))
     second, theirs = TableCombinations.of(task_of(table.take(pa.array(order)), schema))
@@ -231,7 +231,7 @@ def test_combinations_do_not_tell_the_order_of_rows():
 
 def test_combinations_that_are_rolled_up_count_the_same():
     table = pa.table({"age": [1, 1, 2, 2, 3], "disease": ["x", "y", "x", "x", "y"]})
-    schema = Schema(quasi=["age"], sensitive=["disease"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"])
     task = task_of(table, schema, [DistinctLDiversity(l=1, sensitive="disease")])
     combinations, _ = TableCombinations.of(task)
     group = np.array([0, 0, 0, 1], dtype=np.int32)
@@ -244,16 +244,17 @@ def test_combinations_that_are_rolled_up_count_the_same():
 
 
 def test_equal_scores_are_equal_however_they_were_added_up():
-    assert rounded(np.array([0.1 + 0.2]))[0] == rounded(np.array([0.3]))[0]
-    assert rounded(np.array([0.3 + 1e-8]))[0] != rounded(np.array([0.3]))[0]
+    assert round_significant(np.array([0.1 + 0.2]))[0] == round_significant(np.array([0.3]))[0]
+    assert round_significant(np.array([0.3 + 1e-8]))[0] != round_significant(np.array([0.3]))[0]
 
 
 def test_a_taxonomy_with_leaves_that_nobody_has_is_published():
     table = pa.table({"home": ["flat", "flat", "street", "street"]})
     schema = Schema(
-        quasi=["home"], hierarchies={"home": Taxonomy({"home": ["flat", "boat"], "none": ["street", "car"]})}
+        quasi_identifiers=["home"],
+        hierarchies={"home": Taxonomy({"home": ["flat", "boat"], "none": ["street", "car"]})},
     )
     combinations, _ = TableCombinations.of(task_of(table, schema))
     (tree,) = combinations.trees
     assert tree.codes == 4
-    assert AvoidedLoss(combinations.task, [tree]).records(0, [tree.whole(1)]).tolist() == [0]
+    assert AvoidedLossGain(combinations.task, [tree]).records(0, [tree.whole(1)]).tolist() == [0]

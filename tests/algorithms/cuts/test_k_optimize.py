@@ -15,10 +15,10 @@ import sfumato as sf
 from cut_tasks import OWN, RELATIVE, S, task_of, texts
 from drawn_examples import examples
 from sfumato.algorithms.cuts import k_optimize
-from sfumato.algorithms.cuts.k_optimize import Enumeration
+from sfumato.algorithms.cuts.k_optimize import SetEnumeration
 from sfumato.algorithms.cuts.split_sets import SplitTable
-from sfumato.algorithms.good_groups import judge
-from sfumato.checks.requests import FewerThan
+from sfumato.algorithms.good_groups import find_valid_groups
+from sfumato.checks.requests import MaxGroupSize
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError
 from sfumato.schema.missing import SENSITIVE
@@ -57,12 +57,12 @@ def places(task):
 def costs(task, loss):
     """Yield what every set of cuts costs that suppresses few enough records, but not all."""
     n = task.table.rows
-    classes = task.table.guides[S].codes.tolist() if loss == "classification" else None
+    classes = task.table.target_columns[S].codes.tolist() if loss == "classification" else None
     for parts in product(*map(all_recodings, task.table.quasi)):
         keys = list(zip(*parts, strict=True))
         number = {key: place for place, key in enumerate(dict.fromkeys(keys))}
         group = np.array([number[key] for key in keys])
-        kept = judge(Groups.from_rows(group, len(number), task.table.sensitive, SENSITIVE), task.models)
+        kept = find_valid_groups(Groups.from_rows(group, len(number), task.table.sensitive, SENSITIVE), task.models)
         groups = [[row for row in range(n) if group[row] == each] for each in range(len(number))]
         lost = sum(len(rows) for rows, good in zip(groups, kept, strict=True) if not good)
         if lost > task.most_suppressed or lost == n:
@@ -114,7 +114,7 @@ def test_a_search_that_ends_early_tells_a_bound_that_nothing_beats(drawn, loss, 
 
 
 def ages_and_sexes(ages, sexes, **settings):
-    schema = sf.Schema(quasi=["age", "sex"])
+    schema = sf.Schema(quasi_identifiers=["age", "sex"])
     return task_of(pa.table({"age": ages, "sex": sexes}), schema, **settings)
 
 
@@ -148,14 +148,14 @@ def test_cutting_off_one_record_pays_where_its_group_is_large():
 def test_cutting_off_one_record_pays_where_it_would_break_the_group_that_it_joins():
     """The oldest has the first disease: with her, the second group would have it in two of three records."""
     table = pa.table({"age": [20, 20, 30, 30, 31], S: ["flu", "cold", "flu", "cold", "flu"], "sex": list("ffmmm")})
-    schema = sf.Schema(quasi=["age"], sensitive=[S], insensitive=["sex"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=[S], insensitive=["sex"])
     task = task_of(table, schema, [sf.FrequencyLDiversity(l=2, sensitive=S)], 1, "sex")
     assert sf.KOptimize(loss="classification", target="sex").search(task).proof.found == 1 / 5
 
 
 def test_neighbors_in_a_taxonomy_are_published_as_its_node_or_as_a_set():
     jobs = ["clerk"] * 2 + ["lawyer"] * 2 + ["farmer"] + ["sailor"] + ["diver"]
-    schema = sf.Schema(quasi=["job"], hierarchies={"job": JOBS})
+    schema = sf.Schema(quasi_identifiers=["job"], hierarchies={"job": JOBS})
     found = sf.KOptimize().search(task_of(pa.table({"job": jobs}), schema))
     assert texts(found, "job")[:5] == ["clerk", "lawyer", "outdoors", "outdoors", "outdoors"]
     jobs = ["clerk"] * 2 + ["lawyer", "farmer"] + ["sailor"] * 2 + ["diver"] * 2
@@ -164,13 +164,13 @@ def test_neighbors_in_a_taxonomy_are_published_as_its_node_or_as_a_set():
 
 
 def test_intervals_end_at_the_bounds_of_a_hierarchy():
-    schema = sf.Schema(quasi=["age"], hierarchies={"age": sf.Intervals(10, 20)})
+    schema = sf.Schema(quasi_identifiers=["age"], hierarchies={"age": sf.Intervals(10, 20)})
     found = sf.KOptimize().search(task_of(pa.table({"age": [21, 22, 31, 33, 45, 47, 61]}), schema))
     assert set(texts(found, "age")[:-1]) == {"[20, 30)", "[30, 40)", "[40, 70)"}
 
 
 def test_missing_cells_are_apart_or_everything_is_published_alike():
-    schema = sf.Schema(quasi=["age"])
+    schema = sf.Schema(quasi_identifiers=["age"])
     apart = sf.KOptimize().search(task_of(pa.table({"age": [20, 20, 30, 30, None, None]}), schema))
     assert texts(apart, "age") == ["20", "30", None]
     alike = sf.KOptimize().search(task_of(pa.table({"age": [20, 20, 30, 30, None]}), schema))
@@ -195,20 +195,20 @@ def test_what_is_minimized_is_what_the_release_measures(loss):
             S: rng.choice(["flu", "ulcer", "asthma"], 80),
         }
     )
-    schema = sf.Schema(quasi=["age", "sex"], sensitive=[S])
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=[S])
     algorithm = sf.KOptimize(loss=loss, target=S if loss == "classification" else None)
     release = sf.anonymize(table, schema, [sf.KAnonymity(k=6)], algorithm=algorithm, max_suppressed=0.1)
     measure = {"discernibility": "discernibility", "classification": "classification-metric"}[loss]
-    assert release.measures[measure] == pytest.approx(release.proof.found)
+    assert release.metrics[measure] == pytest.approx(release.proof.found)
 
 
 def test_merging_may_break_a_model():
-    found = sf.KOptimize().search(ages_and_sexes([20, 21, 22, 23], ["f"] * 4, models=[FewerThan(k=3)]))
+    found = sf.KOptimize().search(ages_and_sexes([20, 21, 22, 23], ["f"] * 4, models=[MaxGroupSize(k=3)]))
     assert max(Counter(found.group.tolist()).values()) < 3
 
 
 def test_nothing_is_published_if_no_set_of_cuts_is_allowed():
-    found = sf.KOptimize().search(ages_and_sexes([20, 20], ["f"] * 2, models=[FewerThan(k=2)]))
+    found = sf.KOptimize().search(ages_and_sexes([20, 20], ["f"] * 2, models=[MaxGroupSize(k=2)]))
     assert (found.group < 0).all()
     assert found.proof is None
 
@@ -216,9 +216,9 @@ def test_nothing_is_published_if_no_set_of_cuts_is_allowed():
 def test_a_table_with_too_many_places_to_cut_is_refused(monkeypatch):
     task = ages_and_sexes([20, 21, 22, 23], ["f", "m", "f", "m"])
     monkeypatch.setattr(k_optimize, "MOST_SPLITS", 4)
-    assert sf.KOptimize().refusal(task) is None
+    assert sf.KOptimize().check(task) is None
     monkeypatch.setattr(k_optimize, "MOST_SPLITS", 3)
-    assert sf.KOptimize().refusal(task) == (
+    assert sf.KOptimize().check(task) == (
         "KOptimize accepts at most 3 places to cut, but the quasi-identifiers have 4; give hierarchies with wider "
         "lowest intervals, or use Optimal or Mondrian."
     )
@@ -253,6 +253,6 @@ def test_a_bound_is_never_above_a_set_that_it_covers():
             if (head <= finest).all():
                 between = [checked[c.tobytes()].cost for c in every if (head <= c).all() and (c <= finest).all()]
                 assert table.bound(checked[head.tobytes()], finest) <= min(between)
-        walk = Enumeration(table, 10_000)
+        walk = SetEnumeration(table, 10_000)
         walk.run()
         assert walk.bound == walk.best.cost

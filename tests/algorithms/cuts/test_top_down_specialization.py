@@ -18,10 +18,10 @@ from cut_tasks import OWN, RELATIVE, TARGETS, S, task_of, texts
 from drawn_examples import examples
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.cut_groups import CutGroups
-from sfumato.algorithms.cuts.descent import Descent
+from sfumato.algorithms.cuts.descent import TopDownSearch
 from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
 from sfumato.algorithms.cuts.tree import Cut
-from sfumato.algorithms.cuts.worth import worth_of
+from sfumato.algorithms.cuts.worth import choose_gain
 from sfumato.core.publication import Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from sfumato.exceptions import InvalidParameterError
 from sfumato.hierarchies import Intervals, Taxonomy
@@ -40,12 +40,14 @@ PROMISES = st.sampled_from([*OWN, *RELATIVE])
 def descent_of(task, target=None, *, siblings=False):
     combinations, _ = TableCombinations.of(task)
     cuts = [Cut(tree, [tree.top()]) for tree in combinations.trees]
-    return Descent(CutGroups(combinations, worth_of(task, combinations.trees, target), cuts), siblings=siblings)
+    return TopDownSearch(
+        CutGroups(combinations, choose_gain(task, combinations.trees, target), cuts), siblings=siblings
+    )
 
 
 def test_gain_and_score_of_the_worked_example():
     table = pa.table({"job": ["a"] * 6 + ["b"] * 4, "class": ["y"] * 5 + ["n"] + ["y"] + ["n"] * 3})
-    task = task_of(table, Schema(quasi=["job"], insensitive=["class"]), target="class")
+    task = task_of(table, Schema(quasi_identifiers=["job"], insensitive=["class"]), target="class")
     found = descent_of(task, "class").best()
     assert found.trial.gain / 10 == pytest.approx(0.256426, abs=5e-7)
     assert found.trial.least == 4
@@ -93,14 +95,14 @@ MENDED = [
 def test_what_was_refused_is_tried_again_when_nothing_else_is_left(models, suppressed, columns):
     cells = dict(zip(("age", "job", "sex", S), map(list, columns), strict=True))
     table = pa.table({**cells, "age": [int(age) for age in cells["age"]]})
-    task = task_of(table, Schema(quasi=["age", "job", "sex"], sensitive=[S]), models, suppressed)
+    task = task_of(table, Schema(quasi_identifiers=["age", "job", "sex"], sensitive=[S]), models, suppressed)
     judged = oracle.Table(task)
     cuts = oracle.published_cuts(TopDownSpecialization().search(task), judged)
     for *_, after in judged.partings(cuts, "subtree"):
         assert not judged.allows(after) or judged.worth(after) <= judged.worth(cuts) + 1e-8
 
 
-TINY = Schema(quasi=["job", "age", "sex"], sensitive=[S], hierarchies={"job": JOBS})
+TINY = Schema(quasi_identifiers=["job", "age", "sex"], sensitive=[S], hierarchies={"job": JOBS})
 
 
 @given(table=tables(TINY.attributes, most_rows=12, missing=True), k=st.integers(1, 4))
@@ -167,7 +169,7 @@ SKEWED = {"job": ["clerk"] * 9 + ["lawyer"] * 9 + ["farmer"] * 9 + ["sailor"] * 
 
 
 def test_children_leave_alone_and_the_others_are_published_as_a_set():
-    task = task_of(pa.table(SKEWED), Schema(quasi=["job"]), (KAnonymity(k=3),))
+    task = task_of(pa.table(SKEWED), Schema(quasi_identifiers=["job"]), (KAnonymity(k=3),))
     assert texts(TopDownSpecialization(scheme="sibling").search(task), "job") == [
         "clerk",
         "{diver, sailor}",
@@ -182,7 +184,7 @@ def test_children_leave_alone_and_the_others_are_published_as_a_set():
 def test_a_child_of_a_node_leaves_and_the_node_is_not_published_any_more():
     shelter = Taxonomy({"home": ["flat", "house", "boat"], "none": ["street"]})
     lived = pa.table({"home": ["flat"] * 5 + ["house"] * 2 + ["boat"] * 2 + ["street"] * 4})
-    schema = Schema(quasi=["home"], hierarchies={"home": shelter})
+    schema = Schema(quasi_identifiers=["home"], hierarchies={"home": shelter})
     task = task_of(lived, schema, (KAnonymity(k=4),))
     shown = dict(
         zip(task.table.quasi[0].domain.texts, texts(TopDownSpecialization().search(task), "home"), strict=False)
@@ -195,7 +197,7 @@ def test_a_child_of_a_node_leaves_and_the_node_is_not_published_any_more():
 
 def test_values_that_stand_beside_nodes_leave_as_these_do():
     table = pa.table({"age": [None, None, 18, 19, 20, 30]})
-    schema = Schema(quasi=["age"], hierarchies={"age": Intervals(5, 10)})
+    schema = Schema(quasi_identifiers=["age"], hierarchies={"age": Intervals(5, 10)})
     task = task_of(table, schema)
     judged = oracle.Table(task)
     publication = TopDownSpecialization(scheme="sibling").search(task)
@@ -206,9 +208,9 @@ def test_values_that_stand_beside_nodes_leave_as_these_do():
 def test_long_sets_are_not_published():
     values = [f"{number:03}" for number in range(103)]
     table = pa.table({"code": values + values[:1] * 20})
-    task = task_of(table, Schema(quasi=["code"]), (KAnonymity(k=5),))
+    task = task_of(table, Schema(quasi_identifiers=["code"]), (KAnonymity(k=5),))
     assert set(texts(TopDownSpecialization(scheme="sibling").search(task), "code")) == {"*"}
-    shorter = task_of(table.slice(3), Schema(quasi=["code"]), (KAnonymity(k=5),))
+    shorter = task_of(table.slice(3), Schema(quasi_identifiers=["code"]), (KAnonymity(k=5),))
     shown = texts(TopDownSpecialization(scheme="sibling").search(shorter), "code")
     assert shown[0] == "000"
     assert shown[1].count(",") == 99
@@ -216,21 +218,21 @@ def test_long_sets_are_not_published():
 
 def test_numbers_are_parted_where_classes_change():
     table = pa.table({"age": [20, 21, 22, 23, 40, 41, 60, 61], "class": list("aaaabbbb")})
-    schema = Schema(quasi=["age"], insensitive=["class"])
+    schema = Schema(quasi_identifiers=["age"], insensitive=["class"])
     shown = texts(TopDownSpecialization(target="class").search(task_of(table, schema, target="class")), "age")
     assert shown == ["[20, 23]"] * 4 + ["[40, 61]"] * 4 + [None]
 
 
 def test_of_two_thresholds_that_with_the_greater_gain_is_taken_though_it_costs_more_anonymity():
     table = pa.table({"age": [1] * 3 + [2] * 2 + [3] * 7, "class": list("aaaabbbbbbba")})
-    schema = Schema(quasi=["age"], insensitive=["class"])
+    schema = Schema(quasi_identifiers=["age"], insensitive=["class"])
     task = task_of(table, schema, (KAnonymity(k=3),), target="class")
     assert texts(TopDownSpecialization(target="class").search(task), "age") == ["1", "[2, 3]", "[2, 3]", None]
 
 
 def test_the_threshold_with_the_greatest_gain_is_left_if_it_breaks_a_model():
     table = pa.table({"age": [20, 30, 31, 32, 33, 34], "class": list("abbbbb")})
-    schema = Schema(quasi=["age"], insensitive=["class"])
+    schema = Schema(quasi_identifiers=["age"], insensitive=["class"])
     task = task_of(table, schema, (KAnonymity(k=2),), target="class")
     shown = texts(TopDownSpecialization(target="class").search(task), "age")
     assert shown[:2] == ["[20, 30]"] * 2
@@ -239,7 +241,7 @@ def test_the_threshold_with_the_greatest_gain_is_left_if_it_breaks_a_model():
 
 def test_missing_values_are_a_part_of_their_own_until_the_root_joins_them():
     table = pa.table({"age": [20, 20, 30, 30, None, None], "job": ["clerk", "clerk", "lawyer", "lawyer", None, None]})
-    schema = Schema(quasi=["age", "job"], hierarchies={"job": JOBS})
+    schema = Schema(quasi_identifiers=["age", "job"], hierarchies={"job": JOBS})
     publication = TopDownSpecialization().search(task_of(table, schema))
     assert texts(publication, "age") == ["20", "30", None]
     assert texts(publication, "job")[:2] == ["clerk", "lawyer"]
@@ -252,7 +254,7 @@ def test_a_class_to_be_predicted_keeps_more_of_its_information():
     rng = np.random.default_rng(3)
     useful, useless = rng.integers(0, 16, 400), rng.integers(0, 16, 400)
     table = pa.table({"useless": useless, "useful": useful, "class": np.where(useful % 8 < 4, "low", "high")})
-    schema = Schema(quasi=["useless", "useful"], insensitive=["class"])
+    schema = Schema(quasi_identifiers=["useless", "useful"], insensitive=["class"])
 
     def kept(target):
         task = task_of(table, schema, (KAnonymity(k=20),), target="class")
@@ -264,19 +266,19 @@ def test_a_class_to_be_predicted_keeps_more_of_its_information():
 
 
 def test_a_table_that_no_cut_protects_is_not_published():
-    task = task_of(pa.table({"age": [1, 2, 3]}), Schema(quasi=["age"]), (KAnonymity(k=4),), suppressed=1)
+    task = task_of(pa.table({"age": [1, 2, 3]}), Schema(quasi_identifiers=["age"]), (KAnonymity(k=4),), suppressed=1)
     assert TopDownSpecialization().search(task).suppressed(task.table) == 3
 
 
 def test_never_are_all_records_suppressed():
-    task = task_of(pa.table({"age": [1, 2, 3]}), Schema(quasi=["age"]), (KAnonymity(k=2),), suppressed=3)
+    task = task_of(pa.table({"age": [1, 2, 3]}), Schema(quasi_identifiers=["age"]), (KAnonymity(k=2),), suppressed=3)
     assert TopDownSpecialization().search(task).suppressed(task.table) == 1
 
 
 def test_classes_of_too_many_values_are_refused_by_count():
     table = pa.table({"age": [1, 2] * 60, "class": [str(i) for i in range(120)]})
-    schema = Schema(quasi=["age"], insensitive=["class"])
-    refusal = TopDownSpecialization(target="class").refusal(task_of(table, schema, target="class"))
+    schema = Schema(quasi_identifiers=["age"], insensitive=["class"])
+    refusal = TopDownSpecialization(target="class").check(task_of(table, schema, target="class"))
     assert refusal == (
         "TopDownSpecialization cannot predict 'class', which has 120 distinct values; choose a target of at most 100."
     )
@@ -294,9 +296,9 @@ def test_adult_loses_what_it_lost_before(shared_data, scheme, share, loss):
     table, trees = read_adult(shared_data)
     release = sf.anonymize(
         table,
-        sf.Schema(quasi=COLUMNS, hierarchies=trees),
+        sf.Schema(quasi_identifiers=COLUMNS, hierarchies=trees),
         [KAnonymity(k=5)],
         TopDownSpecialization(scheme=scheme),
         max_suppressed=share,
     )
-    assert release.measures["loss"] == pytest.approx(loss, abs=1e-6)
+    assert release.metrics["loss"] == pytest.approx(loss, abs=1e-6)

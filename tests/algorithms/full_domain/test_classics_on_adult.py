@@ -10,7 +10,7 @@ from lattice_tasks import make_task
 from sfumato.algorithms.full_domain.datafly import Datafly
 from sfumato.algorithms.full_domain.incognito import Incognito
 from sfumato.algorithms.full_domain.samarati import Samarati
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.schema.schema import Schema
 
 pytestmark = pytest.mark.shared_data
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.shared_data
 @pytest.fixture(scope="module")
 def adult(shared_data):
     table, trees = read_adult(shared_data)
-    return code(table, Schema(quasi=COLUMNS, hierarchies=trees))
+    return encode_table(table, Schema(quasi_identifiers=COLUMNS, hierarchies=trees))
 
 
 @pytest.mark.parametrize(

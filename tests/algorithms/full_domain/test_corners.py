@@ -17,13 +17,13 @@ from lattice_oracle import Oracle
 from lattice_tasks import any_tasks, make_task
 from sfumato.algorithms.full_domain import corners as module
 from sfumato.algorithms.full_domain import recodings as core
-from sfumato.algorithms.full_domain.corners import Corners
+from sfumato.algorithms.full_domain.corners import RareCombinations
 from sfumato.algorithms.full_domain.datafly import Datafly
-from sfumato.algorithms.full_domain.lattice import is_below
+from sfumato.algorithms.full_domain.lattice import is_specialization
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.full_domain.samarati import Samarati
-from sfumato.checks.requests import FewerThan
+from sfumato.checks.requests import MaxGroupSize
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
 from sfumato.exceptions import InfeasibleError
@@ -58,7 +58,7 @@ def test_groups_in_a_corner_are_whole(task, least, stored):
     base = recodings.sources[0].combinations
     some, other = looking(least, stored)
     with some, other:
-        corners = Corners(base, recodings.ladders, recodings.histograms)
+        corners = RareCombinations(base, recodings.ladders, recodings.histograms)
         for levels in recodings.lattice.nodes():
             inside, whole = cells(corners.of(levels), recodings.ladders, levels), cells(base, recodings.ladders, levels)
             assert inside
@@ -77,8 +77,8 @@ def test_what_a_corner_rules_out_is_no_solution_and_nothing_below_is(task, least
             assert check.allowed == (levels in oracle.feasible)
             if not check.whole:
                 assert 0 < check.suppressed == check.lost_below <= len(node.suppressed)
-                assert check.suppressed == check.sizes[~check.kept].sum() == check.sizes[check.firm].sum()
-                assert not any(is_below(lower, levels) for lower in oracle.feasible)
+                assert check.suppressed == check.sizes[~check.satisfied].sum() == check.sizes[check.surely_valid].sum()
+                assert not any(is_specialization(lower, levels) for lower in oracle.feasible)
     assert recodings.checked == len(oracle.nodes)
 
 
@@ -125,7 +125,7 @@ def test_a_corner_holds_rare_values_and_rules_out_a_node():
     ("models", "limit", "asked"),
     [
         (K3, 1, {"sparing": True}),
-        ((FewerThan(k=4), KAnonymity(k=3)), 0, {"sparing": True}),
+        ((MaxGroupSize(k=4), KAnonymity(k=3)), 0, {"sparing": True}),
         (K3, 0, {}),
         (K3, 0, {"sparing": True, "fully": True}),
     ],
@@ -146,7 +146,7 @@ def test_stored_corners_take_bounded_memory():
     base = recodings.sources[0].combinations
     some, other = looking(stored=0.5)
     with some, other:
-        corners = Corners(base, recodings.ladders, recodings.histograms)
+        corners = RareCombinations(base, recodings.ladders, recodings.histograms)
         for levels in recodings.lattice.nodes():
             corners.of(levels)
             kept = [len(each) for each in corners._stored.values()]

@@ -10,7 +10,7 @@ import sfumato as sf
 from lattice_oracle import Oracle, partition
 from lattice_tasks import make_task, tasks
 from sfumato.algorithms.full_domain.datafly import Datafly
-from sfumato.checks.requests import FewerThan
+from sfumato.checks.requests import MaxGroupSize
 from sfumato.core.publication import NOT_PUBLISHED
 from worked_lattices import age_and_zip
 
@@ -21,7 +21,7 @@ PATIENTS = pa.table(
         "sex": ["f", "f", "f", "m", "m", "m"],
     }
 )
-SCHEMA = sf.Schema(quasi=["age", "zip", "sex"], hierarchies={"age": sf.Intervals(10), "zip": sf.Prefixes()})
+SCHEMA = sf.Schema(quasi_identifiers=["age", "zip", "sex"], hierarchies={"age": sf.Intervals(10), "zip": sf.Prefixes()})
 
 
 def published(table, schema, k, **how):
@@ -44,7 +44,7 @@ def test_the_walk_stops_where_few_enough_are_left_over():
 @pytest.mark.parametrize(("order", "expected"), [(["a", "b"], {"*"}), (["b", "a"], {"1", "2"})])
 def test_of_equally_many_values_the_first_attribute_of_the_schema_is_taken(order, expected):
     table = pa.table({"a": ["1", "1", "2", "2"], "b": ["1", "2", "1", "2"]})
-    schema = sf.Schema(quasi=order)
+    schema = sf.Schema(quasi_identifiers=order)
     assert {row[order.index("a")] for row in published(table, schema, 2)} == expected
 
 
@@ -62,7 +62,7 @@ def walked(oracle):
 
 @given(task=tasks())
 def test_the_walk_is_that_of_the_definition(task):
-    assume(Datafly().refusal(task) is None)
+    assume(Datafly().check(task) is None)
     node = walked(Oracle(task))
     assume(node is not None)
     found = Datafly().search(task)
@@ -75,7 +75,7 @@ def test_the_walk_is_that_of_the_definition(task):
 
 def test_fewer_records_are_lost_by_recoding_them_again():
     table = pa.table({"zip": ["111", "111", "121", "122", "131", "131"]})
-    schema = sf.Schema(quasi=["zip"], hierarchies={"zip": sf.Prefixes()})
+    schema = sf.Schema(quasi_identifiers=["zip"], hierarchies={"zip": sf.Prefixes()})
     once, again = (
         sf.anonymize(table, schema, [sf.KAnonymity(k=2)], Datafly(refine=refine)) for refine in (False, True)
     )
@@ -84,8 +84,8 @@ def test_fewer_records_are_lost_by_recoding_them_again():
 
 
 def test_models_that_generalizing_may_break_are_refused():
-    task = make_task(age_and_zip().table, [FewerThan(k=3)], 1)
-    assert Datafly().refusal(task) == (
+    task = make_task(age_and_zip().table, [MaxGroupSize(k=3)], 1)
+    assert Datafly().check(task) == (
         "Datafly does not support FewerThan(k=3), because merging valid groups can break it; use Optimal."
     )
 

@@ -12,10 +12,10 @@ import sfumato as sf
 from lattice_oracle import Oracle, partition
 from lattice_tasks import tasks
 from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
-from sfumato.checks.requests import FewerThan
+from sfumato.checks.requests import MaxGroupSize
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from worked_lattices import AGE_AND_ZIP, AGE_AND_ZIP_SCHEMA, age_and_zip
 
 K2 = [sf.KAnonymity(k=2)]
@@ -43,7 +43,7 @@ def test_a_node_is_published_as_its_definition_says(data):
     levels = data.draw(st.sampled_from(sorted(oracle.nodes)))
     names = [column.name for column in task.table.quasi]
     algorithm, node = FixedLevels(levels=dict(zip(names, levels, strict=True))), oracle.nodes[levels]
-    if algorithm.refusal(task) is None:
+    if algorithm.check(task) is None:
         found = algorithm.search(task)
         assert sorted(node.suppressed) == [row for row, group in enumerate(found.group) if group == NOT_PUBLISHED]
         labels = {row: cell for cell in node.kept for row in node.groups[cell]}
@@ -68,7 +68,7 @@ def test_bad_groups_are_suppressed_and_no_more_of_them_than_may_be():
     ],
 )
 def test_what_the_table_does_not_have_is_refused(levels, sentence):
-    assert FixedLevels(levels=levels).refusal(age_and_zip()) == sentence
+    assert FixedLevels(levels=levels).check(age_and_zip()) == sentence
     with pytest.raises(UnsupportedModelError, match="FixedLevels"):
         published(levels)
 
@@ -80,9 +80,9 @@ def test_levels_that_are_none_are_refused(levels):
 
 
 def test_models_of_unions_are_judged_unless_missing_values_match_all():
-    task = replace(age_and_zip(), models=[FewerThan(k=3)])
-    assert FixedLevels().refusal(task) is None
-    assert FixedLevels().refusal(replace(task, missing=Missing.MATCHES_ALL)) == (
+    task = replace(age_and_zip(), models=[MaxGroupSize(k=3)])
+    assert FixedLevels().check(task) is None
+    assert FixedLevels().check(replace(task, missing=MissingPolicy.MATCHES_ALL)) == (
         "FixedLevels does not support FewerThan(k=3) if missing values match all; use own-value."
     )
 
@@ -99,8 +99,8 @@ def test_a_recipe_holds_the_levels():
     recipe = sf.Recipe(schema=AGE_AND_ZIP_SCHEMA, models=K2, algorithm=FixedLevels(levels={"age": 1, "zip": 1}), seed=1)
     again = sf.Recipe.from_toml(recipe.to_toml())
     assert again.algorithm == recipe.algorithm
-    release = sf.carry_out(again, AGE_AND_ZIP)
-    assert release.published.equals(sf.carry_out(recipe, AGE_AND_ZIP).published)
+    release = sf.run_recipe(again, AGE_AND_ZIP)
+    assert release.published.equals(sf.run_recipe(recipe, AGE_AND_ZIP).published)
 
 
 def test_any_node_of_an_explored_lattice_can_be_published():

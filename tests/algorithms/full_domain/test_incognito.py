@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_tasks import MODELS, make_task, tasks
 from sfumato.algorithms.full_domain import incognito
-from sfumato.algorithms.full_domain.exploration import Status
+from sfumato.algorithms.full_domain.exploration import NodeStatus
 from sfumato.algorithms.full_domain.incognito import Incognito
 from sfumato.algorithms.full_domain.min_gen import MinGen
 from sfumato.algorithms.full_domain.recodings import Recodings
@@ -62,7 +62,7 @@ def test_six_of_twelve_nodes_are_checked_from_few_attributes_to_all():
     assert found.anonymous == AGE_AND_ZIP_SOLUTIONS
     assert [levels for levels, _ in checks] == [(2, 3), (0, 3), (1, 3), (2, 0), (2, 1), (1, 1)]
     assert found.proof.checked == 6
-    assert Status.BOUNDED not in found.status
+    assert NodeStatus.BOUNDED not in found.status
 
 
 def test_groups_are_rolled_up_from_a_node_right_below():
@@ -94,12 +94,12 @@ def test_a_higher_solution_that_loses_less_is_chosen():
 def test_all_solutions_and_the_least_loss_are_found(models, data):
     task = data.draw(tasks(models) | tasks(models, limit=0))
     loss = data.draw(st.sampled_from(sorted(LOSSES)))
-    assume(Incognito().refusal(task) is None)
+    assume(Incognito().check(task) is None)
     exhaustive = of_loss(MinGen, loss).explore(task).exploration
     found = of_loss(Incognito, loss).explore(task).exploration
     assert found.anonymous == exhaustive.anonymous
     assert found.minimal() == exhaustive.minimal()
-    assert Status.BOUNDED not in found.status
+    assert NodeStatus.BOUNDED not in found.status
     assert (found.best is None) == (exhaustive.best is None)
     assert found.proof.found == pytest.approx(exhaustive.proof.found)
     assert found.proof.bound == pytest.approx(exhaustive.proof.bound)
@@ -124,19 +124,17 @@ def test_only_nodes_are_checked_that_fewer_attributes_allow_and_no_node_below_de
 
 def test_models_that_generalizing_may_break_are_refused():
     task = make_task(age_and_zip().table, [EntropyLDiversity(l=1.5, sensitive="s")], 1)
-    refused = Incognito().refusal(task)
+    refused = Incognito().check(task)
     assert refused is not None
     assert refused.startswith("Incognito does not support EntropyLDiversity(l=1.5, sensitive='s')")
     assert refused.endswith("use Optimal, or no suppression and no refining.")
-    assert Incognito().refusal(replace(task, most_suppressed=0)) is None
+    assert Incognito().check(replace(task, max_suppressed=0)) is None
 
 
 def test_large_lattices_are_refused_with_their_size(monkeypatch):
     assert Incognito.most_nodes == 1_000_000
     monkeypatch.setattr(Incognito, "most_nodes", 11)
-    assert (
-        Incognito().refusal(age_and_zip()) == "Incognito accepts at most 11 recodings, but there are 12; use Optimal."
-    )
+    assert Incognito().check(age_and_zip()) == "Incognito accepts at most 11 recodings, but there are 12; use Optimal."
 
 
 def test_no_solution_is_said_to_be_none():

@@ -16,8 +16,8 @@ from lattice_oracle import Oracle
 from lattice_tasks import any_tasks, make_task
 from sfumato.algorithms.full_domain import large_lattices as large_search
 from sfumato.algorithms.full_domain import optimal
-from sfumato.algorithms.full_domain.exploration import Status
-from sfumato.algorithms.full_domain.large_lattices import LargeSearch
+from sfumato.algorithms.full_domain.exploration import NodeStatus
+from sfumato.algorithms.full_domain.large_lattices import HeuristicSearch
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.losses import LOSSES
 from sfumato.coding.codes import CodedColumn, CodedTable
@@ -70,7 +70,9 @@ def test_large_lattices_get_a_solution_and_a_bound(task, drawn, nodes):
     least = oracle.least(name, **chosen)
     assert not math.isnan(exploration.proof.bound)
     assert exploration.proof.bound <= least + SLACK * max(1, abs(least))
-    assert {exploration.node(row) for row in np.flatnonzero(exploration.status == Status.ANONYMOUS)} <= oracle.feasible
+    assert {
+        exploration.node(row) for row in np.flatnonzero(exploration.status == NodeStatus.ANONYMOUS)
+    } <= oracle.feasible
     assert (exploration.best is None) >= (not oracle.feasible)
     if exploration.best is not None:
         node = oracle.nodes[exploration.node(exploration.best)]
@@ -114,9 +116,9 @@ def stopped_at_the_top(task, name, setting, nodes):
         raise KeyboardInterrupt
 
     with (
-        patch.object(LargeSearch, "_descend", lambda search: search.value_of(search.recodings.lattice.top)),
-        patch.object(LargeSearch, "climb", lambda *_: None),
-        patch.object(LargeSearch, "_start_again", interrupt),
+        patch.object(HeuristicSearch, "_descend", lambda search: search.value_of(search.recodings.lattice.top)),
+        patch.object(HeuristicSearch, "hill_climb", lambda *_: None),
+        patch.object(HeuristicSearch, "_start_again", interrupt),
     ):
         return searched_as_large(task, name, setting, nodes)
 

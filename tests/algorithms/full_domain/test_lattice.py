@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lattice_tasks import quasi_columns
-from sfumato.algorithms.full_domain.ladder import Ladder
-from sfumato.algorithms.full_domain.lattice import Lattice, Separable, box_above, box_below, is_below
+from sfumato.algorithms.full_domain.ladder import LevelMap
+from sfumato.algorithms.full_domain.lattice import Lattice, Separable, is_specialization, nodes_above, nodes_below
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Exact, MissingCell, Node, Suppressed
 from sfumato.hierarchies.hierarchy import Hierarchy
@@ -31,7 +31,7 @@ def of_heights(*heights):
         leaves = [f"v{i}" for i in range(height + 1)]
         above = [[f"{level} {max(i, level)}" for i in range(height + 1)] for level in range(1, height)]
         tree = Hierarchy.from_levels(leaves, [leaves, *above], ordered=True)
-        ladders.append(Ladder.of(Domain("a", Scale.CATEGORICAL, pa.array(leaves), tree)))
+        ladders.append(LevelMap.of(Domain("a", Scale.CATEGORICAL, pa.array(leaves), tree)))
     return Lattice(tuple(ladders))
 
 
@@ -61,7 +61,7 @@ def test_neighbors_differ_by_one_level_in_one_attribute(heights):
     lattice = of_heights(*heights)
     nodes = list(lattice.nodes())
     for node in nodes:
-        above = {other for other in nodes if is_below(node, other) and sum(other) == sum(node) + 1}
+        above = {other for other in nodes if is_specialization(node, other) and sum(other) == sum(node) + 1}
         assert set(lattice.above(node)) == above
         assert all(node in set(lattice.below(other)) for other in above)
         assert len(list(lattice.below(node))) == sum(level > 0 for level in node)
@@ -72,10 +72,10 @@ def test_boxes_hold_what_is_below_and_above(heights, data):
     lattice = of_heights(*heights)
     node = data.draw(st.sampled_from(list(lattice.nodes())))
     below, above = np.zeros(lattice.shape, dtype=bool), np.zeros(lattice.shape, dtype=bool)
-    below[box_below(node)], above[box_above(node)] = True, True
+    below[nodes_below(node)], above[nodes_above(node)] = True, True
     for other in lattice.nodes():
-        assert below[other] == is_below(other, node) == all(a <= b for a, b in zip(other, node, strict=True))
-        assert above[other] == is_below(node, other)
+        assert below[other] == is_specialization(other, node) == all(a <= b for a, b in zip(other, node, strict=True))
+        assert above[other] == is_specialization(node, other)
 
 
 @given(HEIGHTS)
@@ -100,7 +100,7 @@ def test_separable_numbers_are_the_same_one_by_one_and_all_at_once(parts, consta
 
 @given(quasi_columns(rows=1))
 def test_ladders_go_from_values_to_one_node(column):
-    domain, ladder = column.domain, Ladder.of(column.domain)
+    domain, ladder = column.domain, LevelMap.of(column.domain)
     leaves = range(len(domain) + 1)
     assert ladder.height == (1 if domain.hierarchy is None else domain.hierarchy.height) >= 1
     assert ladder.levels[0].tolist() == list(leaves)
@@ -116,7 +116,7 @@ def test_ladders_go_from_values_to_one_node(column):
 
 @given(quasi_columns(rows=1))
 def test_steps_lead_from_level_to_level(column):
-    ladder = Ladder.of(column.domain)
+    ladder = LevelMap.of(column.domain)
     for lower in range(ladder.height + 1):
         for upper in range(lower, ladder.height + 1):
             assert ladder.step(lower, upper)[ladder.levels[lower]].tolist() == ladder.levels[upper].tolist()
@@ -124,7 +124,7 @@ def test_steps_lead_from_level_to_level(column):
 
 @given(quasi_columns(rows=1))
 def test_shares_and_labels_are_those_of_the_leaves_under_a_node(column):
-    domain, ladder = column.domain, Ladder.of(column.domain)
+    domain, ladder = column.domain, LevelMap.of(column.domain)
     for level, nodes in enumerate(ladder.levels):
         labels, shares = list(ladder.labels(level)), ladder.shares[level]
         assert len(labels) == len(shares) == ladder.widths[level]
@@ -140,25 +140,25 @@ def test_shares_and_labels_are_those_of_the_leaves_under_a_node(column):
 
 
 def test_without_a_hierarchy_there_are_values_and_anything():
-    ladder = Ladder.of(nominal(2))
+    ladder = LevelMap.of(nominal(2))
     assert list(ladder.labels(0)) == [Exact("v0"), Exact("v1"), MissingCell()]
     assert list(ladder.labels(1)) == [Suppressed()]
 
 
 @pytest.mark.parametrize("values", [0, 1])
 def test_columns_without_values_or_with_one_have_two_levels(values):
-    ladder = Ladder.of(nominal(values))
+    ladder = LevelMap.of(nominal(values))
     assert ladder.height == 1
     assert ladder.widths == (values + 1, 1)
 
 
 def test_a_hierarchy_of_one_level_gets_a_root():
     tree = Hierarchy.from_levels(["a", "b"], [["a", "b"]])
-    ladder = Ladder.of(Domain("x", Scale.CATEGORICAL, pa.array(["a", "b"]), tree))
+    ladder = LevelMap.of(Domain("x", Scale.CATEGORICAL, pa.array(["a", "b"]), tree))
     assert ladder.widths == (3, 1)
 
 
 def test_an_inner_node_of_all_leaves_that_is_named_as_the_root_is_published_as_anything():
     tree = Hierarchy.from_levels(["a", "b"], [["a", "b"], ["*", "*"], ["top", "top"]])
-    ladder = Ladder.of(Domain("x", Scale.CATEGORICAL, pa.array(["a", "b"]), tree))
+    ladder = LevelMap.of(Domain("x", Scale.CATEGORICAL, pa.array(["a", "b"]), tree))
     assert list(ladder.labels(1)) == [Suppressed(), MissingCell()]

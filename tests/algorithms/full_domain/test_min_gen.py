@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import MODELS, make_task, tasks
-from sfumato.algorithms.full_domain.exploration import Status
+from sfumato.algorithms.full_domain.exploration import NodeStatus
 from sfumato.algorithms.full_domain.min_gen import MinGen
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.losses import LOSSES
-from sfumato.checks.requests import FewerThan
+from sfumato.checks.requests import MaxGroupSize
 from sfumato.coding.codes import CodedTable
 from sfumato.models import EntropyLDiversity, KAnonymity
 from worked_lattices import (
@@ -51,7 +51,7 @@ def test_all_twelve_nodes_are_checked():
     assert found.anonymous == AGE_AND_ZIP_SOLUTIONS
     assert found.minimal() == {(1, 1)}
     assert found.proof.checked == found.proof.candidates == len(found) == 12
-    assert set(found.status.tolist()) == {Status.ANONYMOUS, Status.NOT_ANONYMOUS}
+    assert set(found.status.tolist()) == {NodeStatus.ANONYMOUS, NodeStatus.NOT_ANONYMOUS}
 
 
 @given(task=tasks())
@@ -105,22 +105,22 @@ def test_of_equal_losses_the_first_node_is_taken():
 def test_large_lattices_are_refused_with_their_size(monkeypatch):
     task = age_and_zip()
     monkeypatch.setattr(MinGen, "most_nodes", 12)
-    assert MinGen().refusal(task) is None
+    assert MinGen().check(task) is None
     monkeypatch.setattr(MinGen, "most_nodes", 11)
-    assert MinGen().refusal(task) == "MinGen accepts at most 11 recodings, but there are 12; use Optimal."
+    assert MinGen().check(task) == "MinGen accepts at most 11 recodings, but there are 12; use Optimal."
 
 
 def test_a_table_of_many_attributes_is_refused_at_once():
     task = age_and_zip()
     column = task.table.quasi[1]
     many = tuple(replace(column, domain=replace(column.domain, name=f"zip {j}")) for j in range(40))
-    refused = MinGen().refusal(make_task(CodedTable(4, many, ()), task.models, 0))
+    refused = MinGen().check(make_task(CodedTable(4, many, ()), task.models, 0))
     assert refused == f"MinGen accepts at most 100,000 recodings, but there are {4**40:,}; use Optimal."
 
 
 def test_every_model_is_served_with_suppression_too():
-    models = [FewerThan(k=3), EntropyLDiversity(l=1.5, sensitive="s"), KAnonymity(k=2)]
-    assert MinGen().refusal(make_task(age_and_zip().table, models, 2)) is None
+    models = [MaxGroupSize(k=3), EntropyLDiversity(l=1.5, sensitive="s"), KAnonymity(k=2)]
+    assert MinGen().check(make_task(age_and_zip().table, models, 2)) is None
 
 
 def test_no_node_is_given_up_for_its_sizes_alone(monkeypatch):

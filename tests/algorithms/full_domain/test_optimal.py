@@ -17,16 +17,16 @@ from lattice_oracle import Oracle
 from lattice_tasks import MODELS, any_tasks, make_task
 from sfumato import catalogue
 from sfumato.algorithms.full_domain import recodings as core
-from sfumato.algorithms.full_domain.exploration import Status
+from sfumato.algorithms.full_domain.exploration import NodeStatus
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.losses import LOSSES
-from sfumato.checks.requests import FewerThan
-from sfumato.coding.codes import CodedColumn, CodedTable, code
+from sfumato.checks.requests import MaxGroupSize
+from sfumato.coding.codes import CodedColumn, CodedTable, encode_table
 from sfumato.coding.domain import Domain
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
 from sfumato.models import DistinctLDiversity, EntropyLDiversity, KAnonymity, TCloseness
 from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
 from strategies import schemas, tables
@@ -66,7 +66,7 @@ def test_the_least_loss_is_found_and_proven(models, data):
 
 
 def test_every_model_that_a_search_serves_is_among_those():
-    served = {model.name for models in MODELS for model in models} - {FewerThan.name}
+    served = {model.name for models in MODELS for model in models} - {MaxGroupSize.name}
     assert served == set(catalogue.MODELS) - {"delta-presence"}
     assert not any(model.needs_population for models in MODELS for model in models)
 
@@ -106,7 +106,7 @@ def test_an_exploration_contradicts_no_definition(task, name):
         levels = exploration.node(row)
         node, status = oracle.nodes[levels], exploration.status[row]
         loss = oracle.loss(name, node, **chosen_for(name))
-        assert status != (Status.NOT_ANONYMOUS if levels in oracle.feasible else Status.ANONYMOUS)
+        assert status != (NodeStatus.NOT_ANONYMOUS if levels in oracle.feasible else NodeStatus.ANONYMOUS)
         assert levels not in oracle.feasible or exploration.bound[row] <= loss + SLACK * max(1, loss)
         assert math.isnan(exploration.loss[row]) or same(exploration.loss[row], loss)
         assert exploration.suppressed[row] in {-1, len(node.suppressed)}
@@ -128,7 +128,7 @@ PROMISES = [
     [EntropyLDiversity(l=1.5, sensitive="disease")],
     [TCloseness(t=0.4, sensitive="disease")],
 ]
-MEASURED = sorted(set(LOSSES) & set(catalogue.MEASURES))
+MEASURED = sorted(set(LOSSES) & set(catalogue.METRICS))
 
 
 @pytest.mark.slow
@@ -138,15 +138,15 @@ MEASURED = sorted(set(LOSSES) & set(catalogue.MEASURES))
 )
 def test_the_published_table_has_the_least_loss(drawn, models, share, name):
     table, schema = drawn
-    coded = code(table, schema)
-    oracle = Oracle(make_task(coded, models, int(share * table.num_rows + 1e-9), Missing(schema.missing)))
+    coded = encode_table(table, schema)
+    oracle = Oracle(make_task(coded, models, int(share * table.num_rows + 1e-9), MissingPolicy(schema.missing)))
     assume(math.prod(oracle.shape) <= 60)
     if not oracle.feasible:
         with pytest.raises(InfeasibleError):
             anonymize(table, schema, models, Optimal(loss=name), max_suppressed=share)
         return
     release = anonymize(table, schema, models, Optimal(loss=name), max_suppressed=share)
-    assert same(release.measures[name], oracle.least(name))
+    assert same(release.metrics[name], oracle.least(name))
     best = [node for levels, node in oracle.nodes.items() if levels in oracle.feasible]
     fits = {len(node.suppressed) for node in best if same(oracle.loss(name, node), oracle.least(name))}
     assert release.suppressed in fits
@@ -156,13 +156,15 @@ def test_a_release_that_keeps_something_is_preferred_to_none():
     """With k = n, the top loses as much as suppressing everything does."""
     table = pa.table({"a": list(range(6))})
     for name in ("loss", "precision", "discernibility", "average-class-size"):
-        release = anonymize(table, Schema(quasi=["a"]), [KAnonymity(k=6)], Optimal(loss=name), max_suppressed=1.0)
+        release = anonymize(
+            table, Schema(quasi_identifiers=["a"]), [KAnonymity(k=6)], Optimal(loss=name), max_suppressed=1.0
+        )
         assert release.suppressed == 0
 
 
 def test_with_suppression_a_part_can_keep_what_the_whole_cannot():
     table = pa.table({"a": ["x"] * 6 + ["y"] * 4, "d": ["flu"] * 6 + ["flu", "flu", "cold", "cold"]})
-    schema, model = Schema(quasi=["a"], sensitive=["d"]), EntropyLDiversity(l=2, sensitive="d")
+    schema, model = Schema(quasi_identifiers=["a"], sensitive=["d"]), EntropyLDiversity(l=2, sensitive="d")
     with pytest.raises(InfeasibleError):
         anonymize(table, schema, [model], Optimal())
     assert anonymize(table, schema, [model], Optimal(), max_suppressed=0.6).suppressed == 6
@@ -200,12 +202,12 @@ def test_what_no_recoding_keeps_is_refused_with_the_reason():
 
 def test_contradicting_models_are_refused_with_the_one_that_is_broken():
     with pytest.raises(InfeasibleError, match=r"FewerThan\(k=2\)"):
-        Optimal().search(fewer_than_task(2, [FewerThan(k=2)]))
+        Optimal().search(fewer_than_task(2, [MaxGroupSize(k=2)]))
 
 
 def test_values_of_the_table_are_not_in_the_refusal():
     table = pa.table({"zip": ["53715", "53703"] * 4, "disease": ["Xylomania"] * 8})
-    schema = Schema(quasi=["zip"], sensitive=["disease"])
+    schema = Schema(quasi_identifiers=["zip"], sensitive=["disease"])
     with pytest.raises(InfeasibleError) as caught:
         anonymize(table, schema, [EntropyLDiversity(l=2, sensitive="disease")], Optimal(), max_suppressed=0.5)
     assert not any(cell in str(caught.value) for cell in ("53715", "53703", "Xylomania"))
@@ -239,14 +241,14 @@ def test_wrong_parameters_are_refused(wrong):
 
 
 def test_weights_of_other_columns_are_refused():
-    refusal = Optimal(weights={"agee": 1}).refusal(fewer_than_task(2))
+    refusal = Optimal(weights={"agee": 1}).check(fewer_than_task(2))
     assert "agee" in refusal
 
 
 def test_weights_that_count_nothing_are_refused():
     """A weight of 0 leaves one attribute out; only if all are left out, nothing is left to compare."""
     table = pa.table({"age": [1, 2, 3, 4], "zip": ["a", "a", "b", "b"]})
-    schema, models = Schema(quasi=["age", "zip"]), [KAnonymity(k=2)]
+    schema, models = Schema(quasi_identifiers=["age", "zip"]), [KAnonymity(k=2)]
     release = anonymize(table, schema, models, Optimal(weights={"age": 0}))
     assert release.published["zip"].to_pylist() == ["a", "a", "b", "b"]
     with pytest.raises(UnsupportedModelError, match="weight 0 for every quasi-identifier"):
@@ -254,12 +256,12 @@ def test_weights_that_count_nothing_are_refused():
 
 
 def test_models_that_are_not_monotone_are_refused_where_missing_values_match_all():
-    task = replace(fewer_than_task(2, [FewerThan(k=3)]), missing=Missing.MATCHES_ALL)
-    assert "FewerThan(k=3)" in Optimal().refusal(task)
-    assert Optimal().refusal(replace(task, missing=Missing.OWN_VALUE)) is None
+    task = replace(fewer_than_task(2, [MaxGroupSize(k=3)]), missing=MissingPolicy.MATCHES_ALL)
+    assert "FewerThan(k=3)" in Optimal().check(task)
+    assert Optimal().check(replace(task, missing=MissingPolicy.OWN_VALUE)) is None
     table = pa.table({"age": [1, 2]})
     with pytest.raises(UnsupportedModelError):
-        anonymize(table, Schema(quasi=["age"], missing="matches-all"), [FewerThan(k=3)], Optimal())
+        anonymize(table, Schema(quasi_identifiers=["age"], missing="matches-all"), [MaxGroupSize(k=3)], Optimal())
 
 
 # Corners
@@ -268,7 +270,7 @@ def test_models_that_are_not_monotone_are_refused_where_missing_values_match_all
 @pytest.mark.parametrize("name", LOSSES)
 def test_one_record_is_published_as_it_is(name):
     table = pa.table({"age": [40], "job": ["clerk"], "class": ["y"]})
-    schema = Schema(quasi=["age", "job"], insensitive=["class"])
+    schema = Schema(quasi_identifiers=["age", "job"], insensitive=["class"])
     release = anonymize(table, schema, [KAnonymity(k=1)], Optimal(loss=name, **chosen_for(name)))
     assert release.published.to_pylist() == table.to_pylist()
 
@@ -280,22 +282,22 @@ def test_a_table_without_quasi_identifiers_is_published():
 
 def test_a_constant_column_stays_as_it_is():
     table = pa.table({"age": [1, 1, 2, 2], "country": ["X"] * 4})
-    release = anonymize(table, Schema(quasi=["age", "country"]), [KAnonymity(k=2)], Optimal())
+    release = anonymize(table, Schema(quasi_identifiers=["age", "country"]), [KAnonymity(k=2)], Optimal())
     assert release.published["country"].to_pylist() == ["X"] * 4
-    assert release.measures["loss"] == 0
+    assert release.metrics["loss"] == 0
 
 
-@pytest.mark.parametrize("policy", Missing)
+@pytest.mark.parametrize("policy", MissingPolicy)
 def test_a_column_of_missing_values_stays_missing(policy):
     table = pa.table({"age": [1, 1, 2, 2], "zip": pa.nulls(4, pa.string())})
-    release = anonymize(table, Schema(quasi=["age", "zip"], missing=policy), [KAnonymity(k=2)], Optimal())
+    release = anonymize(table, Schema(quasi_identifiers=["age", "zip"], missing=policy), [KAnonymity(k=2)], Optimal())
     assert release.published["zip"].null_count == 4
 
 
 def test_rows_in_another_order_are_published_alike():
     rng = np.random.default_rng(3)
     table = pa.table({"a": rng.integers(0, 4, 30), "b": rng.integers(0, 3, 30), "c": rng.integers(0, 3, 30)})
-    schema = Schema(quasi=["a", "b"], sensitive=["c"])
+    schema = Schema(quasi_identifiers=["a", "b"], sensitive=["c"])
     search, models = Optimal(loss="entropy"), [KAnonymity(k=3), TCloseness(t=0.4, sensitive="c")]
     one = anonymize(table, schema, models, search, max_suppressed=0.2)
     other = anonymize(table.take(rng.permutation(30)), schema, models, search, max_suppressed=0.2)

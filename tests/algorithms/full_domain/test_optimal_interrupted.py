@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import any_tasks, make_task
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.full_domain import recodings as core
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.losses import LOSSES
@@ -47,7 +47,7 @@ class Interrupting:
             raise KeyboardInterrupt
 
 
-def with_progress(task: Task, progress) -> Task:
+def with_progress(task: TableRequest, progress) -> TableRequest:
     return replace(task, progress=progress)
 
 

@@ -12,7 +12,7 @@ from adult import COLUMNS, read_adult
 from lattice_tasks import handed, make_task
 from sfumato.algorithms.full_domain.optimal import Optimal
 from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.models import (
     DistinctLDiversity,
     EntropyLDiversity,
@@ -20,7 +20,7 @@ from sfumato.models import (
     RecursiveLDiversity,
     TCloseness,
 )
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.release.anonymizing import anonymize
 from sfumato.schema.schema import Schema
 
@@ -35,7 +35,7 @@ FIVE = (KAnonymity(k=5),)
 class Figure:
     """The optimum of one search, as ARX 3.9.2 reports it unless said otherwise."""
 
-    models: tuple[PrivacyModel, ...]
+    models: tuple[GroupModel, ...]
     share: float
     loss: str
     optimum: float
@@ -74,7 +74,7 @@ def adult(shared_data):
     def described(*, sensitive):
         quasi = [name for name in COLUMNS if name != "occupation" or not sensitive]
         protected = ["occupation"] if sensitive else []
-        return table, Schema(quasi=quasi, sensitive=protected, hierarchies=trees)
+        return table, Schema(quasi_identifiers=quasi, sensitive=protected, hierarchies=trees)
 
     return described
 
@@ -86,7 +86,7 @@ def exhaustive(adult):
     @cache
     def look_at_all(models, names, limit):
         table, schema = adult(sensitive=any(model.attributes for model in models))
-        task = make_task(code(table, schema), models, limit)
+        task = make_task(encode_table(table, schema), models, limit)
         recodings = Recodings(task)
         losses = [handed(name, task)[0] for name in names]
         suppressed, values = [], []
@@ -107,7 +107,7 @@ def names_of(models):
 def test_the_optimum_is_found_and_confirmed(adult, exhaustive, figure):
     table, schema = adult(sensitive=any(model.attributes for model in figure.models))
     limit = int(figure.share * ROWS)
-    task = make_task(code(table, schema), figure.models, limit)
+    task = make_task(encode_table(table, schema), figure.models, limit)
     _, exploration = Optimal(loss=figure.loss).explore(task)
     assert exploration.proof.optimal
     assert exploration.proof.found == pytest.approx(figure.optimum, rel=2e-6)
@@ -130,5 +130,5 @@ def test_the_optimum_is_what_is_published(adult, figure):
     search = Optimal(loss=figure.loss)
     release = anonymize(table, schema, figure.models, search, max_suppressed=figure.share)
     assert release.suppressed == figure.suppressed
-    assert release.measures[figure.loss] == pytest.approx(figure.optimum, rel=2e-6)
+    assert release.metrics[figure.loss] == pytest.approx(figure.optimum, rel=2e-6)
     assert figure.groups in {None, len(release.audit.sizes)}

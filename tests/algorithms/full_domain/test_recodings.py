@@ -17,9 +17,9 @@ from lattice_oracle import EVERYTHING, LOST, Oracle, partition
 from lattice_tasks import MODELS, any_tasks, make_task
 from sfumato.algorithms.full_domain import corners
 from sfumato.algorithms.full_domain import recodings as core
-from sfumato.algorithms.full_domain.lattice import is_below
+from sfumato.algorithms.full_domain.lattice import is_specialization
 from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.checks.requests import FewerThan
+from sfumato.checks.requests import MaxGroupSize
 from sfumato.coding import combinations as engine
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
@@ -69,7 +69,7 @@ def test_every_solution_below_a_node_loses_what_is_said(task):
     oracle, recodings = Oracle(task), Recodings(task)
     for levels in oracle.nodes:
         said = recodings.check(levels, fully=True).lost_below
-        below = [node for lower, node in oracle.nodes.items() if is_below(lower, levels)]
+        below = [node for lower, node in oracle.nodes.items() if is_specialization(lower, levels)]
         assert said <= min(len(node.suppressed) for node in below)
 
 
@@ -84,8 +84,8 @@ def test_every_node_is_judged_as_its_definition_says(way, task):
             check = recodings.check(levels, fully=True)
             assert_is_judged(check, node, task, recodings.ladders)
             assert check.allowed == (levels in oracle.feasible)
-            assert is_below(check.source.levels, levels)
-            classes = task.table.guides["class"].codes
+            assert is_specialization(check.source.levels, levels)
+            classes = task.table.target_columns["class"].codes
             counts = check.by_class(len(recodings.watched))
             expected = [Counter(classes[rows].tolist()) for rows in node.groups.values()]
             assert sorted(map(tuple, counts.tolist())) == sorted(tuple(each[v] for v in range(4)) for each in expected)
@@ -114,11 +114,11 @@ def test_what_is_lost_below_is_lost_in_every_solution_below(models, data):
     oracle, recodings = Oracle(task), Recodings(task)
     for levels in oracle.nodes:
         check = recodings.check(levels, fully=True)
-        assert not (check.firm & check.kept).any()
+        assert not (check.surely_valid & check.satisfied).any()
         for x in oracle.feasible:
-            if is_below(x, levels):
+            if is_specialization(x, levels):
                 assert len(oracle.nodes[x].suppressed) >= check.lost_below
-            if recodings.tagged_above and is_below(x, levels):
+            if recodings.tagged_above and is_specialization(x, levels):
                 assert check.allowed
 
 
@@ -209,8 +209,8 @@ def test_stored_sets_take_bounded_memory():
         ((EntropyLDiversity(l=2, sensitive="s"), KAnonymity(k=2)), 9, False),
         ((TCloseness(t=0.2, sensitive="s"),), 0, True),
         ((TCloseness(t=0.2, sensitive="s"),), 9, False),
-        ((FewerThan(k=4),), 0, False),
-        ((FewerThan(k=4), KAnonymity(k=2)), 9, False),
+        ((MaxGroupSize(k=4),), 0, False),
+        ((MaxGroupSize(k=4), KAnonymity(k=2)), 9, False),
         ((), 9, True),
     ],
 )
@@ -235,7 +235,7 @@ def test_groups_that_fall_with_others_need_not_lose_a_record_below():
     recodings = Recodings(task)
     fine, coarse = recodings.check((0,)), recodings.check((1,))
     assert (fine.suppressed, fine.allowed) == (1, True)
-    assert np.count_nonzero(~coarse.kept) == 2
+    assert np.count_nonzero(~coarse.satisfied) == 2
     assert coarse.lost_below <= fine.suppressed
 
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import SENSITIVE, any_tasks, handed, make_task, random_task
-from sfumato.algorithms.deadline import Deadline
+from sfumato.algorithms.deadline import TimeLimit
 from sfumato.algorithms.full_domain import rolling_up, small_lattices
 from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.full_domain.rolling_up import Hopes, RollingUp, Rules
-from sfumato.checks.grouped_samples import sample_domain
+from sfumato.algorithms.full_domain.rolling_up import GroupConstraints, PruningBounds, RollupEvaluation
+from sfumato.checks.grouped_samples import make_categorical_domain
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.kernels import rolling_up as kernel
 from sfumato.models import DistinctLDiversity, KAnonymity, NTCloseness, TCloseness
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 
 S = {"sensitive": "s"}
 ALWAYS = {"ROLLED_UP": 0}
@@ -41,7 +41,7 @@ close_tasks = st.sampled_from(CLOSE).flatmap(any_tasks)
 
 def walk_of(task, name="loss", **options):
     loss, recodings = handed(name, task, **options)
-    return RollingUp.of(recodings, loss.cell_costs())
+    return RollupEvaluation.of(recodings, loss.cell_costs())
 
 
 @pytest.mark.parametrize("at_once", [1, 4, 256])
@@ -52,7 +52,7 @@ def test_every_node_is_judged_as_its_definition_says(at_once, task, name, factor
     walk = walk_of(task, name, factor=factor)
     assert walk is not None
     with patch.object(rolling_up, "AT_ONCE", at_once):
-        found = walk.walk(np.ones(oracle.shape, dtype=np.bool_), Deadline(60))
+        found = walk.run(np.ones(oracle.shape, dtype=np.bool_), TimeLimit(60))
     for levels, node in oracle.nodes.items():
         if levels in oracle.feasible:
             assert found.suppressed[levels] == len(node.suppressed)
@@ -70,7 +70,7 @@ def test_only_wanted_nodes_are_judged_and_as_in_a_walk_over_all(at_once, task, s
     assert walk is not None
     wanted = np.random.default_rng(seed).random(shape) < share
     with patch.object(rolling_up, "AT_ONCE", at_once):
-        some, every = (walk.walk(nodes, Deadline(60)) for nodes in (wanted, np.ones(shape, dtype=np.bool_)))
+        some, every = (walk.run(nodes, TimeLimit(60)) for nodes in (wanted, np.ones(shape, dtype=np.bool_)))
     assert np.array_equal(some.exact, wanted & every.exact)
     assert np.array_equal(some.suppressed[some.exact], every.suppressed[some.exact])
     assert some.loss[some.exact] == pytest.approx(every.loss[some.exact], abs=1e-9)
@@ -89,9 +89,9 @@ def test_a_walk_with_hopes_finds_the_best_and_says_nothing_too_large_of_others(a
     losses = np.full(oracle.shape, np.inf)
     for levels in oracle.feasible:
         losses[levels] = oracle.loss(name, oracle.nodes[levels], factor=factor)
-    hopes = Hopes(np.inf, np.where(np.isinf(losses), 0, losses - 1e-9))
+    hopes = PruningBounds(np.inf, np.where(np.isinf(losses), 0, losses - 1e-9))
     with patch.object(rolling_up, "AT_ONCE", at_once):
-        found = walk.walk(np.ones(oracle.shape, dtype=np.bool_), Deadline(60), hopes)
+        found = walk.run(np.ones(oracle.shape, dtype=np.bool_), TimeLimit(60), hopes)
     assert found.exact[losses <= losses.min()].any()
     for levels, node in oracle.nodes.items():
         assert found.suppressed[levels] <= len(node.suppressed)
@@ -130,7 +130,7 @@ def test_groups_fall_until_all_are_near_what_is_left(seed, groups, limit):
     )
     found, margins = np.zeros(groups, dtype=np.int64), np.zeros(groups)
     space = np.zeros(groups, dtype=np.int64), sizes.astype(np.int32), counts
-    left, lost, torn = kernel.judge(space, groups, rules, found, margins)
+    left, lost, torn = kernel.evaluate_groups(space, groups, rules, found, margins)
     assert found[:left].tolist() == kept.tolist()
     assert lost == sizes.sum() - sizes[kept].sum() >= torn
 
@@ -139,12 +139,12 @@ def test_what_loses_too_much_however_it_is_split_rules_out_all_below_it():
     """No group is near the table, in any column but the last; the walk starts at the top and goes no further."""
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 4, 200).astype(np.uint8)
-    columns = [CodedColumn(sample_domain(name, 4), codes) for name in ("q", "r", "u")]
+    columns = [CodedColumn(make_categorical_domain(name, 4), codes) for name in ("q", "r", "u")]
     sensitive = CodedColumn(replace(SENSITIVE["s"]), codes)
     task = make_task(CodedTable(200, tuple(columns), (sensitive,)), [TCloseness(t=0.1, **S)], 10)
     walk, shape = walk_of(task), Oracle(task).shape
     with patch.object(rolling_up, "AT_ONCE", 1):
-        found = walk.walk(np.ones(shape, dtype=np.bool_), Deadline(60))
+        found = walk.run(np.ones(shape, dtype=np.bool_), TimeLimit(60))
     assert found.exact.sum() == 1
     assert (found.suppressed > walk.limit).sum() == found.exact.size - 1
     assert found.judged.sum() < found.exact.size
@@ -173,28 +173,28 @@ def test_a_walk_without_time_judges_nothing():
     task = random_task(np.random.default_rng(3), CLOSE[1])
     shape = Oracle(task).shape
     with patch.object(rolling_up, "AT_ONCE", 1):
-        found = walk_of(task).walk(np.ones(shape, dtype=np.bool_), Deadline(0))
+        found = walk_of(task).run(np.ones(shape, dtype=np.bool_), TimeLimit(0))
     assert (found.suppressed == -1).all()
 
 
-def task_of(*models, values=4, missing=Missing.OWN_VALUE, lost=False):
-    domain = replace(SENSITIVE["s"]) if values == len(SENSITIVE["s"]) else sample_domain("s", values)
+def task_of(*models, values=4, missing=MissingPolicy.OWN_VALUE, lost=False):
+    domain = replace(SENSITIVE["s"]) if values == len(SENSITIVE["s"]) else make_categorical_domain("s", values)
     codes = (np.arange(12) % (values + lost)).astype(np.uint8)
-    quasi = CodedColumn(sample_domain("q", 3), (np.arange(12) % 3).astype(np.uint8))
-    other = CodedColumn(sample_domain("u", 4), (np.arange(12) % 4).astype(np.uint8))
+    quasi = CodedColumn(make_categorical_domain("q", 3), (np.arange(12) % 3).astype(np.uint8))
+    other = CodedColumn(make_categorical_domain("u", 4), (np.arange(12) % 4).astype(np.uint8))
     return make_task(CodedTable(12, (quasi,), (CodedColumn(domain, codes), other)), models, 3, missing)
 
 
 def test_groups_are_rolled_up_only_for_models_that_are_sums_over_cuts():
     near = TCloseness(t=0.5, **S)
     ordered = TCloseness(t=0.5, distance="ordered", **S)
-    assert Rules.of(task_of(near)) is not None
-    assert Rules.of(task_of(near, KAnonymity(k=2))) is not None
-    assert Rules.of(task_of(ordered)) is not None
-    assert Rules.of(task_of(ordered, lost=True, missing=Missing.MATCHES_ALL)) is not None
-    assert Rules.of(task_of(ordered, lost=True)) is not None
-    assert Rules.of(task_of(near, values=64)) is not None
-    assert Rules.of(task_of(near, values=65)) is None
+    assert GroupConstraints.of(task_of(near)) is not None
+    assert GroupConstraints.of(task_of(near, KAnonymity(k=2))) is not None
+    assert GroupConstraints.of(task_of(ordered)) is not None
+    assert GroupConstraints.of(task_of(ordered, lost=True, missing=MissingPolicy.MATCHES_ALL)) is not None
+    assert GroupConstraints.of(task_of(ordered, lost=True)) is not None
+    assert GroupConstraints.of(task_of(near, values=64)) is not None
+    assert GroupConstraints.of(task_of(near, values=65)) is None
     for others in (
         (KAnonymity(k=2),),
         (near, DistinctLDiversity(l=2, **S)),
@@ -202,15 +202,15 @@ def test_groups_are_rolled_up_only_for_models_that_are_sums_over_cuts():
         (TCloseness(t=0.5, distance="kl", **S),),
         (near, TCloseness(t=0.5, sensitive="u")),
     ):
-        assert Rules.of(task_of(*others)) is None
+        assert GroupConstraints.of(task_of(*others)) is None
 
 
 def test_numbers_that_could_be_rounded_twice_are_left_to_the_plain_way():
     task = task_of(TCloseness(t=0.5, **S))
     with patch.object(rolling_up, "LARGEST_EXACT", 2 * 12 * 12):
-        assert Rules.of(task) is None
+        assert GroupConstraints.of(task) is None
     with patch.object(rolling_up, "LARGEST_EXACT", 2 * 12 * 12 + 1):
-        assert Rules.of(task) is not None
+        assert GroupConstraints.of(task) is not None
 
 
 @pytest.mark.parametrize("bound", ["MOST_NODES", "MOST_CELLS", "KEY_BITS"])
@@ -229,12 +229,12 @@ def test_losses_that_are_no_sums_over_cells_are_left_to_the_plain_way():
 
 def test_a_distance_equal_to_the_limit_is_kept():
     """One of five records moves: 1/5, which no float holds, is compared with the float 0.2."""
-    quasi = CodedColumn(sample_domain("q", 2), np.repeat(np.arange(2, dtype=np.uint8), 10))
+    quasi = CodedColumn(make_categorical_domain("q", 2), np.repeat(np.arange(2, dtype=np.uint8), 10))
     values = np.array([0] * 7 + [1] * 3 + [0] * 3 + [1] * 7, dtype=np.uint8)
-    table = CodedTable(20, (quasi,), (CodedColumn(sample_domain("s", 2), values),))
+    table = CodedTable(20, (quasi,), (CodedColumn(make_categorical_domain("s", 2), values),))
     for t, lost in ((0.2, 0), (np.nextafter(0.2, 0), 20)):
         task = make_task(table, [TCloseness(t=float(t), **S)], 20)
-        found = walk_of(task).walk(np.ones(Oracle(task).shape, dtype=np.bool_), Deadline(60))
+        found = walk_of(task).run(np.ones(Oracle(task).shape, dtype=np.bool_), TimeLimit(60))
         assert found.suppressed[0] == lost
 
 
@@ -242,7 +242,7 @@ def test_what_is_too_small_also_changes_the_published_table():
     """The first group is near the whole table, but not near what is left of it without the ten single records."""
     quasi = np.repeat(np.arange(12, dtype=np.uint8), [4, 20, *[1] * 10])
     values = np.array([0] * 4 + [0] * 5 + [1] * 15 + [0] * 10, dtype=np.uint8)
-    columns = CodedColumn(sample_domain("q", 12), quasi), CodedColumn(sample_domain("s", 2), values)
+    columns = CodedColumn(make_categorical_domain("q", 12), quasi), CodedColumn(make_categorical_domain("s", 2), values)
     task = make_task(CodedTable(34, columns[:1], columns[1:]), [KAnonymity(k=2), TCloseness(t=0.45, **S)], 34)
-    found = walk_of(task).walk(np.ones(Oracle(task).shape, dtype=np.bool_), Deadline(60))
+    found = walk_of(task).run(np.ones(Oracle(task).shape, dtype=np.bool_), TimeLimit(60))
     assert found.suppressed[0] == len(Oracle(task).nodes[0,].suppressed) == 14

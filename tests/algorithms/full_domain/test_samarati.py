@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from lattice_tasks import MODELS, make_task, tasks
-from sfumato.algorithms.full_domain.exploration import Status
+from sfumato.algorithms.full_domain.exploration import NodeStatus
 from sfumato.algorithms.full_domain.min_gen import MinGen
 from sfumato.algorithms.full_domain.samarati import Samarati
 from sfumato.algorithms.losses import LOSSES
-from sfumato.checks.requests import FewerThan
+from sfumato.checks.requests import MaxGroupSize
 from sfumato.exceptions import InfeasibleError
 from sfumato.models import EntropyLDiversity, KAnonymity
 from worked_lattices import AGE_AND_ZIP_SOLUTIONS, SEX_AND_ZIP_MINIMAL, age_and_zip, kind_and_zip, sex_and_zip
@@ -42,15 +42,15 @@ def test_the_preference_chooses_among_them():
 def test_four_of_twelve_nodes_are_checked():
     found = Samarati().explore(age_and_zip()).exploration
     assert found.proof.checked == 4
-    assert by_status(found, Status.ANONYMOUS) == {(1, 1)}
-    assert by_status(found, Status.NOT_ANONYMOUS) == {(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)}
-    assert by_status(found, Status.BOUNDED) == {(0, 3), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)}
+    assert by_status(found, NodeStatus.ANONYMOUS) == {(1, 1)}
+    assert by_status(found, NodeStatus.NOT_ANONYMOUS) == {(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)}
+    assert by_status(found, NodeStatus.BOUNDED) == {(0, 3), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)}
 
 
 def test_all_nodes_are_decided_if_asked_and_the_choice_stays():
     found = Samarati().explore(age_and_zip(), complete=True).exploration
-    assert by_status(found, Status.ANONYMOUS) == AGE_AND_ZIP_SOLUTIONS
-    assert not by_status(found, Status.BOUNDED)
+    assert by_status(found, NodeStatus.ANONYMOUS) == AGE_AND_ZIP_SOLUTIONS
+    assert not by_status(found, NodeStatus.BOUNDED)
     complete = Samarati().explore(kind_and_zip(), complete=True).exploration
     assert complete.node(complete.best) == (1, 0)
 
@@ -70,11 +70,11 @@ def test_a_higher_solution_may_lose_less_and_the_proof_says_so():
 def test_its_solutions_are_the_minimal_nodes_of_least_height(models, data):
     task = data.draw(tasks(models) | tasks(models, limit=0))
     loss = data.draw(st.sampled_from(sorted(set(LOSSES) - {"classification"})))
-    assume(Samarati().refusal(task) is None)
+    assume(Samarati().check(task) is None)
     exhaustive = MinGen(loss=loss).explore(task).exploration
     found = Samarati(loss=loss).explore(task).exploration
     assert found.anonymous <= exhaustive.anonymous
-    assert not by_status(found, Status.NOT_ANONYMOUS) & exhaustive.anonymous
+    assert not by_status(found, NodeStatus.NOT_ANONYMOUS) & exhaustive.anonymous
     if not exhaustive.anonymous:
         assert found.best is None
         return
@@ -93,17 +93,17 @@ def test_its_solutions_are_the_minimal_nodes_of_least_height(models, data):
 
 def test_models_that_generalizing_may_break_are_refused():
     task = make_task(age_and_zip().table, [KAnonymity(k=2), EntropyLDiversity(l=1.5, sensitive="s")], 1)
-    refused = Samarati().refusal(task)
+    refused = Samarati().check(task)
     assert refused == (
         "Samarati does not support EntropyLDiversity(l=1.5, sensitive='s'), because recodings above a solution may "
         "break it; use Optimal, or no suppression and no refining."
     )
-    unlimited = replace(task, most_suppressed=0)
-    assert Samarati().refusal(unlimited) is None
-    assert Samarati(refine=True).refusal(unlimited) == refused
-    assert Samarati(refine=True).refusal(age_and_zip()) is None
-    never = replace(unlimited, models=[FewerThan(k=3)])
-    assert Samarati().refusal(never) == (
+    unlimited = replace(task, max_suppressed=0)
+    assert Samarati().check(unlimited) is None
+    assert Samarati(refine=True).check(unlimited) == refused
+    assert Samarati(refine=True).check(age_and_zip()) is None
+    never = replace(unlimited, models=[MaxGroupSize(k=3)])
+    assert Samarati().check(never) == (
         "Samarati does not support FewerThan(k=3), because merging valid groups can break it; use Optimal."
     )
 
@@ -111,7 +111,7 @@ def test_models_that_generalizing_may_break_are_refused():
 def test_large_lattices_are_refused_with_their_size(monkeypatch):
     assert Samarati.most_nodes == 1_000_000
     monkeypatch.setattr(Samarati, "most_nodes", 11)
-    assert Samarati().refusal(age_and_zip()) == "Samarati accepts at most 11 recodings, but there are 12; use Optimal."
+    assert Samarati().check(age_and_zip()) == "Samarati accepts at most 11 recodings, but there are 12; use Optimal."
 
 
 def test_no_solution_is_said_to_be_none():

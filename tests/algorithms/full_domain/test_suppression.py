@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import Task
-from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.algorithms.base import TableRequest
+from sfumato.core.publication import NOT_PUBLISHED, TableSolution
 
-SCHEMA = sf.Schema(quasi=["age"], insensitive=["born"])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], insensitive=["born"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class LeavesOut(sf.Mondrian):
 
     records: int
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish, and leave some of it out."""
         found = super().search(task)
         return replace(found, group=np.where(np.arange(task.table.rows) < self.records, NOT_PUBLISHED, found.group))
@@ -71,4 +71,4 @@ def test_what_is_left_out_is_nowhere_in_the_release():
 
 def test_a_schema_that_publishes_nothing_is_refused():
     with pytest.raises(sf.SchemaError, match="nothing to publish"):
-        sf.anonymize(people(5), sf.Schema(identifier=["age"]), [sf.KAnonymity(k=2)])
+        sf.anonymize(people(5), sf.Schema(identifiers=["age"]), [sf.KAnonymity(k=2)])

@@ -13,25 +13,30 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.local import starting as local_start
-from sfumato.algorithms.local.improving import improvements
-from sfumato.algorithms.local.judging import Judge
+from sfumato.algorithms.local.improving import improve_grouping
+from sfumato.algorithms.local.judging import GroupEvaluator
 from sfumato.algorithms.local.local_recoding import LocalRecoding
-from sfumato.algorithms.local.starting import combinations, gathered, settled, visits
-from sfumato.algorithms.local.trees import UNIT, QuasiTrees
-from sfumato.coding.codes import code
+from sfumato.algorithms.local.starting import (
+    level_combinations,
+    merge_invalid_groups,
+    merge_schedule,
+    merge_under_nodes,
+)
+from sfumato.algorithms.local.trees import UNIT, HierarchyForest
+from sfumato.coding.codes import encode_table
 from sfumato.coding.regrouping import compiled as local_compiled
 from sfumato.coding.regrouping import rows as local_regrouping
 from sfumato.coding.regrouping.compiled import CompiledRegrouper
-from sfumato.coding.regrouping.plain import PlainRegrouper
-from sfumato.coding.regrouping.rows import DISSOLVE, MOVE, REFORM, SPLIT, STAY, SWAP, Grouping
+from sfumato.coding.regrouping.plain import NumpyRegrouper
+from sfumato.coding.regrouping.rows import DISSOLVE, MOVE, REFORM, SPLIT, STAY, SWAP, RowGroups
 from sfumato.core.groups import Groups
 from sfumato.core.publication import Exact, MissingCell, Suppressed
 from sfumato.hierarchies import Intervals, Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import SENSITIVE, Missing
+from sfumato.schema.missing import SENSITIVE, MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import described_tables
 
@@ -50,8 +55,10 @@ few = examples(40)
 
 def task_of(table, schema, models, **more):
     rng = np.random.default_rng(0)
-    coded = code(table, schema)
-    return Task(table=coded, models=models, most_suppressed=0, missing=Missing(schema.missing), rng=rng, **more)
+    coded = encode_table(table, schema)
+    return TableRequest(
+        table=coded, models=models, max_suppressed=0, missing=MissingPolicy(schema.missing), rng=rng, **more
+    )
 
 
 def search(table, schema, models):
@@ -88,7 +95,7 @@ def drawn_rows(seed, rows, *, lost=0.0):
 
 
 SCHEMA = Schema(
-    quasi=["age", "job", "color"],
+    quasi_identifiers=["age", "job", "color"],
     sensitive=["disease"],
     hierarchies={
         "age": Intervals(5, 20),
@@ -100,8 +107,8 @@ SCHEMA = Schema(
 def start_of(seed, rows, k, *, lost=0.0):
     """Give trees, leaves and a judge of a drawn table."""
     task = task_of(drawn_rows(seed, rows, lost=lost), SCHEMA, [KAnonymity(k=k)])
-    trees = QuasiTrees.of(task.table.quasi)
-    return trees, trees.places(task.table.quasi), Judge(task)
+    trees = HierarchyForest.of(task.table.quasi)
+    return trees, trees.places(task.table.quasi), GroupEvaluator(task)
 
 
 def random_grouping(trees, leaves, k, seed):
@@ -112,13 +119,13 @@ def random_grouping(trees, leaves, k, seed):
         size = len(leaves) - place if len(leaves) - place - size < k else size
         label[order[place : place + size]] = group
         place, group = place + size, group + 1
-    return Grouping.of(leaves, trees.forest, label)
+    return RowGroups.from_labels(leaves, trees.forest, label)
 
 
 def test_a_tiny_table_is_recoded_as_by_hand():
     """Two pairs share a decade and a sex; the odd one, in his twenties, joins whom he costs least."""
     table = pa.table({"age": [21, 24, 45, 47, 29], "sex": ["f", "f", "m", "m", "f"]})
-    schema = Schema(quasi=["age", "sex"], hierarchies={"age": Intervals(10)})
+    schema = Schema(quasi_identifiers=["age", "sex"], hierarchies={"age": Intervals(10)})
     publication = search(table, schema, [KAnonymity(k=2)])
     young, old = ("[20, 30)", "f"), ("[40, 50)", "m")
     assert published_texts(publication) == [young, young, old, old, young]
@@ -127,7 +134,7 @@ def test_a_tiny_table_is_recoded_as_by_hand():
 def test_equal_records_may_be_lent_to_others():
     """Three equal records can spare one, who makes a pair with the only other; together with all it would cost more."""
     table = pa.table({"age": [21, 21, 21, 24], "city": ["a", "a", "a", "a"]})
-    schema = Schema(quasi=["age", "city"], hierarchies={"age": Intervals(5, 10)})
+    schema = Schema(quasi_identifiers=["age", "city"], hierarchies={"age": Intervals(5, 10)})
     publication = search(table, schema, [KAnonymity(k=2)])
     assert sorted(published_texts(publication)) == [("21", "a"), ("21", "a"), ("[20, 25)", "a"), ("[20, 25)", "a")]
 
@@ -138,12 +145,12 @@ def test_equal_records_may_be_lent_to_others():
 def test_every_group_keeps_every_model(compiled, drawn, models):
     task = task_of(*drawn, models)
     whole = Groups.from_rows(np.zeros(task.table.rows, dtype=np.int32), 1, task.table.sensitive, SENSITIVE)
-    assume(all(model.kept_by(whole)[0] for model in models))
+    assume(all(model.satisfied_by(whole)[0] for model in models))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_regrouping, "COMPILED_ROWS", 0 if compiled else 10**9)
         publication = LocalRecoding().search(task)
     assert publication.suppressed(task.table) == 0
-    assert all(model.kept_by(groups_of(publication, task)).all() for model in models)
+    assert all(model.satisfied_by(groups_of(publication, task)).all() for model in models)
 
 
 @given(described_tables(most_rows=24), st.integers(1, 4))
@@ -180,12 +187,12 @@ def test_the_loss_that_is_searched_is_the_measure(drawn, k):
     in_the_same_order = [note for note in notes if note]
     assert in_the_same_order == sorted(in_the_same_order, reverse=True)
     order = task_of(release.original.take(np.lexsort([[0] * task.table.rows])), drawn[1], [KAnonymity(k=k)])
-    trees = QuasiTrees.of(order.table.quasi)
+    trees = HierarchyForest.of(order.table.quasi)
     place = np.empty(task.table.rows, dtype=np.int64)
     place[release.correspondence] = group_of_rows(release.published, drawn[1].quasi)
-    grouping = Grouping.of(trees.places(order.table.quasi), trees.forest, place)
+    grouping = RowGroups.from_labels(trees.places(order.table.quasi), trees.forest, place)
     loss = grouping.loss / (UNIT * task.table.rows * len(trees))
-    assert release.measures["loss"] == pytest.approx(loss, abs=1e-6)
+    assert release.metrics["loss"] == pytest.approx(loss, abs=1e-6)
 
 
 def group_of_rows(published, quasi):
@@ -198,16 +205,16 @@ def group_of_rows(published, quasi):
 @few
 def test_the_loss_never_rises_and_is_at_most_that_of_one_group(drawn, models):
     task = task_of(*drawn, models)
-    trees, judge, regrouper = QuasiTrees.of(task.table.quasi), Judge(task), PlainRegrouper()
+    trees, judge, regrouper = HierarchyForest.of(task.table.quasi), GroupEvaluator(task), NumpyRegrouper()
     leaves = trees.places(task.table.quasi)
-    one = Grouping.of(leaves, trees.forest, np.zeros(len(leaves), dtype=np.int64))
-    label = gathered(regrouper, trees, leaves, judge, lambda _: None)
-    grouping = settled(regrouper, Grouping.of(leaves, trees.forest, label), judge)
-    losses = [one.loss, grouping.loss, *(better.loss for _, better in improvements(regrouper, grouping, judge))]
+    one = RowGroups.from_labels(leaves, trees.forest, np.zeros(len(leaves), dtype=np.int64))
+    label = merge_under_nodes(regrouper, trees, leaves, judge, lambda _: None)
+    grouping = merge_invalid_groups(regrouper, RowGroups.from_labels(leaves, trees.forest, label), judge)
+    losses = [one.loss, grouping.loss, *(better.loss for _, better in improve_grouping(regrouper, grouping, judge))]
     assert losses == sorted(losses, reverse=True)
 
 
-@pytest.mark.parametrize("regrouper", [PlainRegrouper(), CompiledRegrouper()], ids=["plain", "compiled"])
+@pytest.mark.parametrize("regrouper", [NumpyRegrouper(), CompiledRegrouper()], ids=["plain", "compiled"])
 @pytest.mark.parametrize(("seed", "rows", "k"), [(0, 80, 2), (1, 120, 3), (2, 90, 5), (3, 150, 4)])
 def test_a_plan_never_breaks_k_and_gains_what_it_says(regrouper, seed, rows, k):
     trees, leaves, _ = start_of(seed, rows, k, lost=0.05)
@@ -227,15 +234,15 @@ def test_a_plan_never_breaks_k_and_gains_what_it_says(regrouper, seed, rows, k):
             assert grouping.loss - changed.loss == plans.gain[number]
 
 
-@pytest.mark.parametrize("regrouper", [PlainRegrouper(), CompiledRegrouper()], ids=["plain", "compiled"])
+@pytest.mark.parametrize("regrouper", [NumpyRegrouper(), CompiledRegrouper()], ids=["plain", "compiled"])
 def test_a_group_lends_no_more_than_it_can_spare(regrouper):
     """The first row wants both equal rows of the second group, which can spare one."""
     ages, colors = [22, 61, 62, 21, 21, 22, 22, 60, 63, 64], ["b", "a", "a", "a", "a", "b", "b", "a", "a", "a"]
-    table, schema = pa.table({"age": ages, "color": colors}), Schema(quasi=["age", "color"])
+    table, schema = pa.table({"age": ages, "color": colors}), Schema(quasi_identifiers=["age", "color"])
     task = task_of(table, replace(schema, hierarchies={"age": Intervals(5, 10)}), [KAnonymity(k=3)])
-    trees = QuasiTrees.of(task.table.quasi)
+    trees = HierarchyForest.of(task.table.quasi)
     label = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2, 2])
-    grouping = Grouping.of(trees.places(task.table.quasi), trees.forest, label)
+    grouping = RowGroups.from_labels(trees.places(task.table.quasi), trees.forest, label)
     plans = regrouper.propose(grouping, np.array([0]), 3)
     label[plans.row] = plans.target
     assert grouping.with_label(label).loss < grouping.loss
@@ -247,10 +254,12 @@ def test_groups_change_in_every_way():
     for seed, k in product(range(6), (2, 5)):
         trees, leaves, judge = start_of(seed, 120, k)
         grouping = random_grouping(trees, leaves, k, seed)
-        kinds |= set(PlainRegrouper().propose(grouping, np.flatnonzero(grouping.prices > 0), k).kind.tolist())
-        start = Grouping.of(leaves, trees.forest, gathered(PlainRegrouper(), trees, leaves, judge, lambda _: None))
-        start = settled(PlainRegrouper(), start, judge)
-        kinds |= set(PlainRegrouper().propose(start, np.flatnonzero(start.prices > 0), k).kind.tolist())
+        kinds |= set(NumpyRegrouper().propose(grouping, np.flatnonzero(grouping.prices > 0), k).kind.tolist())
+        start = RowGroups.from_labels(
+            leaves, trees.forest, merge_under_nodes(NumpyRegrouper(), trees, leaves, judge, lambda _: None)
+        )
+        start = merge_invalid_groups(NumpyRegrouper(), start, judge)
+        kinds |= set(NumpyRegrouper().propose(start, np.flatnonzero(start.prices > 0), k).kind.tolist())
     assert kinds == {STAY, MOVE, SWAP, DISSOLVE, REFORM, SPLIT}
 
 
@@ -258,12 +267,14 @@ def test_groups_change_in_every_way():
 def test_compiled_and_plain_searches_find_the_same(seed, rows, k, lost):
     trees, leaves, judge = start_of(seed, rows, k, lost=lost)
     found = []
-    for regrouper in (PlainRegrouper(), CompiledRegrouper()):
-        label = gathered(regrouper, trees, leaves, judge, lambda _: None)
+    for regrouper in (NumpyRegrouper(), CompiledRegrouper()):
+        label = merge_under_nodes(regrouper, trees, leaves, judge, lambda _: None)
         grouping = random_grouping(trees, leaves, k, seed)
         todo = np.flatnonzero(grouping.prices > 0)
         plans = regrouper.propose(grouping, todo, k)
-        partners, rise = regrouper.partners(Grouping.of(leaves, trees.forest, np.arange(rows)), np.arange(rows))
+        partners, rise = regrouper.partners(
+            RowGroups.from_labels(leaves, trees.forest, np.arange(rows)), np.arange(rows)
+        )
         found.append([label, partners, rise, plans.kind, plans.gain, plans.plan, plans.row, plans.target])
     for plain, compiled in zip(*found, strict=True):
         assert np.array_equal(plain, compiled)
@@ -271,11 +282,11 @@ def test_compiled_and_plain_searches_find_the_same(seed, rows, k, lost):
 
 def test_compiled_and_plain_searches_judge_the_same_buckets():
     task = task_of(drawn_rows(5, 150), SCHEMA, [KAnonymity(k=2), DistinctLDiversity(l=3, sensitive="disease")])
-    trees = QuasiTrees.of(task.table.quasi)
+    trees = HierarchyForest.of(task.table.quasi)
     leaves = trees.places(task.table.quasi)
     plain, compiled = (
-        gathered(regrouper, trees, leaves, Judge(task), lambda _: None)
-        for regrouper in (PlainRegrouper(), CompiledRegrouper())
+        merge_under_nodes(regrouper, trees, leaves, GroupEvaluator(task), lambda _: None)
+        for regrouper in (NumpyRegrouper(), CompiledRegrouper())
     )
     assert np.array_equal(plain, compiled)
 
@@ -284,7 +295,7 @@ def test_partners_raise_the_loss_least():
     trees, leaves, _ = start_of(4, 60, 3)
     grouping = random_grouping(trees, leaves, 3, 4)
     groups = np.arange(len(grouping.sizes))
-    found, rise = PlainRegrouper().partners(grouping, groups)
+    found, rise = NumpyRegrouper().partners(grouping, groups)
     for group in groups.tolist():
         rises = {}
         for other in set(groups.tolist()) - {group}:
@@ -296,9 +307,9 @@ def test_partners_raise_the_loss_least():
 def test_blocks_of_neighbors_give_plans_that_are_as_good_as_they_say(monkeypatch):
     monkeypatch.setattr(local_compiled, "BLOCK", 8)
     trees, leaves, judge = start_of(6, 300, 3)
-    grouping = settled(CompiledRegrouper(), random_grouping(trees, leaves, 3, 6), judge)
+    grouping = merge_invalid_groups(CompiledRegrouper(), random_grouping(trees, leaves, 3, 6), judge)
     losses = [grouping.loss]
-    for _, better in improvements(CompiledRegrouper(), grouping, judge):
+    for _, better in improve_grouping(CompiledRegrouper(), grouping, judge):
         assert set(better.sizes.tolist()).isdisjoint(range(1, 3))
         losses.append(better.loss)
     assert losses == sorted(losses, reverse=True)
@@ -307,9 +318,9 @@ def test_blocks_of_neighbors_give_plans_that_are_as_good_as_they_say(monkeypatch
 
 def test_parts_that_are_gathered_apart_are_the_groups_of_the_whole(monkeypatch):
     trees, leaves, judge = start_of(7, 200, 3)
-    apart = gathered(PlainRegrouper(), trees, leaves, judge, lambda _: None)
-    monkeypatch.setattr(local_start, "_apart", lambda _: (np.array([0]), 0))
-    together = gathered(PlainRegrouper(), trees, leaves, judge, lambda _: None)
+    apart = merge_under_nodes(NumpyRegrouper(), trees, leaves, judge, lambda _: None)
+    monkeypatch.setattr(local_start, "_separate_expensive", lambda _: (np.array([0]), 0))
+    together = merge_under_nodes(NumpyRegrouper(), trees, leaves, judge, lambda _: None)
     members = [defaultdict(list), defaultdict(list)]
     for row, labels in enumerate(zip(apart.tolist(), together.tolist(), strict=True)):
         for found, label in zip(members, labels, strict=True):
@@ -319,7 +330,7 @@ def test_parts_that_are_gathered_apart_are_the_groups_of_the_whole(monkeypatch):
 
 def test_combinations_are_all_that_unite_values_and_cheapest_first():
     trees, leaves, _ = start_of(8, 100, 2)
-    listed = combinations(trees, leaves, 10**6)
+    listed = level_combinations(trees, leaves, 10**6)
     expected = product(*(range(len(ladder.levels)) for ladder in trees.ladders))
     assert sorted(map(tuple, listed.levels.tolist())) == sorted(expected)
     assert (np.diff(listed.average) >= 0).all()
@@ -329,19 +340,19 @@ def test_combinations_are_all_that_unite_values_and_cheapest_first():
 
 def test_too_many_combinations_lose_levels_between_and_then_the_dearest():
     trees, leaves, _ = start_of(8, 100, 2)
-    thinned = combinations(trees, leaves, 20)
+    thinned = level_combinations(trees, leaves, 20)
     assert len(thinned.levels) <= 20
     assert thinned.levels.max(axis=0).tolist() == [ladder.height for ladder in trees.ladders]
-    cut = combinations(trees, leaves, 5)
+    cut = level_combinations(trees, leaves, 5)
     assert len(cut.levels) == 5
     assert cut.levels[0].tolist() == [0, 0, 0]
 
 
 def test_every_combination_is_visited_at_every_step_of_its_costs():
     trees, leaves, _ = start_of(8, 100, 2)
-    listed = combinations(trees, leaves, 10**6)
+    listed = level_combinations(trees, leaves, 10**6)
     for most in (10**6, 1):
-        found = visits(trees, listed, most)
+        found = merge_schedule(trees, listed, most)
         assert (np.diff(found.limit) >= 0).all()
         for number in range(len(listed.average)):
             limits = found.limit[found.combination == number]
@@ -351,18 +362,18 @@ def test_every_combination_is_visited_at_every_step_of_its_costs():
 
 def test_groups_refused_before_are_refused_again():
     task = task_of(drawn_rows(9, 60), SCHEMA, [DistinctLDiversity(l=2, sensitive="disease")])
-    judge, rows = Judge(task), np.arange(60)
+    judge, rows = GroupEvaluator(task), np.arange(60)
     group = np.arange(60) // 2
-    first = judge.kept_at_last(rows, group, 30)
-    assert np.array_equal(first, judge.kept(rows, group, 30))
+    first = judge.valid_finally(rows, group, 30)
+    assert np.array_equal(first, judge.valid(rows, group, 30))
     assert first.any()
     assert not first.all()
-    assert np.array_equal(first, judge.kept_at_last(rows, group, 30))
+    assert np.array_equal(first, judge.valid_finally(rows, group, 30))
 
 
 def test_one_group_is_all_that_is_left_when_nothing_else_is_good():
     table = pa.table({"age": [20, 30, 40], "disease": ["flu", "flu", "cold"]})
-    schema = Schema(quasi=["age"], sensitive=["disease"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"])
     publication = search(table, schema, [TCloseness(t=0.0, sensitive="disease")])
     assert publication.group.tolist() == [0, 0, 0]
     assert published_texts(publication) == [("*",)] * 3

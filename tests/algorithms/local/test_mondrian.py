@@ -11,16 +11,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import mondrian_oracle as oracle
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.local import segment_cutting
-from sfumato.algorithms.local.median_cutting import MedianCutting
+from sfumato.algorithms.local.median_cutting import MedianPartitioning
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.coding.cutting import partition
 from sfumato.exceptions import InvalidParameterError
 from sfumato.hierarchies import Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import described_tables
 
@@ -37,15 +37,17 @@ PROMISES = st.sampled_from(
 )
 
 
-def search(coded, models, missing=Missing.OWN_VALUE, **how):
-    task = Task(table=coded, models=models, most_suppressed=0, missing=missing, rng=np.random.default_rng(0))
+def search(coded, models, missing=MissingPolicy.OWN_VALUE, **how):
+    task = TableRequest(table=coded, models=models, max_suppressed=0, missing=missing, rng=np.random.default_rng(0))
     return Mondrian(**how).search(task)
 
 
 def leaf_of_rows(coded, models):
     """Give the leaf of every row: groups before those that are published alike are united."""
-    task = Task(table=coded, models=models, most_suppressed=0, missing=Missing.OWN_VALUE, rng=np.random.default_rng(0))
-    cutting = MedianCutting(task, strict=False)
+    task = TableRequest(
+        table=coded, models=models, max_suppressed=0, missing=MissingPolicy.OWN_VALUE, rng=np.random.default_rng(0)
+    )
+    cutting = MedianPartitioning(task, strict=False)
     cutting.run()
     return cutting.groups()
 
@@ -85,10 +87,10 @@ def known_diseases(table):
 )
 def test_records_are_published_as_the_definition_says(compiled, drawn, models, strict, publish):
     table, schema = known_diseases(drawn[0]), drawn[1]
-    coded = code(table, schema)
+    coded = encode_table(table, schema)
     rows, sensitive = list(range(coded.rows)), table["disease"].to_pylist()
     good = as_promise(models, sensitive)
-    missing = Missing(schema.missing)
+    missing = MissingPolicy(schema.missing)
     defined = oracle.Search(coded.quasi, good, strict)
     assume(good(rows))
     expected = defined.published(rows, sets=publish == "sets")
@@ -103,8 +105,8 @@ def test_records_are_published_as_the_definition_says(compiled, drawn, models, s
 
 @given(described_tables(), st.integers(1, 4))
 def test_strict_groups_keep_records_with_equal_quasi_identifiers_together(drawn, k):
-    coded = code(*drawn)
-    publication = search(coded, [KAnonymity(k=k)], Missing(drawn[1].missing))
+    coded = encode_table(*drawn)
+    publication = search(coded, [KAnonymity(k=k)], MissingPolicy(drawn[1].missing))
     groups = defaultdict(set)
     for row, group in enumerate(publication.group.tolist()):
         groups[tuple(int(column.codes[row]) for column in coded.quasi)].add(group)
@@ -113,8 +115,8 @@ def test_strict_groups_keep_records_with_equal_quasi_identifiers_together(drawn,
 
 @given(described_tables(), st.integers(1, 4), st.booleans())
 def test_nothing_is_suppressed(drawn, k, strict):
-    coded = code(*drawn)
-    publication = search(coded, [KAnonymity(k=k)], Missing(drawn[1].missing), strict=strict)
+    coded = encode_table(*drawn)
+    publication = search(coded, [KAnonymity(k=k)], MissingPolicy(drawn[1].missing), strict=strict)
     assert publication.suppressed(coded) == 0
     assert (publication.group >= 0).all()
     assert len(publication.group) == coded.rows
@@ -127,17 +129,17 @@ def test_relaxed_halves_differ_by_at_most_one_record(rows, ties):
         return [count] if count // 2 < 4 else [*halved(count // 2), *halved(count - count // 2)]
 
     values = np.random.default_rng(rows).permutation(np.arange(rows) // ties)
-    coded = code(pa.table({"x": values}), Schema(quasi=["x"]))
+    coded = encode_table(pa.table({"x": values}), Schema(quasi_identifiers=["x"]))
     sizes = sorted(np.bincount(leaf_of_rows(coded, [KAnonymity(k=4)])).tolist())
     assert sizes == sorted(halved(rows))
 
 
 def test_relaxed_cuts_part_equal_values_that_strict_cuts_cannot():
     table = pa.table({"x": [1, 1, 1, 1, 1, 2], "y": [1, 2, 3, 4, 5, 6]})
-    schema = Schema(quasi=["x"])
-    strict = search(code(table, schema), [KAnonymity(k=3)])
+    schema = Schema(quasi_identifiers=["x"])
+    strict = search(encode_table(table, schema), [KAnonymity(k=3)])
     assert len(set(strict.group.tolist())) == 1
-    relaxed = search(code(table, schema), [KAnonymity(k=3)], strict=False)
+    relaxed = search(encode_table(table, schema), [KAnonymity(k=3)], strict=False)
     assert published_texts(relaxed, 6) == [("1",)] * 3 + [("[1, 2]",)] * 3
 
 
@@ -145,7 +147,7 @@ def test_relaxed_cuts_part_equal_values_that_strict_cuts_cannot():
 def test_weights_do_not_change_what_is_found(strict, monkeypatch):
     rng = np.random.default_rng(5)
     table = pa.table({"x": rng.integers(0, 4, 200), "y": rng.integers(0, 3, 200), "s": rng.integers(0, 3, 200)})
-    coded = code(table, Schema(quasi=["x", "y"], sensitive=["s"]))
+    coded = encode_table(table, Schema(quasi_identifiers=["x", "y"], sensitive=["s"]))
     models = [KAnonymity(k=3), DistinctLDiversity(l=2, sensitive="s")]
     texts = []
     for worthwhile in (0.0, 2.0):
@@ -157,7 +159,7 @@ def test_weights_do_not_change_what_is_found(strict, monkeypatch):
 def test_a_taxonomy_is_cut_between_children_of_the_common_ancestor():
     jobs = Taxonomy({"office": ["clerk", "lawyer", "judge"], "field": ["farmer"]})
     table = pa.table({"job": ["clerk"] * 3 + ["lawyer"] * 3 + ["farmer"] * 2})
-    coded = code(table, Schema(quasi=["job"], hierarchies={"job": jobs}))
+    coded = encode_table(table, Schema(quasi_identifiers=["job"], hierarchies={"job": jobs}))
     assert (
         published_texts(search(coded, [KAnonymity(k=2)]), 8) == [("clerk",)] * 3 + [("lawyer",)] * 3 + [("farmer",)] * 2
     )
@@ -166,7 +168,7 @@ def test_a_taxonomy_is_cut_between_children_of_the_common_ancestor():
 
 
 def test_no_quasi_identifiers_make_one_group():
-    coded = code(pa.table({"s": ["a", "b"]}), Schema(sensitive=["s"]))
+    coded = encode_table(pa.table({"s": ["a", "b"]}), Schema(sensitive=["s"]))
     publication = search(coded, [KAnonymity(k=2)])
     assert publication.group.tolist() == [0, 0]
     assert publication.recoded == {}

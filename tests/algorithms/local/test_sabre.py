@@ -13,15 +13,21 @@ from hypothesis import strategies as st
 
 import oracles
 import sfumato as sf
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.local.sabre import Sabre, _halved, _Sharing
-from sfumato.algorithms.local.sabre_buckets import Equal, Hierarchical, Ordered, buckets_of, split
-from sfumato.coding.codes import code
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.local.sabre import SABRE, _halve_runs, _ProportionalPartitioning
+from sfumato.algorithms.local.sabre_buckets import (
+    EqualDistanceRule,
+    HierarchicalDistanceRule,
+    OrderedDistanceRule,
+    bucketize_values,
+    split_buckets,
+)
+from sfumato.coding.codes import encode_table
 from sfumato.exceptions import InfeasibleError
 from sfumato.hierarchies import Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.samples import population
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import CELLS, DISEASES, counts, tables
 
@@ -34,16 +40,16 @@ DISTANCES = ["equal", "ordered", "hierarchical"]
 
 def disease_domain(diseases, hierarchy=TREE):
     table = pa.table({"disease": diseases})
-    return code(table, Schema(sensitive=["disease"], hierarchies={"disease": hierarchy})).sensitive[0].domain
+    return encode_table(table, Schema(sensitive=["disease"], hierarchies={"disease": hierarchy})).sensitive[0].domain
 
 
 def rule_of(distance, shares):
     match distance:
         case "equal":
-            return Equal(shares)
+            return EqualDistanceRule(shares)
         case "ordered":
-            return Ordered(shares)
-    return Hierarchical(shares, DEEP)
+            return OrderedDistanceRule(shares)
+    return HierarchicalDistanceRule(shares, DEEP)
 
 
 def apart(distance, one, other):
@@ -55,14 +61,14 @@ def apart(distance, one, other):
     return sum(int(level[one] != level[other]) for level in DEEP) / len(DEEP)
 
 
-def search(table, schema, models, missing=Missing.OWN_VALUE):
+def search(table, schema, models, missing=MissingPolicy.OWN_VALUE):
     rng = np.random.default_rng(0)
-    coded = code(table, schema)
-    return Sabre().search(Task(table=coded, models=models, most_suppressed=0, missing=missing, rng=rng))
+    coded = encode_table(table, schema)
+    return SABRE().search(TableRequest(table=coded, models=models, max_suppressed=0, missing=missing, rng=rng))
 
 
 def test_bounds_of_the_worked_example():
-    rule = Hierarchical(QUARTERS, LEVELS)
+    rule = HierarchicalDistanceRule(QUARTERS, LEVELS)
     assert rule.bound(np.array([0, 1])) == 0.125
     assert rule.bound(np.array([2, 3])) == 0.125
     assert rule.bound(np.arange(4)) == 0.625
@@ -71,10 +77,10 @@ def test_bounds_of_the_worked_example():
 def test_buckets_of_the_worked_example():
     domain = disease_domain(["flu", "pneumonia", "ulcer", "gastritis"])
     quarters, model = np.array([5, 5, 5, 5, 0]), TCloseness(t=0.25, sensitive="disease", distance="hierarchical")
-    assert buckets_of(model, domain, quarters).tolist() == [0, 0, 1, 1, 2]
-    assert buckets_of(replace(model, t=0.625), domain, quarters).tolist() == [0, 0, 0, 0, 1]
-    assert buckets_of(replace(model, t=0.24), domain, quarters).tolist() in ([0, 1, 2, 2, 3], [0, 0, 1, 2, 3])
-    assert buckets_of(replace(model, t=0), domain, quarters).tolist() == [0, 1, 2, 3, 4]
+    assert bucketize_values(model, domain, quarters).tolist() == [0, 0, 1, 1, 2]
+    assert bucketize_values(replace(model, t=0.625), domain, quarters).tolist() == [0, 0, 0, 0, 1]
+    assert bucketize_values(replace(model, t=0.24), domain, quarters).tolist() in ([0, 1, 2, 2, 3], [0, 0, 1, 2, 3])
+    assert bucketize_values(replace(model, t=0), domain, quarters).tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("distance", ["kl", "matrix"])
@@ -82,7 +88,7 @@ def test_distances_without_bounds_make_every_value_a_bucket(distance):
     domain = disease_domain(["flu", "pneumonia", "ulcer", "gastritis"])
     costs = (1 - np.eye(4)).tolist() if distance == "matrix" else None
     model = TCloseness(t=0.5, sensitive="disease", distance=distance, costs=costs)
-    assert buckets_of(model, domain, np.array([5, 0, 5, 5, 1])).tolist() == [0, 0, 1, 2, 3]
+    assert bucketize_values(model, domain, np.array([5, 0, 5, 5, 1])).tolist() == [0, 0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -105,7 +111,7 @@ def test_a_bound_is_the_distance_if_all_mass_of_a_bucket_is_on_its_worst_value(d
 def test_bounds_of_all_buckets_sum_up_to_at_most_t(distance, drawn, t):
     shares = np.array(drawn) / sum(drawn)
     rule, present = rule_of(distance, shares), np.flatnonzero(shares)
-    found = split(present, t, rule)
+    found = split_buckets(present, t, rule)
     assert sorted(np.concatenate(found).tolist()) == present.tolist()
     assert sum(rule.bound(bucket) for bucket in found) <= t + 1e-9
     if distance == "equal":
@@ -119,7 +125,7 @@ def test_bounds_of_all_buckets_sum_up_to_at_most_t(distance, drawn, t):
 def test_groups_that_take_even_shares_of_all_buckets_are_within_t_whichever_records_they_take(distance, data, drawn, t):
     shares = np.array(drawn) / sum(drawn)
     group = [0] * 5
-    for bucket in split(np.flatnonzero(shares), t, rule_of(distance, shares)):
+    for bucket in split_buckets(np.flatnonzero(shares), t, rule_of(distance, shares)):
         group[data.draw(st.sampled_from(bucket.tolist()))] += sum(drawn[i] for i in bucket)
     true = oracles.earth_movers_distance(group, drawn, lambda one, other: apart(distance, one, other))
     assert true <= t + 1e-7
@@ -130,7 +136,7 @@ def test_halves_of_buckets_are_off_by_half_a_record_at_most_along_the_buckets(se
     owner = np.repeat(np.arange(len(segments)), [sum(sizes) for sizes in segments])
     buckets = np.concatenate([np.repeat(np.arange(len(sizes)), sizes) for sizes in segments])
     order = np.lexsort(([random.random() for _ in buckets], buckets, owner))
-    left = _halved(order, owner * 10 + buckets, owner)
+    left = _halve_runs(order, owner * 10 + buckets, owner)
     for segment, sizes in enumerate(segments):
         for until in range(1, len(sizes) + 1):
             mine = (owner == segment) & (buckets < until)
@@ -155,9 +161,11 @@ def true_distance(distance, some, everyone, domain):
 def test_every_group_is_truly_within_t(distance, table, t):
     order = {"disease": list(DISEASES.hierarchy.leaves)} if distance == "ordered" else {}
     hierarchies = {} if distance == "ordered" else {"disease": DISEASES}
-    schema = Schema(quasi=["age", "job", "sex"], sensitive=["disease"], orders=order, hierarchies=hierarchies)
+    schema = Schema(
+        quasi_identifiers=["age", "job", "sex"], sensitive=["disease"], orders=order, hierarchies=hierarchies
+    )
     publication = search(table, schema, models_of(distance, t))
-    column = code(table, schema).sensitive[0]
+    column = encode_table(table, schema).sensitive[0]
     groups = defaultdict(list)
     for row, group in enumerate(publication.group.tolist()):
         groups[group].append(int(column.codes[row]))
@@ -169,13 +177,13 @@ def test_every_group_is_truly_within_t(distance, table, t):
 
 def test_at_t_0_a_table_that_cannot_be_halved_evenly_is_one_group():
     table = pa.table({"age": range(9), "disease": ["flu"] * 5 + ["ulcer"] * 3 + ["gastritis"]})
-    schema = Schema(quasi=["age"], sensitive=["disease"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"])
     assert set(search(table, schema, [TCloseness(t=0, sensitive="disease")]).group.tolist()) == {0}
 
 
 def test_at_t_0_even_halves_have_exactly_the_distribution_of_the_table():
     table = pa.table({"age": range(12), "disease": ["flu", "flu", "ulcer"] * 4})
-    schema = Schema(quasi=["age"], sensitive=["disease"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"])
     groups = search(table, schema, [TCloseness(t=0, sensitive="disease")]).group
     flu = np.array(table["disease"].to_pylist()) == "flu"
     assert len(set(groups.tolist())) == 4
@@ -184,34 +192,37 @@ def test_at_t_0_even_halves_have_exactly_the_distribution_of_the_table():
 
 def test_without_t_closeness_there_is_one_bucket_and_other_models_are_kept():
     table = pa.table({"age": range(40), "disease": ["flu", "ulcer"] * 20})
-    schema = Schema(quasi=["age"], sensitive=["disease"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"])
     models = [KAnonymity(k=4), DistinctLDiversity(l=2, sensitive="disease")]
     groups = search(table, schema, models).group
     assert np.bincount(groups).min() >= 4
     assert len(set(groups.tolist())) > 5
-    task = Task(
-        table=code(table, schema),
+    task = TableRequest(
+        table=encode_table(table, schema),
         models=models,
-        most_suppressed=0,
-        missing=Missing.OWN_VALUE,
+        max_suppressed=0,
+        missing=MissingPolicy.OWN_VALUE,
         rng=np.random.default_rng(0),
     )
-    assert not _Sharing(task)._buckets(np.arange(40)).any()
+    assert not _ProportionalPartitioning(task)._buckets(np.arange(40)).any()
 
 
-@given(tables(tuple(CELLS), least_rows=4, missing=True), st.sampled_from(Missing))
+@given(tables(tuple(CELLS), least_rows=4, missing=True), st.sampled_from(MissingPolicy))
 def test_two_protected_attributes_with_missing_values_are_kept_together(table, missing):
     schema = Schema(
-        quasi=["age", "zip", "sex"], sensitive=["disease", "income"], missing=missing, insensitive=["job", "born"]
+        quasi_identifiers=["age", "zip", "sex"],
+        sensitive=["disease", "income"],
+        missing=missing,
+        insensitive=["job", "born"],
     )
-    schema = replace(schema, identifier=["grade", "member"])
+    schema = replace(schema, identifiers=["grade", "member"])
     models = [
         TCloseness(t=0.3, sensitive="disease"),
         TCloseness(t=0.2, sensitive="income", distance="ordered"),
     ]
     assume(table["income"].null_count < table.num_rows)  # a column without any value has no order
     try:
-        release = sf.anonymize(table, schema, models, Sabre(), seed=1, count_rows=True)
+        release = sf.anonymize(table, schema, models, SABRE(), seed=1, count_rows=True)
     except InfeasibleError:
         return  # too many missing values
     assert release.audit.holds
@@ -223,8 +234,8 @@ def test_two_protected_attributes_with_missing_values_are_kept_together(table, m
 def test_loses_less_than_t_close_mondrian_on_the_generated_population(distance, t, margin):
     """NCP measured on 4,000 rows, beside Mondrian's: 0.647 / 0.792, 0.575 / 0.651 and 0.499 / 0.600."""
     schema = sf.Schema(
-        identifier=["name"],
-        quasi=["age", "sex", "zip", "marital_status", "education", "job", "nationality", "admission"],
+        identifiers=["name"],
+        quasi_identifiers=["age", "sex", "zip", "marital_status", "education", "job", "nationality", "admission"],
         sensitive=["disease"],
         insensitive=["cost"],
         hierarchies={
@@ -238,8 +249,8 @@ def test_loses_less_than_t_close_mondrian_on_the_generated_population(distance, 
     )
     models = [KAnonymity(k=5), TCloseness(t=t, sensitive="disease", distance=distance)]
     mine, theirs = (
-        sf.anonymize(sf.samples.generate(4_000, seed=1), schema, models, algorithm, seed=1)
-        for algorithm in (Sabre(), sf.Mondrian())
+        sf.anonymize(sf.samples.generate_hospital(4_000, seed=1), schema, models, algorithm, seed=1)
+        for algorithm in (SABRE(), sf.Mondrian())
     )
-    assert mine.measures["ncp"] < margin * theirs.measures["ncp"]
+    assert mine.metrics["ncp"] < margin * theirs.metrics["ncp"]
     assert len(mine.audit.sizes) > len(theirs.audit.sizes)

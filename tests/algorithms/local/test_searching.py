@@ -10,36 +10,36 @@ from hypothesis import strategies as st
 
 from adult import COLUMNS, read_adult
 from drawn_examples import examples
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.local import guiding, searching
-from sfumato.algorithms.local.improving import improvements
-from sfumato.algorithms.local.judging import Judge
+from sfumato.algorithms.local.improving import improve_grouping
+from sfumato.algorithms.local.judging import GroupEvaluator
 from sfumato.algorithms.local.local_recoding import LocalRecoding
 from sfumato.algorithms.local.searching import RegroupingSearch
-from sfumato.algorithms.local.starting import gathered, settled
-from sfumato.algorithms.local.trees import QuasiTrees
-from sfumato.coding.codes import code
-from sfumato.coding.regrouping.rows import Grouping, regrouper_for
-from sfumato.core.publication import Bound
+from sfumato.algorithms.local.starting import merge_invalid_groups, merge_under_nodes
+from sfumato.algorithms.local.trees import HierarchyForest
+from sfumato.coding.codes import encode_table
+from sfumato.coding.regrouping.rows import RowGroups, choose_regrouper
+from sfumato.core.publication import LossBound
 from sfumato.hierarchies import Intervals, Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
 from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from sfumato.table.read import read
 from strategies import described_tables
 
 JOBS = Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}})
 SCHEMA = Schema(
-    quasi=["age", "job", "color"], sensitive=["disease"], hierarchies={"age": Intervals(5, 20), "job": JOBS}
+    quasi_identifiers=["age", "job", "color"], sensitive=["disease"], hierarchies={"age": Intervals(5, 20), "job": JOBS}
 )
 DIVERSE, CLOSE = DistinctLDiversity(l=2, sensitive="disease"), TCloseness(t=0.3, sensitive="disease")
 
 
 def task_of(table, schema, models):
     rng = np.random.default_rng(0)
-    coded = code(table, schema)
-    return Task(table=coded, models=models, most_suppressed=0, missing=Missing(schema.missing), rng=rng)
+    coded = encode_table(table, schema)
+    return TableRequest(table=coded, models=models, max_suppressed=0, missing=MissingPolicy(schema.missing), rng=rng)
 
 
 def drawn_rows(seed, rows):
@@ -55,11 +55,15 @@ def drawn_rows(seed, rows):
 
 def loss_without_worths(task):
     """Gather, settle and improve, as if there were no worths."""
-    trees, judge, regrouper = QuasiTrees.of(task.table.quasi), Judge(task), regrouper_for(task.table.rows)
+    trees, judge, regrouper = (
+        HierarchyForest.of(task.table.quasi),
+        GroupEvaluator(task),
+        choose_regrouper(task.table.rows),
+    )
     leaves = trees.places(task.table.quasi)
-    label = gathered(regrouper, trees, leaves, judge, lambda _: None)
-    grouping = settled(regrouper, Grouping.of(leaves, trees.forest, label), judge)
-    for _, grouping in improvements(regrouper, grouping, judge):  # noqa: B007, B020 - the last is the best
+    label = merge_under_nodes(regrouper, trees, leaves, judge, lambda _: None)
+    grouping = merge_invalid_groups(regrouper, RowGroups.from_labels(leaves, trees.forest, label), judge)
+    for _, grouping in improve_grouping(regrouper, grouping, judge):  # noqa: B007, B020 - the last is the best
         pass
     return grouping.loss
 
@@ -130,7 +134,7 @@ def test_tables_that_are_too_wide_or_too_large_are_not_guided(monkeypatch):
     ):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, 10)
-            patch.setattr(searching, "guide", lambda *_: pytest.fail("guided"))
+            patch.setattr(searching, "find_guided_start", lambda *_: pytest.fail("guided"))
             grouping, proof = RegroupingSearch(task_of(drawn_rows(5, 300), SCHEMA, models)).run()
         assert 0 < proof.bound < proof.found
         assert grouping.sizes[grouping.sizes > 0].min() >= 3
@@ -138,8 +142,8 @@ def test_tables_that_are_too_wide_or_too_large_are_not_guided(monkeypatch):
 
 def test_the_bound_is_proven_when_it_is_reached():
     table = pa.table({"age": [21, 21, 22, 22, 40, 40]})
-    release = anonymize(table, Schema(quasi=["age"]), [KAnonymity(k=2)], LocalRecoding())
-    assert release.proof == Bound("loss", 0.0, 0.0)
+    release = anonymize(table, Schema(quasi_identifiers=["age"]), [KAnonymity(k=2)], LocalRecoding())
+    assert release.proof == LossBound("loss", 0.0, 0.0)
     assert str(release.proof) == "Proven best: loss 0; no local recoding of this table loses less."
 
 
@@ -147,7 +151,7 @@ def test_the_bound_is_rounded_down_and_stated_in_release_and_report(tmp_path):
     release = anonymize(drawn_rows(7, 200), SCHEMA, [KAnonymity(k=3)], LocalRecoding(), seed=1)
     bound = release.proof.bound
     assert bound == float(f"{bound:.6f}")
-    assert release.measures["loss"] == pytest.approx(release.proof.found, abs=1e-7)
+    assert release.metrics["loss"] == pytest.approx(release.proof.found, abs=1e-7)
     sentence = (
         f"Best found: loss {release.proof.found:.6g}; no local recoding of this table loses less than {bound:.6g}."
     )
@@ -162,7 +166,7 @@ def test_the_bound_is_rounded_down_and_stated_in_release_and_report(tmp_path):
 )
 def test_adult_loses_less_than_without_worths(shared_data, k, most, bound):
     table, trees = read_adult(shared_data)
-    _loses(table, Schema(quasi=COLUMNS, hierarchies=trees), k, most, bound)
+    _loses(table, Schema(quasi_identifiers=COLUMNS, hierarchies=trees), k, most, bound)
 
 
 @pytest.mark.shared_data
@@ -176,7 +180,7 @@ def test_fars_and_ihis_lose_less_than_without_worths(shared_data):
             column: Taxonomy.read_csv(shared_data / name / f"{name}_{kind}hierarchy_{column}.csv")
             for column in table.column_names
         }
-        _loses(table, Schema(quasi=table.column_names, hierarchies=trees), 5, most, bound)
+        _loses(table, Schema(quasi_identifiers=table.column_names, hierarchies=trees), 5, most, bound)
 
 
 def _loses(table, schema, k, most, bound):

@@ -9,16 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.local.ncp_penalties import penalty_of
-from sfumato.algorithms.local.seed_cutting import SeedCutting
-from sfumato.coding.codes import code
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.local.ncp_penalties import choose_penalty
+from sfumato.algorithms.local.seed_cutting import SeedPartitioning
+from sfumato.coding.codes import encode_table
 from sfumato.models import KAnonymity
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from strategies import JOBS
 
 SCHEMA = sf.Schema(
-    quasi=["age", "job", "color", "rank"], hierarchies={"job": JOBS}, orders={"rank": ["low", "middle", "high"]}
+    quasi_identifiers=["age", "job", "color", "rank"],
+    hierarchies={"job": JOBS},
+    orders={"rank": ["low", "middle", "high"]},
 )
 PEOPLE = st.lists(
     st.tuples(
@@ -32,14 +34,16 @@ PEOPLE = st.lists(
 )
 
 
-def task(table: pa.Table, k: int) -> Task:
-    coded, rng = code(table, SCHEMA), np.random.default_rng(0)
-    return Task(table=coded, models=(KAnonymity(k=k),), most_suppressed=0, missing=Missing.OWN_VALUE, rng=rng)
+def task(table: pa.Table, k: int) -> TableRequest:
+    coded, rng = encode_table(table, SCHEMA), np.random.default_rng(0)
+    return TableRequest(
+        table=coded, models=(KAnonymity(k=k),), max_suppressed=0, missing=MissingPolicy.OWN_VALUE, rng=rng
+    )
 
 
-def algorithm_5_3(asked: Task, k: int) -> set[frozenset[int]]:
+def algorithm_5_3(asked: TableRequest, k: int) -> set[frozenset[int]]:
     """Follow the thesis: lines 6 to 23, one set after the other."""
-    columns = [(column.codes.astype(np.int64), penalty_of(column.domain)) for column in asked.table.quasi]
+    columns = [(column.codes.astype(np.int64), choose_penalty(column.domain)) for column in asked.table.quasi]
 
     def distance(one: int, other: int) -> float:
         return sum(float(penalty.pair(codes[[one]], codes[[other]])[0]) for codes, penalty in columns)
@@ -70,8 +74,8 @@ def algorithm_5_3(asked: Task, k: int) -> set[frozenset[int]]:
 @given(PEOPLE, st.integers(1, 4))
 def test_groups_are_those_of_the_thesis(people, k):
     columns = zip(*people, strict=True)
-    asked = task(pa.table(dict(zip(SCHEMA.quasi, map(list, columns), strict=True))), k)
-    cutting = SeedCutting(asked)
+    asked = task(pa.table(dict(zip(SCHEMA.quasi_identifiers, map(list, columns), strict=True))), k)
+    cutting = SeedPartitioning(asked)
     cutting.run()
     found = {frozenset(np.flatnonzero(cutting.leaf_of == leaf).tolist()) for leaf in range(cutting.leaves)}
     assert found == algorithm_5_3(asked, k)
@@ -80,7 +84,7 @@ def test_groups_are_those_of_the_thesis(people, k):
 def test_an_uneven_side_ends_the_cutting_where_a_cheaper_cut_goes_on():
     """Fourteen ages in two heaps with one far away: seeds part the far one, which is fewer than k."""
     ages = [*range(20, 27), *range(40, 46), 99]
-    table, schema = pa.table({"age": ages}), sf.Schema(quasi=["age"])
+    table, schema = pa.table({"age": ages}), sf.Schema(quasi_identifiers=["age"])
     sizes = {
         mechanism: sorted(
             sf.anonymize(
@@ -95,6 +99,6 @@ def test_an_uneven_side_ends_the_cutting_where_a_cheaper_cut_goes_on():
 
 @pytest.mark.parametrize("mechanism", ["seeds", "cheapest"])
 def test_equal_records_end_the_cutting(mechanism):
-    table, schema = pa.table({"age": [30] * 9}), sf.Schema(quasi=["age"])
+    table, schema = pa.table({"age": [30] * 9}), sf.Schema(quasi_identifiers=["age"])
     release = sf.anonymize(table, schema, [KAnonymity(k=2)], sf.LocalAnatomyGeneralization(mechanism=mechanism), seed=1)
     assert release.audit.sizes.tolist() == [9]

@@ -12,19 +12,19 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.good_groups import kept_by_all
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.good_groups import satisfy_all
 from sfumato.algorithms.local import streamed_cutting
-from sfumato.algorithms.local.median_cutting import MedianCutting
+from sfumato.algorithms.local.median_cutting import MedianPartitioning
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.coding.cutting import batches as batching
 from sfumato.coding.cutting import cut_tree
 from sfumato.coding.cutting.batches import Batch
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
 from sfumato.models import DistinctLDiversity, EntropyLDiversity, EpsilonMAnonymity, KAnonymity, TCloseness
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import JOBS, described_tables
 
@@ -44,7 +44,7 @@ ALGORITHMS = st.builds(
 
 
 def task_of(coded, models, missing):
-    return Task(table=coded, models=models, most_suppressed=0, missing=missing, rng=np.random.default_rng(0))
+    return TableRequest(table=coded, models=models, max_suppressed=0, missing=missing, rng=np.random.default_rng(0))
 
 
 def search_of(coded, models, missing, algorithm):
@@ -58,7 +58,7 @@ def search_of(coded, models, missing, algorithm):
 
 
 def whole_batch(coded, search):
-    return Batch.of(
+    return Batch.from_columns(
         [column.codes for column in coded.quasi],
         [column.codes for column in coded.sensitive if column.name in search.watched],
     )
@@ -112,7 +112,7 @@ RUNS = st.builds(Run, st.integers(1, 12), st.integers(1, 15), st.sampled_from([1
 def published(algorithm, task):
     """Search in memory; nothing if all records break a model as one group, or those with any quasi-identifier."""
     try:
-        return texts_of_rows(algorithm.search(task)) if kept_by_all(task.whole(), task.models)[0] else None
+        return texts_of_rows(algorithm.search(task)) if satisfy_all(task.whole(), task.models)[0] else None
     except InfeasibleError:
         return None
 
@@ -120,7 +120,7 @@ def published(algorithm, task):
 @pytest.mark.parametrize("long", [0, 10**9], ids=["compiled", "plain"])
 @given(drawn=described_tables(most_rows=40), models=PROMISES, algorithm=ALGORITHMS, run=RUNS)
 def test_segments_are_published_as_in_memory(long, drawn, models, algorithm, run):
-    coded, missing = code(*drawn), Missing(drawn[1].missing)
+    coded, missing = encode_table(*drawn), MissingPolicy(drawn[1].missing)
     search = search_of(coded, models, missing, algorithm)
     batch = whole_batch(coded, search)
     assert search.refusal() is None
@@ -137,7 +137,7 @@ def test_segments_are_published_as_in_memory(long, drawn, models, algorithm, run
 
 @given(drawn=described_tables(most_rows=40), models=PROMISES, run=RUNS, depth=st.integers(0, 3))
 def test_segments_can_be_written_apart_and_cut_on(drawn, models, run, depth):
-    coded, missing = code(*drawn), Missing(drawn[1].missing)
+    coded, missing = encode_table(*drawn), MissingPolicy(drawn[1].missing)
     assume(published(Mondrian(), task_of(coded, models, missing)))
     search = search_of(coded, models, missing, Mondrian())
     batch = whole_batch(coded, search)
@@ -153,7 +153,7 @@ def test_segments_can_be_written_apart_and_cut_on(drawn, models, run, depth):
 
 @given(drawn=described_tables(most_rows=40), models=PROMISES, run=RUNS)
 def test_a_plan_tells_sizes_and_is_the_same_after_every_journey(drawn, models, run):
-    coded, missing = code(*drawn), Missing(drawn[1].missing)
+    coded, missing = encode_table(*drawn), MissingPolicy(drawn[1].missing)
     assume(published(Mondrian(), task_of(coded, models, missing)))
     search = search_of(coded, models, missing, Mondrian())
     batch = whole_batch(coded, search)
@@ -170,7 +170,7 @@ def test_a_plan_tells_sizes_and_is_the_same_after_every_journey(drawn, models, r
     assert finished(search, read, batch) == finished(*sent, batch) == finished(search, plan, batch)
 
 
-def skewed(rows, seed=0, missing=Missing.OWN_VALUE):
+def skewed(rows, seed=0, missing=MissingPolicy.OWN_VALUE):
     """Make a table of four quasi-identifiers, of which many are missing, and two sensitive attributes."""
     rng = np.random.default_rng(seed)
     hollow = rng.random(rows) < 0.03
@@ -188,7 +188,9 @@ def skewed(rows, seed=0, missing=Missing.OWN_VALUE):
         }
     )
     quasi, sensitive = ["age", "zip", "job", "sex"], ["disease", "salary"]
-    return code(table, Schema(quasi=quasi, sensitive=sensitive, hierarchies={"job": JOBS}, missing=missing))
+    return encode_table(
+        table, Schema(quasi_identifiers=quasi, sensitive=sensitive, hierarchies={"job": JOBS}, missing=missing)
+    )
 
 
 DEMANDING = {
@@ -199,7 +201,7 @@ DEMANDING = {
 }
 
 
-@pytest.mark.parametrize("missing", Missing)
+@pytest.mark.parametrize("missing", MissingPolicy)
 @pytest.mark.parametrize("models", DEMANDING.values(), ids=DEMANDING)
 def test_segments_are_small_unless_nothing_cuts_them(models, missing):
     coded = skewed(3000, missing=missing)
@@ -211,14 +213,14 @@ def test_segments_are_small_unless_nothing_cuts_them(models, missing):
     segments = plan.tree.descend(batch.codes)
     for segment in np.flatnonzero(plan.sizes > 50):
         alone = batch.take(np.flatnonzero(segments == segment))
-        cutting = MedianCutting(search.task(alone, totals=plan.totals), strict=True)
+        cutting = MedianPartitioning(search.task(alone, totals=plan.totals), strict=True)
         cutting.run()
         assert cutting.leaves == 1
 
 
 @given(drawn=described_tables(most_rows=25), models=PROMISES, run=RUNS, seed=st.integers(0, 99))
 def test_weighted_rows_are_published_as_the_records_that_they_stand_for(drawn, models, run, seed):
-    coded, missing = code(*drawn), Missing(drawn[1].missing)
+    coded, missing = encode_table(*drawn), MissingPolicy(drawn[1].missing)
     search = search_of(coded, models, missing, Mondrian())
     batch = whole_batch(coded, search)
     weights = np.random.default_rng(seed).integers(1, 5, coded.rows)
@@ -234,7 +236,7 @@ def test_weighted_rows_are_published_as_the_records_that_they_stand_for(drawn, m
 
 def test_a_depth_takes_one_pass_that_counts_the_smaller_halves():
     coded = skewed(5000)
-    search = search_of(coded, (KAnonymity(k=4),), Missing.OWN_VALUE, Mondrian())
+    search = search_of(coded, (KAnonymity(k=4),), MissingPolicy.OWN_VALUE, Mondrian())
     batch = whole_batch(coded, search)
     counted = []
 
@@ -251,8 +253,8 @@ def test_a_depth_takes_one_pass_that_counts_the_smaller_halves():
 
 def test_what_cannot_be_cut_in_batches_is_refused_in_a_sentence():
     coded = skewed(50)
-    relaxed = search_of(coded, (KAnonymity(k=2),), Missing.OWN_VALUE, Mondrian(strict=False))
+    relaxed = search_of(coded, (KAnonymity(k=2),), MissingPolicy.OWN_VALUE, Mondrian(strict=False))
     assert "strict=True" in relaxed.refusal()
     assert "quasi-identifiers" in replace(relaxed, algorithm=Mondrian(), quasi=()).refusal()
     crowded = EpsilonMAnonymity(epsilon=1, m=2, sensitive="disease")
-    assert "merging valid groups" in search_of(coded, (crowded,), Missing.OWN_VALUE, Mondrian()).refusal()
+    assert "merging valid groups" in search_of(coded, (crowded,), MissingPolicy.OWN_VALUE, Mondrian()).refusal()

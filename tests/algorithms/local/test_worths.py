@@ -11,27 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.local import guiding
-from sfumato.algorithms.local.bounding import cheapest_prices, strong_bound, weak_bound
-from sfumato.algorithms.local.guiding import Cover, guide, opened_rows
-from sfumato.algorithms.local.judging import Judge
-from sfumato.algorithms.local.trees import QuasiTrees
-from sfumato.coding.codes import code
-from sfumato.coding.covering.boxes import grain_for
-from sfumato.coding.covering.compiled import CompiledCoverer
-from sfumato.coding.covering.plain import PlainCoverer
-from sfumato.coding.regrouping.rows import Grouping
+from sfumato.algorithms.local.bounding import dual_bound, min_point_losses, sum_of_min_losses
+from sfumato.algorithms.local.guiding import CoveringProblem, find_guided_start, groups_of_opened_boxes
+from sfumato.algorithms.local.judging import GroupEvaluator
+from sfumato.algorithms.local.trees import HierarchyForest
+from sfumato.coding.codes import encode_table
+from sfumato.coding.covering.boxes import choose_cost_unit
+from sfumato.coding.covering.compiled import CompiledBoxSearch
+from sfumato.coding.covering.plain import NumpyBoxSearch
+from sfumato.coding.regrouping.rows import RowGroups
 from sfumato.hierarchies import Intervals, Taxonomy
 from sfumato.models import DistinctLDiversity, KAnonymity
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import described_tables
 
-COVERERS = pytest.mark.parametrize("coverer", [PlainCoverer(), CompiledCoverer()], ids=["plain", "compiled"])
+COVERERS = pytest.mark.parametrize("coverer", [NumpyBoxSearch(), CompiledBoxSearch()], ids=["plain", "compiled"])
 ANYTHING = 10**12
 SCHEMA = Schema(
-    quasi=["age", "job", "color"],
+    quasi_identifiers=["age", "job", "color"],
     sensitive=["disease"],
     hierarchies={
         "age": Intervals(5, 20),
@@ -44,13 +44,19 @@ few = examples(30)
 def task_of(table, schema, k, *models):
     rng = np.random.default_rng(0)
     promises = [KAnonymity(k=k), *models]
-    return Task(table=code(table, schema), models=promises, most_suppressed=0, missing=Missing(schema.missing), rng=rng)
+    return TableRequest(
+        table=encode_table(table, schema),
+        models=promises,
+        max_suppressed=0,
+        missing=MissingPolicy(schema.missing),
+        rng=rng,
+    )
 
 
 def cover_of(task):
-    trees = QuasiTrees.of(task.table.quasi)
+    trees = HierarchyForest.of(task.table.quasi)
     leaves = trees.places(task.table.quasi)
-    return trees, leaves, Cover.of(trees, leaves, task.smallest_group)
+    return trees, leaves, CoveringProblem.of(trees, leaves, task.smallest_group)
 
 
 def drawn_task(seed, rows, k, *models):
@@ -93,7 +99,7 @@ def least_loss(trees, leaves, k):
     for mask in range(1, 1 << rows):
         some = [i for i in range(rows) if mask >> i & 1]
         if len(some) >= k:
-            one = Grouping.of(leaves[some], trees.forest, np.zeros(len(some), dtype=np.int64))
+            one = RowGroups.from_labels(leaves[some], trees.forest, np.zeros(len(some), dtype=np.int64))
             prices[mask] = one.loss
     best = {0: 0}
     for mask in range(1, 1 << rows):
@@ -138,7 +144,7 @@ def test_the_cheapest_price_is_that_of_the_cheapest_box(coverer, drawn, k):
         return
     boxes = all_closed_boxes(cover)
     expected = [min(price for points, price in boxes.items() if i in points) for i in range(len(cover.points))]
-    assert cheapest_prices(coverer, cover).tolist() == expected
+    assert min_point_losses(coverer, cover).tolist() == expected
 
 
 @COVERERS
@@ -150,7 +156,7 @@ def test_any_worths_become_feasible_for_every_box_that_there_is(coverer, drawn, 
     given_worths = np.random.default_rng(seed).integers(0, coarse.highest + 2, len(coarse))
     worths = coverer.feasible(coarse, cover.least, given_worths, ANYTHING)
     assert (worths <= given_worths).all()
-    cost = Cover(coarse, cover.of_row, cover.least)
+    cost = CoveringProblem(coarse, cover.of_row, cover.least)
     for points, price in all_closed_boxes(cost).items():
         assert worth_of_best(points, worths, coarse.weight, k) <= k * price
     assert np.array_equal(coverer.feasible(coarse, cover.least, worths, ANYTHING), worths)
@@ -163,24 +169,24 @@ def test_no_worths_prove_more_than_the_best_grouping_loses(drawn, k, seed):
     trees, leaves, cover = cover_of(task)
     if len(leaves) < k:
         return
-    coverer, coarse, best = PlainCoverer(), cover.points.coarser(cover.grain), least_loss(trees, leaves, k)
-    cheapest = cheapest_prices(coverer, cover)
-    assert weak_bound(cover, cheapest) <= best
+    coverer, coarse, best = NumpyBoxSearch(), cover.points.coarser(cover.grain), least_loss(trees, leaves, k)
+    cheapest = min_point_losses(coverer, cover)
+    assert sum_of_min_losses(cover, cheapest) <= best
     any_worths = np.random.default_rng(seed).integers(0, coarse.highest + 2, len(coarse))
-    assert strong_bound(coverer, cover, any_worths) <= best
+    assert dual_bound(coverer, cover, any_worths) <= best
     boxes = coverer.closed(coarse, k, np.full(len(coarse), coarse.highest), 10**6)
     any_worths = np.where(cheapest > 0, any_worths, 0)
     beyond, _, _ = coverer.look(coarse, boxes, k, any_worths, np.arange(len(boxes)))
     assert (int((any_worths * coarse.weight).sum()) - beyond) * cover.grain <= best
-    found = guide(coverer, cover, cheapest)
-    assert found is None or strong_bound(coverer, cover, found.worths) <= best
+    found = find_guided_start(coverer, cover, cheapest)
+    assert found is None or dual_bound(coverer, cover, found.worths) <= best
 
 
 def test_worths_prove_more_than_cheapest_boxes():
     _, _, cover = cover_of(drawn_task(1, 200, 3))
-    cheapest = cheapest_prices(PlainCoverer(), cover)
-    worths = guide(PlainCoverer(), cover, cheapest).worths
-    assert strong_bound(PlainCoverer(), cover, worths) > 1.05 * weak_bound(cover, cheapest)
+    cheapest = min_point_losses(NumpyBoxSearch(), cover)
+    worths = find_guided_start(NumpyBoxSearch(), cover, cheapest).worths
+    assert dual_bound(NumpyBoxSearch(), cover, worths) > 1.05 * sum_of_min_losses(cover, cheapest)
 
 
 def test_the_sum_less_what_boxes_are_worth_beyond_their_price_is_that_of_the_definition():
@@ -188,7 +194,7 @@ def test_the_sum_less_what_boxes_are_worth_beyond_their_price_is_that_of_the_def
     coarse, k = cover.points.coarser(cover.grain), 3
     worths = np.random.default_rng(5).integers(0, 2 * 10**6, len(coarse))
     everything = np.full(len(coarse), coarse.highest)
-    for coverer in (PlainCoverer(), CompiledCoverer()):
+    for coverer in (NumpyBoxSearch(), CompiledBoxSearch()):
         boxes = coverer.closed(coarse, k, everything, 10**6)
         beyond, taken, _ = coverer.look(coarse, boxes, k, worths, np.arange(len(boxes)))
         expected, chosen = 0, 0
@@ -208,9 +214,9 @@ def test_the_sum_less_what_boxes_are_worth_beyond_their_price_is_that_of_the_def
 def test_compiled_and_plain_guides_are_the_same(seed, rows, k):
     _, _, cover = cover_of(drawn_task(seed, rows, k))
     found = []
-    for coverer in (PlainCoverer(), CompiledCoverer()):
-        cheapest = cheapest_prices(coverer, cover)
-        made = guide(coverer, cover, cheapest)
+    for coverer in (NumpyBoxSearch(), CompiledBoxSearch()):
+        cheapest = min_point_losses(coverer, cover)
+        made = find_guided_start(coverer, cover, cheapest)
         found.append([cheapest])
         if made is not None:
             fit = coverer.feasible(cover.points.coarser(cover.grain), k, made.worths, ANYTHING)
@@ -224,8 +230,8 @@ def test_compiled_and_plain_guides_are_the_same(seed, rows, k):
 def test_opened_groups_have_enough_rows_and_every_row_enters_one():
     task = drawn_task(3, 300, 4)
     _, _, cover = cover_of(task)
-    opened = guide(PlainCoverer(), cover, cheapest_prices(PlainCoverer(), cover)).opened
-    label = opened_rows(cover, opened, Judge(task))
+    opened = find_guided_start(NumpyBoxSearch(), cover, min_point_losses(NumpyBoxSearch(), cover)).opened
+    label = groups_of_opened_boxes(cover, opened, GroupEvaluator(task))
     sizes = np.bincount(label[label >= 0], minlength=opened.groups)
     assert sizes.min() >= 4
     assert sizes.tolist() == np.bincount(opened.group, weights=opened.rows).astype(int).tolist()
@@ -238,23 +244,23 @@ def test_opened_groups_have_enough_rows_and_every_row_enters_one():
 def test_opened_groups_that_break_a_model_are_given_up():
     task = drawn_task(3, 300, 4, DistinctLDiversity(l=3, sensitive="disease"))
     _, _, cover = cover_of(task)
-    opened = guide(PlainCoverer(), cover, cheapest_prices(PlainCoverer(), cover)).opened
-    judge = Judge(task)
-    label = opened_rows(cover, opened, judge)
+    opened = find_guided_start(NumpyBoxSearch(), cover, min_point_losses(NumpyBoxSearch(), cover)).opened
+    judge = GroupEvaluator(task)
+    label = groups_of_opened_boxes(cover, opened, judge)
     rows, groups = np.flatnonzero(label >= 0), int(label.max()) + 1
     assert 0 < groups < opened.groups
-    assert judge.kept(rows, label[rows], groups).all()
+    assert judge.valid(rows, label[rows], groups).all()
 
 
 def test_too_many_boxes_are_listed_with_lower_caps_or_not_at_all(monkeypatch):
     _, _, cover = cover_of(drawn_task(4, 200, 3))
-    cheapest = cheapest_prices(PlainCoverer(), cover)
+    cheapest = min_point_losses(NumpyBoxSearch(), cover)
     caps = []
     monkeypatch.setattr(guiding, "PAIRS", 1)
     monkeypatch.setattr(guiding, "FEWEST_PAIRS", 1)
-    for coverer in (PlainCoverer(), CompiledCoverer()):
+    for coverer in (NumpyBoxSearch(), CompiledBoxSearch()):
         monkeypatch.setattr(coverer, "closed", lambda *given: caps.append(given[2].sum()), raising=False)
-        assert guide(coverer, cover, cheapest) is None
+        assert find_guided_start(coverer, cover, cheapest) is None
     assert len(caps) == 2 * len(guiding.CAPS)
     assert caps[: len(guiding.CAPS)] == sorted(caps[: len(guiding.CAPS)], reverse=True)
 
@@ -270,19 +276,19 @@ def test_no_more_boxes_are_listed_than_asked_for(coverer):
 
 def test_a_walk_that_takes_too_long_proves_less_but_nothing_wrong(monkeypatch):
     _, _, cover = cover_of(drawn_task(4, 200, 3))
-    coverer = CompiledCoverer()
-    exact = cheapest_prices(coverer, cover)
+    coverer = CompiledBoxSearch()
+    exact = min_point_losses(coverer, cover)
     assert coverer.feasible(cover.points, 3, exact, 10) is None
     monkeypatch.setattr(guiding, "VISITS", 0)
-    monkeypatch.setattr(guiding, "FEWEST_VISITS", 10)
+    monkeypatch.setattr(guiding, "MIN_ENUMERATION_LIMITS", 10)
     monkeypatch.setattr("sfumato.algorithms.local.bounding.FEWER_COMBINATIONS", 2)
-    less = cheapest_prices(coverer, cover)
+    less = min_point_losses(coverer, cover)
     assert (less <= exact).all()
-    assert weak_bound(cover, less) < weak_bound(cover, exact)
-    assert strong_bound(coverer, cover, exact // cover.grain) == 0
+    assert sum_of_min_losses(cover, less) < sum_of_min_losses(cover, exact)
+    assert dual_bound(coverer, cover, exact // cover.grain) == 0
 
 
 def test_worths_of_large_groups_and_many_trees_are_counted_in_coarser_units():
     _, _, cover = cover_of(drawn_task(4, 50, 3))
-    assert grain_for(cover.points, 3) == 100
-    assert grain_for(cover.points, 10**9) > 100
+    assert choose_cost_unit(cover.points, 3) == 100
+    assert choose_cost_unit(cover.points, 10**9) > 100

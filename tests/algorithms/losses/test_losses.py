@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import SENSITIVE, any_tasks, handed, make_task
-from sfumato.algorithms.deadline import Deadline
-from sfumato.algorithms.full_domain.exploration import Status
-from sfumato.algorithms.full_domain.lattice import is_below
-from sfumato.algorithms.full_domain.small_lattices import DenseSearch
+from sfumato.algorithms.deadline import TimeLimit
+from sfumato.algorithms.full_domain.exploration import NodeStatus
+from sfumato.algorithms.full_domain.lattice import is_specialization
+from sfumato.algorithms.full_domain.small_lattices import ExhaustiveSearch
 from sfumato.algorithms.losses import LOSSES
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
@@ -74,8 +74,8 @@ def test_no_bound_is_above_the_loss_of_a_solution(name, task, data):
         above, below = loss.above(under), loss.below(over) if over.lost_below else start
         for x, value in losses.items():
             steps = tuple(high - low for low, high in zip(lower, x, strict=True))
-            known_above = max(lowest, above.at(steps)) if above is not None and is_below(lower, x) else lowest
-            known_below = max(start.at(x), below.at(x)) if is_below(x, upper) else start.at(x)
+            known_above = max(lowest, above.at(steps)) if above is not None and is_specialization(lower, x) else lowest
+            known_below = max(start.at(x), below.at(x)) if is_specialization(x, upper) else start.at(x)
             assert not_above(loss.bound(np.array(known_above), np.array(known_below)), value)
 
 
@@ -87,15 +87,15 @@ def test_a_search_never_contradicts_the_oracle(name, task, data):
     loss, recodings = handed(name, task, **chosen)
     oracle = Oracle(task)
     losses = {levels: oracle.loss(name, node, **chosen) for levels, node in oracle.nodes.items()}
-    search = DenseSearch(recodings, loss, task.progress, Deadline(600))
+    search = ExhaustiveSearch(recodings, loss, task.progress, TimeLimit(600))
     for levels in data.draw(st.permutations(sorted(oracle.nodes)))[:6]:
         check = search.check(levels)
         assert check.allowed == (levels in oracle.feasible)
-        assert check.lost_below <= check.limit or not any(is_below(x, levels) for x in oracle.feasible)
+        assert check.lost_below <= check.limit or not any(is_specialization(x, levels) for x in oracle.feasible)
         for x, value in losses.items():
             solution = x in oracle.feasible
             assert not solution or not_above(search.bound[x], value)
-            assert search.status[x] != (Status.NOT_ANONYMOUS if solution else Status.ANONYMOUS)
+            assert search.status[x] != (NodeStatus.NOT_ANONYMOUS if solution else NodeStatus.ANONYMOUS)
         assert not_above(search.lower_bound(), min((losses[x] for x in oracle.feasible), default=math.inf))
 
 
@@ -109,10 +109,10 @@ def test_losses_of_rolled_up_sources_are_the_same(task, data):
         chosen = data.draw(settings_of(name, task))
         loss, recodings = handed(name, task, **chosen)
         source = recodings.sources[0]
-        rolled = type(source)(lower, source.combinations.rolled_up(source.combinations.group(lower)))
+        rolled = type(source)(lower, source.combinations.roll_up(source.combinations.group(lower)))
         recodings.sources.append(rolled)
         for levels, node in oracle.nodes.items():
-            if is_below(lower, levels):
+            if is_specialization(lower, levels):
                 recodings.sources = [rolled]
                 check = recodings.check(levels, fully=True)
                 assert check.source is rolled
@@ -120,7 +120,7 @@ def test_losses_of_rolled_up_sources_are_the_same(task, data):
                 assert loss.value(check) == pytest.approx(expected, rel=SLACK, abs=SLACK)
                 below = loss.below(check)
                 for x in oracle.feasible:
-                    if is_below(x, levels):
+                    if is_specialization(x, levels):
                         bound = loss.bound(np.array(loss.lowest), np.array(below.at(x)))
                         assert not_above(bound, oracle.loss(name, oracle.nodes[x], **chosen))
 
@@ -171,7 +171,7 @@ def test_a_hasty_check_counts_no_bad_group_as_published():
     task = make_task(CodedTable(7, (first, second), (values,)), [DistinctLDiversity(l=2, sensitive="s")], 3)
     chosen = {"weights": {"q0": 1.0, "q1": 0.0}, "factor": 0.0}
     loss, recodings = handed("loss", task, **chosen)
-    search = DenseSearch(recodings, loss, task.progress, Deadline(600))
+    search = ExhaustiveSearch(recodings, loss, task.progress, TimeLimit(600))
     search.check((0, 0))
     oracle = Oracle(task)
     assert oracle.feasible == {(1, 1), (2, 1)}
@@ -190,7 +190,7 @@ def test_a_set_that_was_rolled_up_subtracts_no_less_below_its_levels(factor):
         task = make_task(CodedTable(8, (quasi,), ()), [KAnonymity(k=4)], 3)
         loss, recodings = handed("loss", task, factor=factor)
         base = recodings.sources[0]
-        rolled = type(base)((2,), base.combinations.rolled_up(base.combinations.group((2,))))
+        rolled = type(base)((2,), base.combinations.roll_up(base.combinations.group((2,))))
         recodings.sources = [rolled]
         check = recodings.check((2,))
         assert (check.lost_below, check.limit) == (3, 3)

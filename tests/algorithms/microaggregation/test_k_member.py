@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables, numbers, task_for
 from sfumato.algorithms.microaggregation.k_member import KMember
-from sfumato.algorithms.microaggregation.points import candidates_of
-from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.by_tree import k_member_labels
+from sfumato.algorithms.microaggregation.points import to_boxes
+from sfumato.algorithms.microaggregation.space import RecordSpace
+from sfumato.coding.clustering.by_tree import cluster_by_k_member
 from sfumato.coding.clustering.points import STEP
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.models import KAnonymity
 from sfumato.schema.schema import Schema
 
@@ -49,11 +49,11 @@ def cost_of(space, rows):
 
 @given(coded=coded_tables(most_rows=30), k=st.integers(2, 5), draw=st.integers(0, 10**6))
 def test_clusters_are_those_of_the_definition(coded, k, draw):
-    space = Space.of(coded)
-    candidates, rows = candidates_of(space)
+    space = RecordSpace.of(coded)
+    candidates, rows = to_boxes(space)
     first = draw % coded.rows
     named = int(np.searchsorted(np.cumsum(candidates.counts), first, side="right"))
-    found = k_member_labels(candidates, k, named, silent)
+    found = cluster_by_k_member(candidates, k, named, silent)
     if coded.rows < k:
         assert not found.any()
         return
@@ -64,9 +64,9 @@ def test_a_candidate_outside_the_pool_is_taken_where_the_cluster_has_grown_towar
     sideways = [(0.0, 10 + step / 100) for step in range(70)]  # nearest to the start, and far from where it grows
     rows = [(100.0, 100.0), (0.0, 0.0), (9.0, 0.0), *sideways, (11.5, 0.0)]
     x, y = zip(*rows, strict=True)
-    space = Space.of(code(pa.table({"x": x, "y": y}), Schema(quasi=["x", "y"])))
-    candidates, order = candidates_of(space)
-    found = as_groups(k_member_labels(candidates, 3, 0, silent))
+    space = RecordSpace.of(encode_table(pa.table({"x": x, "y": y}), Schema(quasi_identifiers=["x", "y"])))
+    candidates, order = to_boxes(space)
+    found = as_groups(cluster_by_k_member(candidates, 3, 0, silent))
     assert found[0] == [1, 2, 73]
     assert found == oracle.k_member(len(rows), 0, 3, cost_of(space, order))
 
@@ -75,14 +75,14 @@ def test_a_candidate_outside_the_pool_is_taken_where_the_cluster_has_grown_towar
 def test_large_tables_are_clustered_by_the_definition_too(k):
     rng = np.random.default_rng(k)
     table = pa.table({name: rng.integers(0, 6, 150) for name in "xyz"} | {"c": rng.choice(list("abc"), 150)})
-    space = Space.of(code(table, Schema(quasi=["x", "y", "z", "c"])))
-    candidates, rows = candidates_of(space)
+    space = RecordSpace.of(encode_table(table, Schema(quasi_identifiers=["x", "y", "z", "c"])))
+    candidates, rows = to_boxes(space)
     assert len(candidates) > 64
-    assert as_groups(k_member_labels(candidates, k, 0, silent)) == oracle.k_member(150, 0, k, cost_of(space, rows))
+    assert as_groups(cluster_by_k_member(candidates, k, 0, silent)) == oracle.k_member(150, 0, k, cost_of(space, rows))
 
 
 def test_equal_records_come_one_after_the_other():
-    candidates, rows = candidates_of(Space.of(numbers(5, 1, 5, 2, 1)))
+    candidates, rows = to_boxes(RecordSpace.of(numbers(5, 1, 5, 2, 1)))
     assert candidates.counts.tolist() == [2, 2, 1]
     assert rows.tolist() == [0, 2, 1, 4, 3]
 
@@ -96,16 +96,18 @@ def test_two_crowds_are_two_clusters_whatever_record_is_drawn():
 
 def test_weights_say_which_range_counts():
     table = pa.table({"x": [0, 0, 9, 9], "y": [0, 9, 0, 9]})
-    coded = code(table, Schema(quasi=["x", "y"]))
+    coded = encode_table(table, Schema(quasi_identifiers=["x", "y"]))
     for heavy, expected in (("x", [[0, 1], [2, 3]]), ("y", [[0, 2], [1, 3]])):
-        labels = KMember(weights={heavy: 3}).cluster(Space.of(coded, {heavy: 3}), 2, task_for(coded))
+        labels = KMember(weights={heavy: 3}).cluster(RecordSpace.of(coded, {heavy: 3}), 2, task_for(coded))
         assert sorted(as_groups(labels)) == expected
 
 
 @pytest.mark.parametrize("k", [2, 3, 7])
 def test_every_cluster_has_at_least_k_records(k):
     rng = np.random.default_rng(2)
-    coded = code(pa.table({"x": rng.integers(0, 9, 50), "c": rng.choice(list("abcd"), 50)}), Schema(quasi=["x", "c"]))
-    sizes = np.bincount(KMember().cluster(Space.of(coded), k, task_for(coded)))
+    coded = encode_table(
+        pa.table({"x": rng.integers(0, 9, 50), "c": rng.choice(list("abcd"), 50)}), Schema(quasi_identifiers=["x", "c"])
+    )
+    sizes = np.bincount(KMember().cluster(RecordSpace.of(coded), k, task_for(coded)))
     assert sizes.min() >= k
     assert len(sizes) == 50 // k

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables, numbers, task_for
 from drawn_examples import examples
-from sfumato.algorithms.microaggregation.mdav import Mdav
-from sfumato.algorithms.microaggregation.points import centers_of, points_of
-from sfumato.algorithms.microaggregation.space import Space
-from sfumato.checks.requests import FewerThan
-from sfumato.coding.codes import code
+from sfumato.algorithms.microaggregation.mdav import MDAV
+from sfumato.algorithms.microaggregation.points import to_center_points, to_points
+from sfumato.algorithms.microaggregation.space import RecordSpace
+from sfumato.checks.requests import MaxGroupSize
+from sfumato.coding.codes import encode_table
 from sfumato.core.publication import Center, Interval
 from sfumato.exceptions import InvalidParameterError
 from sfumato.models import DistinctLDiversity, KAnonymity
@@ -28,27 +28,27 @@ SCALINGS = st.sampled_from(["deviation", "range"])
 
 
 def clustered(coded, k, **parameters):
-    return Mdav(**parameters).cluster(Space.of(coded), k, task_for(coded))
+    return MDAV(**parameters).cluster(RecordSpace.of(coded), k, task_for(coded))
 
 
 def test_the_published_example_is_parted_into_the_far_three_and_the_rest():
     coded = numbers(1, 2, 3, 10, 11, 12, 30)
     assert as_groups(clustered(coded, 3)) == [[4, 5, 6], [0, 1, 2, 3]]
-    publication = Mdav().search(task_for(coded, [KAnonymity(k=3)]))
+    publication = MDAV().search(task_for(coded, [KAnonymity(k=3)]))
     means = {label.text for label in publication.recoded["x"].labels}
     assert means == {"4", "17.666666666666668"}
 
 
 @given(coded=coded_tables(), k=SIZES, scaling=SCALINGS)
 def test_groups_are_those_of_the_definition(coded, k, scaling):
-    points = points_of(Space.of(coded), scaling)
+    points = to_points(RecordSpace.of(coded), scaling)
     assert as_groups(clustered(coded, k, scaling=scaling)) == oracle.mdav(points, k)
 
 
 @given(values=st.lists(st.integers(0, 6), min_size=2, max_size=40), k=SIZES)
 def test_ties_go_to_the_lowest_row(values, k):
     coded = numbers(*values)
-    points = points_of(Space.of(coded), "range")
+    points = to_points(RecordSpace.of(coded), "range")
     assert as_groups(clustered(coded, k, scaling="range")) == oracle.mdav(points, k)
 
 
@@ -65,8 +65,8 @@ def test_every_group_has_at_least_k_and_fewer_than_twice_k_records(coded, k):
 @examples(30)
 def test_distances_are_weighted_sums_of_squares_on_every_scale(coded, scaling):
     weights = {column.name: 0.5 + j for j, column in enumerate(coded.quasi)}
-    space = Space.of(coded, weights)
-    points = points_of(space, scaling)
+    space = RecordSpace.of(coded, weights)
+    points = to_points(space, scaling)
     expected = 0.0
     for axis in space.axes:
         codes = axis.column.codes
@@ -86,9 +86,9 @@ def test_distances_are_weighted_sums_of_squares_on_every_scale(coded, scaling):
 @given(coded=coded_tables(), k=SIZES)
 @examples(30)
 def test_centers_of_groups_are_those_of_the_definition(coded, k):
-    space, labels = Space.of(coded), clustered(coded, k)
-    points = points_of(space, "range")
-    found = centers_of(space, points, labels, int(labels.max()) + 1)
+    space, labels = RecordSpace.of(coded), clustered(coded, k)
+    points = to_points(space, "range")
+    found = to_center_points(space, points, labels, int(labels.max()) + 1)
     for number, rows in enumerate(as_groups(labels)):
         means, codes = oracle.center(points, rows)
         assert found.places[:, number] == pytest.approx(means)
@@ -99,7 +99,7 @@ def test_z_scores_make_the_unit_of_a_number_irrelevant_and_weights_make_it_matte
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=60), rng.normal(size=60)
     y[0] = 40.0  # the range of y is large beside its deviation
-    coded = code(pa.table({"x": x, "y": y}), Schema(quasi=["x", "y"]))
+    coded = encode_table(pa.table({"x": x, "y": y}), Schema(quasi_identifiers=["x", "y"]))
     groups = {
         name: as_groups(clustered(coded, 4, **each))
         for name, each in {
@@ -111,10 +111,12 @@ def test_z_scores_make_the_unit_of_a_number_irrelevant_and_weights_make_it_matte
     assert groups["deviation"] != groups["range"]
     ranges = np.ptp(x) ** 2, np.ptp(y) ** 2
     same = {"x": ranges[0] / x.var(), "y": ranges[1] / y.var()}
-    assert groups["deviation"] == as_groups(Mdav(scaling="range").cluster(Space.of(coded, same), 4, task_for(coded)))
-    one = Mdav(weights={"y": 0}).search(task_for(coded, [KAnonymity(k=4)]))
-    lone = code(pa.table({"x": x}), Schema(quasi=["x"]))
-    other = Mdav().search(task_for(lone, [KAnonymity(k=4)]))
+    assert groups["deviation"] == as_groups(
+        MDAV(scaling="range").cluster(RecordSpace.of(coded, same), 4, task_for(coded))
+    )
+    one = MDAV(weights={"y": 0}).search(task_for(coded, [KAnonymity(k=4)]))
+    lone = encode_table(pa.table({"x": x}), Schema(quasi_identifiers=["x"]))
+    other = MDAV().search(task_for(lone, [KAnonymity(k=4)]))
     assert np.array_equal(one.group, other.group)
 
 
@@ -129,8 +131,8 @@ def test_centers_are_means_days_ranks_medoids_and_most_frequent_values():
             "sex": ["F", "M", "M"],
         }
     )
-    schema = Schema(quasi=table.column_names, orders={"grade": ["none", "school", "degree"]})
-    publication = Mdav().search(task_for(code(table, schema), [KAnonymity(k=3)]))
+    schema = Schema(quasi_identifiers=table.column_names, orders={"grade": ["none", "school", "degree"]})
+    publication = MDAV().search(task_for(encode_table(table, schema), [KAnonymity(k=3)]))
     shown = {name: list(each.labels) for name, each in publication.recoded.items()}
     assert shown == {
         "age": [Center(64 / 3)],
@@ -143,18 +145,18 @@ def test_centers_are_means_days_ranks_medoids_and_most_frequent_values():
 
 
 def test_ranges_cover_their_groups():
-    publication = Mdav(publish="ranges").search(task_for(numbers(1, 2, 3, 10, 11, 12, 30), [KAnonymity(k=3)]))
+    publication = MDAV(publish="ranges").search(task_for(numbers(1, 2, 3, 10, 11, 12, 30), [KAnonymity(k=3)]))
     assert set(publication.recoded["x"].labels) == {Interval(1, 10), Interval(11, 30)}
 
 
 def test_groups_that_are_published_alike_are_one_group():
-    publication = Mdav().search(task_for(numbers(*[1] * 9, *[5] * 9), [KAnonymity(k=3)]))
+    publication = MDAV().search(task_for(numbers(*[1] * 9, *[5] * 9), [KAnonymity(k=3)]))
     assert publication.group.tolist() == [*[publication.group[0]] * 9, *[publication.group[9]] * 9]
     assert len(set(publication.group.tolist())) == 2
 
 
 def test_with_k_of_1_every_distinct_record_is_its_own_center():
-    publication = Mdav().search(task_for(numbers(4, 1, 4, 2), [KAnonymity(k=1)]))
+    publication = MDAV().search(task_for(numbers(4, 1, 4, 2), [KAnonymity(k=1)]))
     texts = [label.text for label in publication.recoded["x"].labels]
     shown = [texts[publication.recoded["x"].by_group[group]] for group in publication.group]
     assert shown == ["4", "1", "4", "2"]
@@ -165,12 +167,12 @@ def test_progress_is_told_between_calls_of_the_compiled_loop(monkeypatch):
     told = []
     coded = numbers(*range(30))
     task = task_for(coded, [KAnonymity(k=3)], progress=lambda done, _note="": told.append(done))
-    whole = Mdav().search(task).group
+    whole = MDAV().search(task).group
     assert len(told) > 4
     assert told == sorted(told)
     assert told[-1] == 1.0
     monkeypatch.undo()
-    assert np.array_equal(whole, Mdav().search(task_for(coded, [KAnonymity(k=3)])).group)
+    assert np.array_equal(whole, MDAV().search(task_for(coded, [KAnonymity(k=3)])).group)
 
 
 @pytest.mark.parametrize(
@@ -185,31 +187,35 @@ def test_progress_is_told_between_calls_of_the_compiled_loop(monkeypatch):
 )
 def test_parameters_out_of_range_are_refused(parameters, sentence):
     with pytest.raises(InvalidParameterError) as refused:
-        Mdav(**parameters)
+        MDAV(**parameters)
     assert sentence in str(refused.value)
 
 
 def test_what_cannot_be_served_is_refused_in_a_sentence():
-    coded = code(pa.table({"age": [1, None, 3], "sex": ["f", "m", "f"]}), Schema(quasi=["age", "sex"]))
-    complete = code(pa.table({"age": [1, 2, 3], "sex": ["f", "m", "f"]}), Schema(quasi=["age", "sex"]))
-    assert "'age' has 1 missing cells" in Mdav().refusal(task_for(coded))
-    assert Mdav(weights={"agee": 2}).refusal(task_for(complete)) == (
+    coded = encode_table(
+        pa.table({"age": [1, None, 3], "sex": ["f", "m", "f"]}), Schema(quasi_identifiers=["age", "sex"])
+    )
+    complete = encode_table(
+        pa.table({"age": [1, 2, 3], "sex": ["f", "m", "f"]}), Schema(quasi_identifiers=["age", "sex"])
+    )
+    assert "'age' has 1 missing cells" in MDAV().check(task_for(coded))
+    assert MDAV(weights={"agee": 2}).check(task_for(complete)) == (
         "Mdav names 'agee', which is not a quasi-identifier; did you mean 'age'?"
     )
-    assert Mdav().refusal(task_for(complete, [FewerThan(k=3)])) == (
+    assert MDAV().check(task_for(complete, [MaxGroupSize(k=3)])) == (
         "Mdav does not support FewerThan(k=3), because merging valid groups can break it; use Optimal."
     )
-    assert Mdav(weights={"age": 2}).refusal(task_for(complete, [KAnonymity(k=2)])) is None
+    assert MDAV(weights={"age": 2}).check(task_for(complete, [KAnonymity(k=2)])) is None
 
 
 def test_published_cells_are_centers_only_if_asked():
-    assert Mdav().publishes == "centers"
-    assert Mdav(publish="ranges").publishes == "covers"
+    assert MDAV().publishes == "centers"
+    assert MDAV(publish="ranges").publishes == "covers"
 
 
 def test_groups_of_the_smallest_size_that_any_model_allows():
     table = pa.table({"x": list(range(12)), "s": list("abcdefabcdef")})
-    coded = code(table, Schema(quasi=["x"], sensitive=["s"]))
+    coded = encode_table(table, Schema(quasi_identifiers=["x"], sensitive=["s"]))
     models = [KAnonymity(k=2), DistinctLDiversity(l=4, sensitive="s")]
-    publication = Mdav(publish="ranges").search(task_for(coded, models))
+    publication = MDAV(publish="ranges").search(task_for(coded, models))
     assert sorted(np.bincount(publication.group).tolist()) == [4, 4, 4]

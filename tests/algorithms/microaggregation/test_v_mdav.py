@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables, numbers, task_for
 from drawn_examples import examples
-from sfumato.algorithms.microaggregation.points import points_of
-from sfumato.algorithms.microaggregation.space import Space
-from sfumato.algorithms.microaggregation.v_mdav import VMdav
-from sfumato.coding.clustering.by_tree import v_mdav_labels
+from sfumato.algorithms.microaggregation.points import to_points
+from sfumato.algorithms.microaggregation.space import RecordSpace
+from sfumato.algorithms.microaggregation.v_mdav import VMDAV
+from sfumato.coding.clustering.by_tree import cluster_by_v_mdav
 from sfumato.exceptions import InvalidParameterError
 
 GAMMAS = st.sampled_from([0.0, 0.2, 0.7, 1.1, 3.0])
@@ -25,16 +25,16 @@ def silent(_done):
 
 @given(coded=coded_tables(), k=st.integers(2, 5), gamma=GAMMAS, scaling=st.sampled_from(["deviation", "range"]))
 def test_groups_are_those_of_the_definition(coded, k, gamma, scaling):
-    points = points_of(Space.of(coded), scaling)
-    found = v_mdav_labels(points, k, gamma, silent)
+    points = to_points(RecordSpace.of(coded), scaling)
+    found = cluster_by_v_mdav(points, k, gamma, silent)
     assert (as_groups(found) if found.max() >= 0 else []) == oracle.v_mdav(points, k, gamma)
 
 
 @given(coded=coded_tables(), k=st.integers(2, 4), gamma=GAMMAS)
 @examples(30)
 def test_what_is_left_over_joins_the_group_of_the_nearest_center(coded, k, gamma):
-    points = points_of(Space.of(coded), "deviation")
-    found = VMdav(gamma=gamma).cluster(Space.of(coded), k, task_for(coded))
+    points = to_points(RecordSpace.of(coded), "deviation")
+    found = VMDAV(gamma=gamma).cluster(RecordSpace.of(coded), k, task_for(coded))
     groups = oracle.v_mdav(points, k, gamma)
     if not groups:
         assert not found.any()
@@ -48,12 +48,14 @@ def test_what_is_left_over_joins_the_group_of_the_nearest_center(coded, k, gamma
 
 def test_a_record_beside_a_group_joins_it_if_gamma_is_large():
     coded = numbers(0, 1, 2, 3.5, 20, 21, 22)
-    few, many = (VMdav(gamma=gamma).cluster(Space.of(coded), 3, task_for(coded)) for gamma in (0.0, 1.1))
+    few, many = (VMDAV(gamma=gamma).cluster(RecordSpace.of(coded), 3, task_for(coded)) for gamma in (0.0, 1.1))
     assert as_groups(many) == [[4, 5, 6], [0, 1, 2, 3]]
     assert as_groups(few) == [[4, 5, 6], [0, 1, 2, 3]]  # it joins as the nearest group's left-over
     crowd = numbers(0, 1, 2, 3, 20, 21, 22, 40, 41, 42, 43)
     sizes = [
-        sorted(np.bincount(v_mdav_labels(points_of(Space.of(crowd), "range"), 3, gamma, silent) + 1)[1:].tolist())
+        sorted(
+            np.bincount(cluster_by_v_mdav(to_points(RecordSpace.of(crowd), "range"), 3, gamma, silent) + 1)[1:].tolist()
+        )
         for gamma in (0.0, 1.1)
     ]
     assert sizes == [[3, 3, 3], [3, 4, 4]]
@@ -62,9 +64,9 @@ def test_a_record_beside_a_group_joins_it_if_gamma_is_large():
 @pytest.mark.parametrize("gamma", [-0.1, float("nan"), "wide", True])
 def test_gamma_must_be_a_number_of_at_least_0(gamma):
     with pytest.raises(InvalidParameterError, match=r"VMdav\.gamma must be a number of at least 0"):
-        VMdav(gamma=gamma)
+        VMDAV(gamma=gamma)
 
 
 def test_fewer_records_than_a_group_needs_are_one_group():
     coded = numbers(1, 2)
-    assert VMdav().cluster(Space.of(coded), 3, task_for(coded)).tolist() == [0, 0]
+    assert VMDAV().cluster(RecordSpace.of(coded), 3, task_for(coded)).tolist() == [0, 0]

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables
 from drawn_examples import examples
-from sfumato.algorithms.microaggregation.points import candidates_of, points_of
-from sfumato.algorithms.microaggregation.space import Space
+from sfumato.algorithms.microaggregation.points import to_boxes, to_points
+from sfumato.algorithms.microaggregation.space import RecordSpace
 from sfumato.coding.clustering import by_tree as module
 from sfumato.coding.clustering.box_growing import TreeAxes
 from sfumato.coding.clustering.box_tree import BoxTree
-from sfumato.coding.clustering.by_tree import k_member_labels, mdav_labels, v_mdav_labels
-from sfumato.coding.codes import code
+from sfumato.coding.clustering.by_tree import cluster_by_k_member, cluster_by_mdav, cluster_by_v_mdav
+from sfumato.coding.codes import encode_table
 from sfumato.coding.kernels.box_trees import take_row
 from sfumato.hierarchies import Taxonomy
 from sfumato.schema.schema import Schema
@@ -48,25 +48,27 @@ def spaces(draw, most_rows=300):
     orders = {"grade": ["low", "middle", "high"]} if "grade" in quasi else {}
     table = pa.table({name: columns[name] for name in quasi})
     weights = {name: draw(st.sampled_from([0.0, 0.3, 1.0, 7.0])) for name in quasi[:2]}
-    return Space.of(code(table, Schema(quasi=quasi, hierarchies=hierarchies, orders=orders)), weights)
+    return RecordSpace.of(
+        encode_table(table, Schema(quasi_identifiers=quasi, hierarchies=hierarchies, orders=orders)), weights
+    )
 
 
 @given(coded=coded_tables(most_rows=40), k=SIZES, gamma=GAMMAS, scaling=SCALINGS)
 def test_groups_are_those_of_the_definitions(coded, k, gamma, scaling):
-    points = points_of(Space.of(coded), scaling)
-    assert as_groups(mdav_labels(points, k, silent, trees_from=0)) == oracle.mdav(points, k)
-    found = v_mdav_labels(points, k, gamma, silent, trees_from=0)
+    points = to_points(RecordSpace.of(coded), scaling)
+    assert as_groups(cluster_by_mdav(points, k, silent, trees_from=0)) == oracle.mdav(points, k)
+    found = cluster_by_v_mdav(points, k, gamma, silent, trees_from=0)
     assert (as_groups(found) if found.max() >= 0 else []) == oracle.v_mdav(points, k, gamma)
 
 
 @given(space=spaces(), k=SIZES, gamma=GAMMAS, scaling=SCALINGS, draw=st.integers(0, 10**6))
 @examples(200)
 def test_groups_are_those_of_looks_at_every_record(space, k, gamma, scaling, draw):
-    points, (candidates, _) = points_of(space, scaling), candidates_of(space)
+    points, (candidates, _) = to_points(space, scaling), to_boxes(space)
     for clustered, *arguments in (
-        (mdav_labels, points, k),
-        (v_mdav_labels, points, k, gamma),
-        (k_member_labels, candidates, k, draw % len(candidates)),
+        (cluster_by_mdav, points, k),
+        (cluster_by_v_mdav, points, k, gamma),
+        (cluster_by_k_member, candidates, k, draw % len(candidates)),
     ):
         by_tree, by_loop = (clustered(*arguments, silent, trees_from=least) for least in (0, ALWAYS))
         assert np.array_equal(by_tree, by_loop)
@@ -79,8 +81,8 @@ def test_outliers_and_crowds_are_grouped_alike_too(scale):
     crowd[:5] *= 1_000
     crowd[5:400] = crowd[5]
     table = pa.table({name: crowd[:, at] for at, name in enumerate("xyz")})
-    points = points_of(Space.of(code(table, Schema(quasi=list("xyz")))), "deviation")
-    by_tree, by_loop = (mdav_labels(points, 7, silent, trees_from=least) for least in (0, ALWAYS))
+    points = to_points(RecordSpace.of(encode_table(table, Schema(quasi_identifiers=list("xyz")))), "deviation")
+    by_tree, by_loop = (cluster_by_mdav(points, 7, silent, trees_from=least) for least in (0, ALWAYS))
     assert np.array_equal(by_tree, by_loop)
 
 
@@ -88,12 +90,14 @@ def test_where_questions_are_dear_records_are_looked_at_one_by_one_from_then_on(
     monkeypatch.setattr(module, "NODES_PER_CALL", 50)
     monkeypatch.setattr(module, "NODES_PER_RECORD", 0)
     rng = np.random.default_rng(4)
-    space = Space.of(code(pa.table({name: rng.normal(size=500) for name in "xyz"}), Schema(quasi=list("xyz"))))
-    points, (candidates, _) = points_of(space, "deviation"), candidates_of(space)
+    space = RecordSpace.of(
+        encode_table(pa.table({name: rng.normal(size=500) for name in "xyz"}), Schema(quasi_identifiers=list("xyz")))
+    )
+    points, (candidates, _) = to_points(space, "deviation"), to_boxes(space)
     for clustered, *arguments in (
-        (mdav_labels, points, 4),
-        (v_mdav_labels, points, 4, 1.1),
-        (k_member_labels, candidates, 4, 9),
+        (cluster_by_mdav, points, 4),
+        (cluster_by_v_mdav, points, 4, 1.1),
+        (cluster_by_k_member, candidates, 4, 9),
     ):
         told, expected = [], clustered(*arguments, silent, trees_from=ALWAYS)
         assert np.array_equal(clustered(*arguments, told.append, trees_from=0), expected)
@@ -104,13 +108,13 @@ def test_where_questions_are_dear_records_are_looked_at_one_by_one_from_then_on(
 def test_equal_records_are_one_spot_whose_lowest_row_is_taken_first():
     places = np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0], [1.0, 2.0]])
     none = np.zeros(0, dtype=np.int64)
-    tree = BoxTree.of(
+    tree = BoxTree.from_points(
         places,
         np.full(2, -1),
         TreeAxes(none, none, none, none, none, np.zeros(0, dtype=np.int32), np.zeros(0)),
         squared=True,
     )
-    spots = tree.spot_of
+    spots = tree.point_spots
     assert len(tree.places) == 2
     assert tree.places[spots].tolist() == places.tolist()
     assert [take_row(spots[0], tree.spots, tree.nodes) for _ in range(3)] == [0, 2, 3]

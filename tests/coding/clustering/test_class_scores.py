@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microaggregation_oracle import Record, axis_loss, box_loss, entropy
-from sfumato.algorithms.microaggregation.forming import AdmissionRule, Demand, _Growth
-from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.codes import CodedTable, code
+from sfumato.algorithms.microaggregation.forming import AdmissionRule, ClassRequirements, _ClassGrowth
+from sfumato.algorithms.microaggregation.space import RecordSpace
+from sfumato.coding.codes import CodedTable, encode_table
 from sfumato.coding.kernels import class_growing, microaggregating
 from sfumato.schema.schema import Schema
 from strategies import JOBS
@@ -35,18 +35,22 @@ ROW = st.tuples(
 CLOSE = 1e-8
 
 
-def grown(rows: list[tuple[object, ...]], members: int) -> tuple[CodedTable, Space, _Growth, npt.NDArray[np.int32]]:
+def grown(
+    rows: list[tuple[object, ...]], members: int
+) -> tuple[CodedTable, RecordSpace, _ClassGrowth, npt.NDArray[np.int32]]:
     """Put the first rows of a table into one class, one by one; give the flat codes of all rows."""
     columns = list(zip(*rows, strict=True))
     table = pa.table({name: list(column) for name, column in zip(NAMES, columns, strict=False)})
-    coded = code(table, Schema(quasi=list(NAMES), hierarchies={"job": JOBS}, orders={"grade": ORDER}))
-    space = Space.of(coded, {"income": 0.5, "job": 3.0})
+    coded = encode_table(
+        table, Schema(quasi_identifiers=list(NAMES), hierarchies={"job": JOBS}, orders={"grade": ORDER})
+    )
+    space = RecordSpace.of(coded, {"income": 0.5, "job": 3.0})
     levels = np.array(columns[4], dtype=np.int32)
-    demand = Demand((0, 0, len(rows)), levels, levels, (), len(WEIGHTS))
-    growth = _Growth(space, np.arange(len(rows)), demand, AdmissionRule(0.5, 0.5, WEIGHTS, 10.0))
+    demand = ClassRequirements((0, 0, len(rows)), levels, levels, (), len(WEIGHTS))
+    growth = _ClassGrowth(space, np.arange(len(rows)), demand, AdmissionRule(0.5, 0.5, WEIGHTS, 10.0))
     codes = growth.records[0][growth.name_of]
     for row in range(members):
-        class_growing.enter(codes[row], levels[row], 0, growth.axes, growth.classes, growth.entries)
+        class_growing.add_record(codes[row], levels[row], 0, growth.axes, growth.classes, growth.entries)
     return coded, space, growth, codes
 
 
@@ -82,23 +86,34 @@ def test_the_entropy_with_a_newcomer_is_that_from_scratch(rows: list[tuple[objec
 
 def test_an_index_without_loss_is_beyond_all_others_and_never_infinite() -> None:
     rule = AdmissionRule(0.25, 0.75, WEIGHTS, 10.0).arrays(1)
-    free, some = microaggregating.safety(0.0, 0.1, 4, rule), microaggregating.safety(1e-9, 0.9, 4, rule)
+    free, some = (
+        microaggregating.privacy_safety_index(0.0, 0.1, 4, rule),
+        microaggregating.privacy_safety_index(1e-9, 0.9, 4, rule),
+    )
     assert free > some
-    assert microaggregating.safety(0.0, 0.2, 4, rule) > free
+    assert microaggregating.privacy_safety_index(0.0, 0.2, 4, rule) > free
     assert all(math.isfinite(part) for part in (*free, *some))
     assert some[1] == pytest.approx(0.25 * 0.9 + 0.75e9)
     only_entropy = AdmissionRule(1.0, 0.0, WEIGHTS, 10.0).arrays(1)
-    assert microaggregating.safety(0.0, 0.1, 4, only_entropy) < microaggregating.safety(5.0, 0.2, 4, only_entropy)
-    assert microaggregating.safety(2.0, 0.1, 4, only_entropy) > microaggregating.safety(5.0, 0.1, 4, only_entropy)
+    assert microaggregating.privacy_safety_index(0.0, 0.1, 4, only_entropy) < microaggregating.privacy_safety_index(
+        5.0, 0.2, 4, only_entropy
+    )
+    assert microaggregating.privacy_safety_index(2.0, 0.1, 4, only_entropy) > microaggregating.privacy_safety_index(
+        5.0, 0.1, 4, only_entropy
+    )
 
 
 def test_an_index_of_mean_losses_is_the_same_for_classes_of_all_sizes() -> None:
     """Twice as many records with twice the loss are as safe; by the sum of losses they are less safe."""
     averaged = AdmissionRule(0.5, 0.5, WEIGHTS, 10.0, averaged=True).arrays(1)
     summed = AdmissionRule(0.5, 0.5, WEIGHTS, 10.0).arrays(1)
-    assert microaggregating.safety(2.0, 0.3, 8, averaged) == microaggregating.safety(4.0, 0.3, 16, averaged)
-    assert microaggregating.safety(2.0, 0.3, 8, averaged)[1] == pytest.approx(0.5 * 0.3 + 0.5 * 8 / 2.0)
-    assert microaggregating.safety(2.0, 0.3, 8, summed) > microaggregating.safety(4.0, 0.3, 16, summed)
+    assert microaggregating.privacy_safety_index(2.0, 0.3, 8, averaged) == microaggregating.privacy_safety_index(
+        4.0, 0.3, 16, averaged
+    )
+    assert microaggregating.privacy_safety_index(2.0, 0.3, 8, averaged)[1] == pytest.approx(0.5 * 0.3 + 0.5 * 8 / 2.0)
+    assert microaggregating.privacy_safety_index(2.0, 0.3, 8, summed) > microaggregating.privacy_safety_index(
+        4.0, 0.3, 16, summed
+    )
 
 
 def test_classes_move_to_more_room_when_they_are_full() -> None:
@@ -107,7 +122,7 @@ def test_classes_move_to_more_room_when_they_are_full() -> None:
     growth.classes[1][0] = 6
     longer = tuple(np.concatenate([part, np.zeros((4, 20), dtype=part.dtype)], axis=1) for part in growth.entries)
     end = np.array([growth.most * growth.room])
-    class_growing.make_room(0, growth.classes, longer, end)
+    class_growing.enlarge_class(0, growth.classes, longer, end)
     first, room = growth.classes[0][0], growth.classes[1][0]
     assert (first, room, end[0]) == (8, 12, 20)
     assert longer[0][0, first : first + 6].tolist() == codes[:, 0].tolist()
@@ -118,14 +133,14 @@ def test_loops_stay_inside_their_arrays() -> None:
     script = """
 import numpy as np, sfumato as sf
 from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
-from sfumato.algorithms.microaggregation.maa_slie import MaaSlie
-schema = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
+from sfumato.algorithms.microaggregation.maa_slie import MAASLIE
+schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
 for rows, k in ((2, 2), (9, 2), (40, 3), (40, 20)):
     rng = np.random.default_rng(rows)
     picks = {"age": rng.integers(0, 30, rows), "sex": rng.choice(["f", "m"], rows), "disease": ["a", "b"] * 20}
     table = {name: list(values)[:rows] for name, values in picks.items()}
     model = sf.HPKAnonymity(h=2, p=2, k=k, sensitive="disease", levels={"a": 1, "b": 2})
-    for algorithm in (MaaSlie(), GreedyPKClustering()):
+    for algorithm in (MAASLIE(), GreedyPKClustering()):
         assert sf.anonymize(__import__("pyarrow").table(table), schema, [model], algorithm, seed=1).audit.holds
 """
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}

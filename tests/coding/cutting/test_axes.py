@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from sfumato.coding.codes import code
-from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.domain import describe
+from sfumato.coding.codes import encode_table
+from sfumato.coding.cutting.axes import make_axes
+from sfumato.coding.domain import infer_domain
 from sfumato.hierarchies import Taxonomy
 from sfumato.schema.schema import Schema
 from strategies import described_tables
@@ -20,13 +20,15 @@ JOBS = Taxonomy({"office": ["clerk", "lawyer"], "field": {"land": ["farmer"], "s
 
 
 def domain(values, **about):
-    return describe("q", pa.chunked_array([values]), Schema(quasi=["q"], **{k: {"q": v} for k, v in about.items()}))
+    return infer_domain(
+        "q", pa.chunked_array([values]), Schema(quasi_identifiers=["q"], **{k: {"q": v} for k, v in about.items()})
+    )
 
 
 @given(described_tables())
 def test_every_axis_is_laid_out_where_it_says(drawn):
-    domains = [column.domain for column in code(*drawn).quasi]
-    axes = axes_of(domains)
+    domains = [column.domain for column in encode_table(*drawn).quasi]
+    axes = make_axes(domains)
     assert len(axes) == len(domains)
     for j, each in enumerate(domains):
         assert axes.leaves[j] == len(each)
@@ -44,28 +46,28 @@ def test_every_axis_is_laid_out_where_it_says(drawn):
 
 
 def test_positions_are_spread_over_the_range_of_values():
-    axes = axes_of([domain([10, 20, 15]), domain([date(2000, 1, 1), date(2000, 1, 11), date(2000, 1, 2)])])
+    axes = make_axes([domain([10, 20, 15]), domain([date(2000, 1, 1), date(2000, 1, 11), date(2000, 1, 2)])])
     assert axes.positions.tolist() == [0.0, 0.5, 1.0, 0.0, 0.1, 1.0]
 
 
 def test_only_taxonomies_are_trees():
-    axes = axes_of([domain(["clerk"], hierarchies=JOBS), domain(["clerk"], hierarchies=JOBS, scales="nominal")])
+    axes = make_axes([domain(["clerk"], hierarchies=JOBS), domain(["clerk"], hierarchies=JOBS, scales="nominal")])
     assert axes.heights.tolist() == [3, 0]
 
 
 @pytest.mark.parametrize("values", [[5], [5, 5], [None]])
 def test_a_single_value_has_no_extent(values):
-    axes = axes_of([domain(pa.array(values, pa.int64()))])
+    axes = make_axes([domain(pa.array(values, pa.int64()))])
     assert set(axes.positions.tolist()) <= {0.0}
 
 
 def test_numbers_at_the_ends_of_their_type_are_placed():
-    floats = axes_of([domain([-1.5e308, 0.0, 1.5e308])])
+    floats = make_axes([domain([-1.5e308, 0.0, 1.5e308])])
     assert floats.positions.tolist() == [0.0, 0.5, 1.0]
-    whole = axes_of([domain([-(2**63), 0, 2**63 - 1])])
+    whole = make_axes([domain([-(2**63), 0, 2**63 - 1])])
     assert whole.positions.tolist() == [0.0, 0.5, 1.0]
 
 
 def test_neighbors_beyond_the_precision_of_floats_lie_apart():
-    axes = axes_of([domain([2**60, 2**60 + 1, 2**60 + 2])])
+    axes = make_axes([domain([2**60, 2**60 + 1, 2**60 + 2])])
     assert axes.positions.tolist() == [0.0, 0.5, 1.0]

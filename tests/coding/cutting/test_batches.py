@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.coding.cutting import batches as batching
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.batches import Batch, Layout, SegmentCounts, count_segments
+from sfumato.coding.cutting.batches import Batch, CodeLayout, SegmentCounts, count_segments
 from sfumato.coding.cutting.cut_tree import CutTree
 from sfumato.coding.cutting.partition import Records
 from sfumato.coding.cutting.plain_cutter import PlainCutter
@@ -28,18 +28,18 @@ def streams(draw):
     rng = np.random.default_rng(draw(st.integers(0, 9999)))
     rows = draw(st.integers(1, 40))
     watched = draw(st.sampled_from([(), (3,), (2, 5)]))
-    layout = Layout(WIDTHS, watched)
+    layout = CodeLayout(WIDTHS, watched)
     kind = draw(st.sampled_from([np.uint8, np.uint16, np.uint32]))
     columns = [
         [rng.integers(0, width, rows).astype(kind) for width in widths] for widths in (layout.axes, layout.watched)
     ]
     weights = rng.integers(1, 6, rows) if draw(st.booleans()) else None
-    tree = CutTree.whole()
+    tree = CutTree.single_segment()
     for _ in range(draw(st.integers(0, 3))):
         some = tree.leaves[rng.random(tree.segments) < 0.6]
         tree = tree.cut(some, rng.integers(0, 3, len(some)), rng.integers(0, 4, len(some)))
     chosen = rng.permutation(tree.leaves)[: draw(st.integers(0, tree.segments))]
-    whole, size = Batch.of(*columns, weights), draw(st.integers(1, 15))
+    whole, size = Batch.from_columns(*columns, weights), draw(st.integers(1, 15))
     order = rng.permutation(rows)
     parts = [whole.take(order[begin : begin + size]) for begin in range(0, rows, size)]
     return whole, parts, tree, chosen, layout
@@ -64,7 +64,7 @@ def cells(counts):
     found = Counter()
     for kind, widths, of in (
         ("axis", counts.layout.axes, counts.on_axis),
-        ("watched", counts.layout.watched, counts.of_watched),
+        ("watched", counts.layout.watched, counts.select_model_attribute),
     ):
         for number, width in enumerate(widths):
             dense = of(number)
@@ -80,7 +80,7 @@ def test_counts_are_those_of_counting_row_by_row(compiled, stream, room, workers
     whole, parts, tree, nodes, layout = stream
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batching, "LONG_BATCH", 0 if compiled else 10**9)
-        patch.setattr(batching, "MOST_CELLS", room)
+        patch.setattr(batching, "MAX_CELLS", room)
         counts = count_segments(parts, tree, nodes, layout, workers=workers)
     expected = counted_by_row(whole, tree, nodes, layout)
     assert cells(counts) == expected
@@ -93,10 +93,10 @@ def test_counts_are_those_of_counting_row_by_row(compiled, stream, room, workers
 @pytest.mark.parametrize("weighted", [False, True])
 def test_long_batches_are_counted_block_by_block(weighted):
     rng, rows = np.random.default_rng(0), 3 * BLOCK + 5
-    layout = Layout(WIDTHS, (3,))
+    layout = CodeLayout(WIDTHS, (3,))
     columns = [[rng.integers(0, width, rows).astype(np.uint8) for width in some] for some in (WIDTHS, (3,))]
-    batch = Batch.of(*columns, rng.integers(1, 6, rows) if weighted else None)
-    tree = CutTree.whole().cut(np.array([0]), np.array([2]), np.array([3]))
+    batch = Batch.from_columns(*columns, rng.integers(1, 6, rows) if weighted else None)
+    tree = CutTree.single_segment().cut(np.array([0]), np.array([2]), np.array([3]))
     nodes = tree.leaves[1:]
     assert cells(count_segments([batch], tree, nodes, layout)) == counted_by_row(batch, tree, nodes, layout)
 
@@ -109,7 +109,7 @@ def test_counts_of_parts_add_up_also_as_entries_from_other_processes(stream, dat
     whole = count_segments(parts, tree, nodes, layout)
     sent = [pickle.loads(pickle.dumps(half.entries())) for half in halves]  # noqa: S301 - our own
     index, weights = (np.concatenate(each) for each in zip(*sent, strict=True))
-    for sums in (halves[0] + halves[1], SegmentCounts.of_entries(len(nodes), layout, index, weights)):
+    for sums in (halves[0] + halves[1], SegmentCounts.from_entries(len(nodes), layout, index, weights)):
         assert sums.axes.tolist() == whole.axes.tolist()
         assert sums.watched.tolist() == whole.watched.tolist()
     assert all((weights > 0).all() for _, weights in sent)
@@ -128,7 +128,9 @@ MISFITS = {
 def test_batches_that_do_not_fit_are_refused_before_they_are_counted(codes, watched, weights):
     columns = [[np.array(column, dtype=np.uint8) for column in some] for some in (codes, watched)]
     with pytest.raises(InvalidParameterError, match="same domains"):
-        count_segments([Batch.of(*columns, weights)], CutTree.whole(), np.array([0]), Layout(WIDTHS, (3,)))
+        count_segments(
+            [Batch.from_columns(*columns, weights)], CutTree.single_segment(), np.array([0]), CodeLayout(WIDTHS, (3,))
+        )
 
 
 @given(streams())
@@ -149,4 +151,4 @@ def test_ranges_are_those_of_the_records(stream):
     nothing = np.zeros(0)
     expected = PlainCutter().ranges(records, Axes(leaves, leaves * 0, leaves, nothing, leaves, nothing, nothing))
     for name in ("low", "high", "missing"):
-        assert getattr(found.of(filled).ranges, name).tolist() == getattr(expected, name).tolist(), name
+        assert getattr(found.select(filled).ranges, name).tolist() == getattr(expected, name).tolist(), name

@@ -19,7 +19,7 @@ AXES, CODES = 3, 9
 
 @st.composite
 def trees(draw, most_cuts=8):
-    tree = CutTree.whole()
+    tree = CutTree.single_segment()
     for _ in range(draw(st.integers(0, most_cuts))):
         some = draw(st.lists(st.sampled_from(tree.leaves.tolist()), unique=True, max_size=3))
         cuts = [[draw(st.integers(0, most)) for _ in some] for most in (AXES - 1, CODES - 1)]
@@ -91,7 +91,7 @@ def test_a_tree_comes_back_from_files_and_other_processes(tree, codes):
 
 
 def test_rows_with_too_few_axes_are_refused():
-    tree = CutTree.whole().cut(np.array([0]), np.array([2]), np.array([4]))
+    tree = CutTree.single_segment().cut(np.array([0]), np.array([2]), np.array([4]))
     with pytest.raises(InvalidParameterError, match="fewer axes"):
         tree.descend(np.zeros((2, 5), dtype=np.uint8))
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.coding.cutting import compiled_cutter, partition
-from sfumato.coding.cutting.axes import axes_of
+from sfumato.coding.cutting.axes import make_axes
 from sfumato.coding.cutting.compiled_cutter import CompiledCutter, SegmentPieces
-from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, CuttingRule, Records, cutter_for
+from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, CuttingRule, Records, choose_cutter
 from sfumato.coding.cutting.plain_cutter import PlainCutter
 from sfumato.coding.domain import Domain
 from sfumato.schema.scales import Scale
@@ -57,7 +57,7 @@ def cases(draw):
         origin=np.random.default_rng(rows).permutation(rows).astype(np.int32),
         offsets=np.unique([0, *bounds, rows]).astype(np.int64),
     )
-    return records, axes_of(drawn), CuttingRule(draw(st.integers(1, 4)), relaxed)
+    return records, make_axes(drawn), CuttingRule(draw(st.integers(1, 4)), relaxed)
 
 
 def copied(records):
@@ -93,8 +93,8 @@ def test_both_cutters_agree_at_every_depth(case, piece_rows):
             again = (axes, rule, ranges, some, cuts.rank[some] + 1)
             assert_same_cuts(compiled.propose(theirs, *again), plain.propose(records, *again))
             cut = np.flatnonzero(cuts.axis != NO_CUT)
-            left = plain.sides(records, cut, cuts.of(cut))
-            assert compiled.sides(theirs, cut, found.of(cut)).tolist() == left.tolist()
+            left = plain.sides(records, cut, cuts.select(cut))
+            assert compiled.sides(theirs, cut, found.select(cut)).tolist() == left.tolist()
             halves = plain.halves(records, cut, left, 3)
             assert [each.tolist() for each in compiled.halves(theirs, cut, left, 3)] == [
                 each.tolist() for each in halves
@@ -116,7 +116,7 @@ def test_cuts_are_what_they_say(case):
     segments = np.arange(records.segments)
     cuts = cutter.propose(records, axes, rule, ranges, segments, np.zeros_like(segments))
     cut = np.flatnonzero(cuts.axis != NO_CUT)
-    left = cutter.sides(records, cut, cuts.of(cut))
+    left = cutter.sides(records, cut, cuts.select(cut))
     rows, place = records.rows_of(cut)
     for number, segment in enumerate(cut.tolist()):
         mine = rows[place == number]
@@ -140,7 +140,7 @@ def test_splitting_keeps_records_whole_and_in_order(case):
     segments = np.arange(records.segments)
     cuts = cutter.propose(records, axes, rule, cutter.ranges(records, axes), segments, np.zeros_like(segments))
     cut = np.flatnonzero(cuts.axis != NO_CUT)
-    left = cutter.sides(records, cut, cuts.of(cut))
+    left = cutter.sides(records, cut, cuts.select(cut))
     halves = cutter.split(records, cut, left)
     rows, place = records.rows_of(cut)
     expected = [rows[(place == number) & side].tolist() for number in range(len(cut)) for side in (left, ~left)]
@@ -177,16 +177,16 @@ def test_both_cutters_count_halves_and_their_most_frequent_values(segments):
 def test_rows_of_segments_come_in_order():
     empty = np.zeros((1, 6), dtype=np.uint8)
     records = Records(empty, empty, empty[0], empty[0], np.array([0, 2, 3, 6]))
-    rows, place = records.rows_of(np.array([2, 0]))
+    rows, place = records.list_rows(np.array([2, 0]))
     assert rows.tolist() == [3, 4, 5, 0, 1]
     assert place.tolist() == [0, 0, 0, 1, 1]
-    assert [len(found) for found in records.rows_of(np.zeros(0, dtype=np.int64))] == [0, 0]
+    assert [len(found) for found in records.list_rows(np.zeros(0, dtype=np.int64))] == [0, 0]
 
 
 def test_pieces_cover_segments_once_and_stay_inside(monkeypatch):
     monkeypatch.setattr(compiled_cutter, "PIECE_ROWS", 4)
     starts, stops = np.array([3, 20, 9]), np.array([9, 21, 20])
-    pieces = SegmentPieces.of(starts, stops)
+    pieces = SegmentPieces.from_segments(starts, stops)
     rows = Counter(row for a, b in zip(pieces.starts, pieces.stops, strict=True) for row in range(a, b))
     assert rows == Counter(row for a, b in zip(starts, stops, strict=True) for row in range(a, b))
     assert (pieces.sizes <= 4).all()
@@ -196,7 +196,7 @@ def test_pieces_cover_segments_once_and_stay_inside(monkeypatch):
 
 def test_many_records_are_cut_by_compiled_loops(monkeypatch):
     monkeypatch.setattr(partition, "COMPILED_ROWS", 10)
-    assert isinstance(cutter_for(9), PlainCutter)
-    assert isinstance(cutter_for(10), CompiledCutter)
-    assert isinstance(cutter_for(1, one_of_many=True), CompiledCutter)
-    assert isinstance(cutter_for(0, one_of_many=True), PlainCutter)
+    assert isinstance(choose_cutter(9), PlainCutter)
+    assert isinstance(choose_cutter(10), CompiledCutter)
+    assert isinstance(choose_cutter(1, one_of_many=True), CompiledCutter)
+    assert isinstance(choose_cutter(0, one_of_many=True), PlainCutter)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sfumato.algorithms.publishing import recode_ranges
-from sfumato.algorithms.set_labels import recode_sets
-from sfumato.coding.codes import CodedColumn, code_column
+from sfumato.algorithms.publishing import label_ranges
+from sfumato.algorithms.set_labels import label_sets
+from sfumato.coding.codes import CodedColumn, encode_column
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Center, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
-from sfumato.core.published.coverage import cover
+from sfumato.core.published.coverage import cover_labels
 from sfumato.core.published.table import PublishedColumn
 from sfumato.hierarchies import Prefixes
 from sfumato.schema.scales import Scale
@@ -60,7 +60,7 @@ def covers(label, domain: Domain, leaf: int) -> bool:  # noqa: PLR0911 - one lin
 
 
 def assert_covers(labels, domain: Domain) -> None:
-    coverage = cover(labels, domain)
+    coverage = cover_labels(labels, domain)
     for number, label in enumerate(labels):
         expected = [covers(label, domain, leaf) for leaf in range(len(domain))]
         codes = np.arange(len(domain) + 1)
@@ -117,7 +117,7 @@ def test_a_bound_of_another_kind_covers_nothing():
     day, number = date(2020, 1, 1), 20
     for domain, bad in ((NUMBERS, day), (DAYS, number), (MOMENTS, number), (GRADES, "unheard")):
         labels = [Interval(bad, bad), Interval(-inf, bad), Interval(bad, inf), Center(bad)]
-        assert cover(labels, domain).leaf_counts().tolist() == [0, 0, 0, 0]
+        assert cover_labels(labels, domain).leaf_counts().tolist() == [0, 0, 0, 0]
 
 
 def test_plain_values_sets_masks_and_stars():
@@ -134,13 +134,13 @@ def test_plain_values_sets_masks_and_stars():
         MissingCell(),
     ]
     assert_covers(labels, CODES)
-    assert cover(labels, CODES).leaf_counts().tolist() == [1, 0, 2, 0, 2, 1, 1, 0, 6, 0]
+    assert cover_labels(labels, CODES).leaf_counts().tolist() == [1, 0, 2, 0, 2, 1, 1, 0, 6, 0]
 
 
 def test_masks_and_sets_cover_numbers_by_their_texts():
     domain = Domain("zip", Scale.NUMERIC, pa.array([537, 10999, 53703, 53715]))
     labels = [Node("537**"), ValueSet(("537", "10999")), Node("1****"), Node("***03"), Node("**7"), Node("****9")]
-    assert cover(labels, domain).leaf_counts().tolist() == [2, 2, 1, 1, 1, 1]
+    assert cover_labels(labels, domain).leaf_counts().tolist() == [2, 2, 1, 1, 1, 1]
 
 
 def test_a_number_is_covered_however_it_is_written():
@@ -155,15 +155,15 @@ def test_many_labels_of_a_large_domain_are_kept_apart():
     domain = Domain("n", Scale.NOMINAL, pa.array([f"{i:05}" for i in range(leaves)]))
     labels = [ValueSet((f"{i:05}",)) for i in range(leaves)]
     number = np.arange(leaves, dtype=np.int32)
-    coverage = cover(labels, domain)
+    coverage = cover_labels(labels, domain)
     assert coverage.contains(number, number.astype(np.uint32)).all()
     assert not coverage.contains(number, np.roll(number, 1).astype(np.uint32)).any()
 
 
 def columns(name: str) -> st.SearchStrategy[CodedColumn]:
     return st.builds(
-        lambda table, builder: code_column(
-            name, table[name], Schema(quasi=[name], hierarchies={} if builder is None else {name: builder})
+        lambda table, builder: encode_column(
+            name, table[name], Schema(quasi_identifiers=[name], hierarchies={} if builder is None else {name: builder})
         ),
         tables([name], missing=True, most_rows=12),
         st.sampled_from(BUILDERS[name]),
@@ -171,14 +171,14 @@ def columns(name: str) -> st.SearchStrategy[CodedColumn]:
 
 
 def published(column: CodedColumn, labels) -> PublishedColumn:
-    schema = Schema(quasi=[column.name])
+    schema = Schema(quasi_identifiers=[column.name])
     texts = tuple(label.text for label in labels)
     return PublishedColumn(column.name, texts, np.arange(len(texts), dtype=np.int32), schema, column.domain)
 
 
 def assert_comes_back(column: CodedColumn, labels) -> None:
     read = published(column, labels).coverage
-    said = cover(labels, column.domain)
+    said = cover_labels(labels, column.domain)
     label, code = (side.ravel() for side in np.indices((len(labels), len(column.domain) + 1)))
     assert read.contains(label, code).tolist() == said.contains(label, code).tolist()
 
@@ -191,7 +191,7 @@ def test_every_range_that_an_algorithm_publishes_is_read_back(name, data):
     low, high = np.append(low, [1, 0]), np.append(high, [0, len(column.domain) - 1])
     missing = np.zeros(len(low), dtype=np.bool_)
     missing[-1] = True
-    labels = list(recode_ranges(column.domain, low, high, missing).labels)
+    labels = list(label_ranges(column.domain, low, high, missing).labels)
     assert_comes_back(column, labels)
     assert_covers(labels, column.domain)
 
@@ -201,7 +201,7 @@ def test_every_range_that_an_algorithm_publishes_is_read_back(name, data):
 def test_every_set_that_an_algorithm_publishes_is_read_back(name, data):
     column = data.draw(columns(name))
     group = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(column.codes), max_size=len(column.codes))))
-    labels = list(recode_sets(column, np.unique(group, return_inverse=True)[1], len(set(group.tolist()))).labels)
+    labels = list(label_sets(column, np.unique(group, return_inverse=True)[1], len(set(group.tolist()))).labels)
     assert_comes_back(column, labels)
     assert_covers(labels, column.domain)
 
@@ -231,6 +231,8 @@ def test_intervals_of_strange_texts_are_read_back(leaves):
 @given(st.lists(st.text("a1 *", min_size=1, max_size=4), min_size=1, max_size=6, unique=True))
 def test_prefixes_of_codes_of_all_lengths_are_read_back(codes):
     assume(not any(code.strip() == "" or "*" in code for code in codes))
-    column = code_column("zip", pa.chunked_array([codes]), Schema(quasi=["zip"], hierarchies={"zip": Prefixes()}))
+    column = encode_column(
+        "zip", pa.chunked_array([codes]), Schema(quasi_identifiers=["zip"], hierarchies={"zip": Prefixes()})
+    )
     low, high = np.triu_indices(len(column.domain))
-    assert_comes_back(column, list(recode_ranges(column.domain, low, high, np.zeros(len(low), dtype=np.bool_)).labels))
+    assert_comes_back(column, list(label_ranges(column.domain, low, high, np.zeros(len(low), dtype=np.bool_)).labels))

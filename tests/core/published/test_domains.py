@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.core.published.domains import domain_from_labels
+from sfumato.core.published.domains import infer_domain_from_labels
 from sfumato.core.published.table import PublishedColumn
 from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
 from sfumato.schema.scales import Scale
@@ -18,7 +18,7 @@ JOBS = Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer"]})
 
 
 def described(texts, **settings):
-    return domain_from_labels("x", texts, Schema(quasi=["x"], **settings))
+    return infer_domain_from_labels("x", texts, Schema(quasi_identifiers=["x"], **settings))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_schema_comes_before_the_texts(settings, texts, scale, leaves):
 
 def column(texts, **settings):
     return PublishedColumn(
-        "x", tuple(texts), np.arange(len(texts), dtype=np.int32), Schema(quasi=["x"], **settings), None
+        "x", tuple(texts), np.arange(len(texts), dtype=np.int32), Schema(quasi_identifiers=["x"], **settings), None
     )
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sfumato.core.publication import Center, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from sfumato.core.published.labels import is_mask, parse_label
 from sfumato.schema.scales import Scale
-from sfumato.table.values import text
+from sfumato.table.values import format_value
 
 MARCH, MAY = date(2020, 3, 1), date(2020, 5, 1)
 
@@ -214,7 +214,7 @@ MOMENTS = st.dates() | st.datetimes()
 
 
 def same_bound(found: object, given: object) -> bool:
-    return found == given or text(found) == text(given)
+    return found == given or format_value(found) == format_value(given)
 
 
 @given(st.tuples(NUMBERS, NUMBERS) | st.tuples(st.dates(), st.dates()), st.booleans(), st.booleans())

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.coding.codes import code_column
-from sfumato.core.published.coverage import cover
+from sfumato.coding.codes import encode_column
+from sfumato.core.published.coverage import cover_labels
 from sfumato.core.published.labels import parse_label
-from sfumato.core.published.plain import plain_days, plain_numbers
+from sfumato.core.published.plain import parse_date_intervals, parse_number_intervals
 from sfumato.core.published.table import PublishedColumn
 from sfumato.schema.scales import Scale
 
@@ -31,12 +31,12 @@ def texts(ends):
 
 
 def check(shown, column):
-    schema = sf.Schema(quasi=["x"])
-    coded = code_column("x", pa.chunked_array([column]), schema)
+    schema = sf.Schema(quasi_identifiers=["x"])
+    coded = encode_column("x", pa.chunked_array([column]), schema)
     seen = PublishedColumn("x", tuple(shown), np.arange(len(shown), dtype=np.int32), schema, coded.domain)
     leaves = dict(zip(coded.domain.texts, coded.domain.values.to_pylist(), strict=True))
     labels = [parse_label(text, Scale.NUMERIC, leaves) for text in shown]
-    expected, found = cover(labels, coded.domain), seen.coverage
+    expected, found = cover_labels(labels, coded.domain), seen.coverage
     assert seen.labels == tuple(labels)
     assert found.leaf_counts().tolist() == expected.leaf_counts().tolist()
     some = expected.leaf_counts() > 0
@@ -68,14 +68,14 @@ def test_moments_are_covered_alike(shown):
 
 
 def test_labels_of_a_hierarchy_are_not_taken_for_intervals():
-    schema = sf.Schema(quasi=["x"], hierarchies={"x": sf.Intervals(10)})
-    domain = code_column("x", pa.chunked_array([[1, 5, 12]]), schema).domain
+    schema = sf.Schema(quasi_identifiers=["x"], hierarchies={"x": sf.Intervals(10)})
+    domain = encode_column("x", pa.chunked_array([[1, 5, 12]]), schema).domain
     shown = ("[0, 10)", "[1, 5]")
     column = PublishedColumn("x", shown, np.arange(2, dtype=np.int32), schema, domain)
     assert column.intervals.at.tolist() == [1]
     assert column.coverage.leaf_counts().tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("read", [plain_numbers, plain_days])
+@pytest.mark.parametrize("read", [parse_number_intervals, parse_date_intervals])
 def test_nothing_is_found_among_other_texts(read):
     assert len(read(["*", None, "flu", "[1,2]", "[2000-01-01, 3]"])) == 0

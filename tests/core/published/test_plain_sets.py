@@ -11,11 +11,11 @@ from tests.drawn_examples import examples
 
 import sfumato as sf
 from sfumato.coding import code_sets
-from sfumato.coding.domain import describe
+from sfumato.coding.domain import infer_domain
 from sfumato.core.publication import ValueSet
-from sfumato.core.published.coverage import cover
+from sfumato.core.published.coverage import cover_labels
 from sfumato.core.published.labels import parse_label
-from sfumato.core.published.plain_sets import Members
+from sfumato.core.published.plain_sets import MemberBatch
 from sfumato.core.published.table import PublishedColumn
 
 LEAVES = st.text(alphabet='ab {},"*é', min_size=1, max_size=3).filter(lambda text: text.strip(" *") == text)
@@ -30,8 +30,8 @@ def shown_columns(draw: st.DrawFn) -> PublishedColumn:
     loose = some.map(lambda members: "{" + ",  ".join(members) + "}")
     ordered = some.map(lambda members: ValueSet(tuple(sorted(set(members)))).text)
     texts = draw(st.lists(st.none() | ordered | written | loose | SHOWN | st.sampled_from(leaves), unique=True))
-    schema = sf.Schema(quasi=["x"], scales={"x": "nominal"})
-    domain = describe("x", pa.chunked_array([pa.array(leaves)]), schema)
+    schema = sf.Schema(quasi_identifiers=["x"], scales={"x": "nominal"})
+    domain = infer_domain("x", pa.chunked_array([pa.array(leaves)]), schema)
     return PublishedColumn("x", tuple(texts), np.arange(len(texts), dtype=np.int32), schema, domain)
 
 
@@ -41,7 +41,7 @@ def shown_columns(draw: st.DrawFn) -> PublishedColumn:
 def test_sets_cover_what_they_cover_one_by_one(table, column):
     domain = column.domain
     leaves = dict(zip(domain.texts, domain.values.to_pylist(), strict=True))
-    expected = cover([parse_label(text, domain.scale, leaves) for text in column.texts], domain)
+    expected = cover_labels([parse_label(text, domain.scale, leaves) for text in column.texts], domain)
     assert column.labels == tuple(parse_label(text, domain.scale, leaves) for text in column.texts)
     found = column.coverage
     assert found.leaf_counts().tolist() == expected.leaf_counts().tolist()
@@ -63,7 +63,10 @@ def test_sets_cover_what_they_cover_one_by_one(table, column):
 def test_members_are_a_mapping_with_ends(members):
     arrays = {number: np.array(codes, dtype=np.int64) for number, codes in members.items()}
     even, odd = ({number: a for number, a in arrays.items() if number % 2 == rest} for rest in (0, 1))
-    for found in (Members.of(arrays), Members.of(even).joined(Members.of(odd))):
+    for found in (
+        MemberBatch.from_labels(arrays),
+        MemberBatch.from_labels(even).concatenate(MemberBatch.from_labels(odd)),
+    ):
         assert {number: codes.tolist() for number, codes in found.items()} == members
         assert list(found) == sorted(members)
         assert 10 not in found
@@ -72,8 +75,8 @@ def test_members_are_a_mapping_with_ends(members):
 
 
 def test_sets_as_we_write_them_are_read_at_once():
-    schema = sf.Schema(quasi=["x"])
-    domain = describe("x", pa.chunked_array([pa.array(["a", "b", "c", "{a, b}"])]), schema)
+    schema = sf.Schema(quasi_identifiers=["x"])
+    domain = infer_domain("x", pa.chunked_array([pa.array(["a", "b", "c", "{a, b}"])]), schema)
     texts = ("{a, c}", "{a, b}", "{b, a}", "{a, nobody}", "*", None)
     column = PublishedColumn("x", texts, np.arange(6, dtype=np.int32), schema, domain)
     assert {at: codes.tolist() for at, codes in column.sets.items()} == {

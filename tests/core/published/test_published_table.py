@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.published.table import PublishedTable, bucket_numbers
+from sfumato.core.published.table import PublishedTable, read_bucket_numbers
 from sfumato.exceptions import SchemaError
 from sfumato.schema.schema import Schema
 from strategies import CELLS, tables
 
-SCHEMA = Schema(identifier=["name"], quasi=["age", "sex"], sensitive=["disease"])
+SCHEMA = Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["disease"])
 TABLE = pa.table({"age": ["[20, 30)", "*", "[20, 30)"], "sex": ["F", None, "F"], "disease": ["flu", "flu", "cold"]})
 
 
 @given(tables(["age", "income", "born", "member", "zip"], missing=True))
 def test_groups_are_records_with_equal_texts(table):
-    read = PublishedTable.read(table, Schema(quasi=table.column_names))
+    read = PublishedTable.read(table, Schema(quasi_identifiers=table.column_names))
     rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
     sizes = Counter(rows)
     assert read.grouped.counts[read.grouped.labels].tolist() == [sizes[row] for row in rows]
@@ -36,7 +36,7 @@ def test_chunks_and_dictionaries_change_nothing(table, random):
     cut = random.randrange(table.num_rows)
     pieces = pa.concat_tables([table.slice(0, cut), table.slice(cut)])
     coded = pieces.set_column(0, "zip", pieces["zip"].dictionary_encode())
-    schema = Schema(quasi=table.column_names)
+    schema = Schema(quasi_identifiers=table.column_names)
     whole = PublishedTable.read(table, schema)
     for other in (pieces, coded):
         read = PublishedTable.read(other, schema)
@@ -64,25 +64,28 @@ def test_what_is_no_bucket_number_is_refused_and_empty_means_linked(name, junk):
     column = f"_bucket_{name}"
     strange = TABLE.append_column(column, pa.array(["1", junk, junk]))
     with pytest.raises(SchemaError, match=f"'{column}' holds 1 different values that are no bucket numbers"):
-        bucket_numbers(strange, name)
-    linked = bucket_numbers(TABLE.append_column(column, pa.array(["1", None, None])), name)
+        read_bucket_numbers(strange, name)
+    linked = read_bucket_numbers(TABLE.append_column(column, pa.array(["1", None, None])), name)
     assert linked.tolist() == [0, NOT_PUBLISHED, NOT_PUBLISHED]
 
 
 @pytest.mark.parametrize("buckets", [[1, -1, -1], [0.5, 1.5, 1.5], [True, False, False]])
 def test_buckets_are_numbered_from_0_on(buckets):
     with pytest.raises(SchemaError, match="values that are no bucket numbers; number buckets from 0 on"):
-        bucket_numbers(TABLE.append_column("_bucket_age", pa.array(buckets)), "age")
+        read_bucket_numbers(TABLE.append_column("_bucket_age", pa.array(buckets)), "age")
 
 
 def test_nothing_stands_in_buckets_without_numbers():
     empty = TABLE.append_column("_bucket_age", pa.nulls(3, pa.string()))
-    assert bucket_numbers(empty, "age").tolist() == [NOT_PUBLISHED] * 3
+    assert read_bucket_numbers(empty, "age").tolist() == [NOT_PUBLISHED] * 3
 
 
 def test_stars_in_a_column_are_told():
     read = PublishedTable.read(TABLE, SCHEMA)
-    assert [column.starred().tolist() for column in read.columns] == [[False, True, False], [False, False, False]]
+    assert [column.mask_suppressed().tolist() for column in read.columns] == [
+        [False, True, False],
+        [False, False, False],
+    ]
 
 
 def test_without_quasi_identifiers_all_records_are_one_group():

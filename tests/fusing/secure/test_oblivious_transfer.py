@@ -15,15 +15,15 @@ from recorded_parties import each, record
 from sfumato.exceptions import InvalidParameterError, ProtocolError
 from sfumato.fusing.secure import curve
 from sfumato.fusing.secure.channel import NUMBER, run_parties
-from sfumato.fusing.secure.messages import pack, unpack
+from sfumato.fusing.secure.messages import pack_message, unpack_message
 from sfumato.fusing.secure.oblivious_transfer import (
     _many_pad,
+    receive_k_of_n,
     receive_one_of_two,
-    receive_some_of_many,
+    send_k_of_n,
     send_one_of_two,
-    send_some_of_many,
 )
-from sfumato.fusing.secure.transfer_extension import CHUNK, TransferReceiver, TransferSender
+from sfumato.fusing.secure.transfer_extension import CHUNK, OTExtensionReceiver, OTExtensionSender
 
 SMALL_ORDER = bytes.fromhex("ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f")  # y = -1, order 2
 NEUTRAL = b"\1" + bytes(31)
@@ -51,8 +51,8 @@ def test_some_of_many_gives_the_chosen_messages(data):
     wanted = data.draw(st.lists(st.integers(0, len(messages) - 1), min_size=1, max_size=len(messages), unique=True))
     done = run_parties(
         both(
-            lambda p: send_some_of_many(p, messages, count=len(wanted)),
-            lambda p: receive_some_of_many(p, wanted),
+            lambda p: send_k_of_n(p, messages, count=len(wanted)),
+            lambda p: receive_k_of_n(p, wanted),
         )
     )
     assert done["receiver"] == [messages[number] for number in wanted]
@@ -66,12 +66,12 @@ def test_extended_transfers_give_the_chosen_messages_in_every_batch(batches, len
     choices = [generator.random(count) < 0.5 for count in batches]
 
     def send(parties):
-        transfer = TransferSender(parties)
+        transfer = OTExtensionSender(parties)
         for zeros, ones in offers:
             transfer.send(zeros, ones)
 
     def receive(parties):
-        transfer = TransferReceiver(parties)
+        transfer = OTExtensionReceiver(parties)
         return [transfer.receive(wanted, length) for wanted in choices]
 
     done = run_parties(both(send, receive))
@@ -85,8 +85,8 @@ def test_extended_transfers_go_on_over_chunks():
     wanted = np.arange(count) % 3 == 0
     done = run_parties(
         both(
-            lambda p: TransferSender(p).send(numbers, 255 - numbers),
-            lambda p: TransferReceiver(p).receive(wanted, 4),
+            lambda p: OTExtensionSender(p).send(numbers, 255 - numbers),
+            lambda p: OTExtensionReceiver(p).receive(wanted, 4),
         )
     )
     assert np.array_equal(done["receiver"], np.where(wanted[:, None], 255 - numbers, numbers))
@@ -98,12 +98,12 @@ def test_no_message_of_the_sender_crosses_in_the_clear():
     for sending, receiving in [
         (lambda p: send_one_of_two(p, secret), lambda p: receive_one_of_two(p, [0, 1, 1, 0])),
         (
-            lambda p: send_some_of_many(p, [pair[0] for pair in secret], count=2),
-            lambda p: receive_some_of_many(p, [1, 2]),
+            lambda p: send_k_of_n(p, [pair[0] for pair in secret], count=2),
+            lambda p: receive_k_of_n(p, [1, 2]),
         ),
         (
-            lambda p: TransferSender(p).send(*rows),
-            lambda p: TransferReceiver(p).receive(np.array([False, True, True, False]), 32),
+            lambda p: OTExtensionSender(p).send(*rows),
+            lambda p: OTExtensionReceiver(p).receive(np.array([False, True, True, False]), 32),
         ),
     ]:
         _, log = record(both(sending, receiving))
@@ -115,7 +115,7 @@ def test_the_message_that_was_not_chosen_stays_closed():
     """With its own secrets the receiver opens one message of a pair; the same pad does not open the other."""
     pairs = [(bytes(16), bytes(16))]
     done, log = record(both(lambda p: send_one_of_two(p, pairs), lambda p: receive_one_of_two(p, [1])))
-    first, second = unpack("transfer-messages", log[-1].message).blobs("hidden", count=2)
+    first, second = unpack_message("transfer-messages", log[-1].message).blobs("hidden", count=2)
     assert done["receiver"] == [bytes(16)]
     assert first != second  # equal messages, so the pads differ
 
@@ -126,27 +126,31 @@ def test_a_message_of_many_opens_with_all_of_its_keys_only():
     pads |= {_many_pad(5, [*keys[:place], bytes(32), *keys[place + 1 :]], 16) for place in (1, 2)}
     assert len(pads) == 10
     messages = [bytes(16)] * 5
-    _, log = record(both(lambda p: send_some_of_many(p, messages, count=2), lambda p: receive_some_of_many(p, [4, 0])))
-    assert len(set(unpack("transfer-many-messages", log[-1].message).blobs("hidden", count=10))) == 10
+    _, log = record(both(lambda p: send_k_of_n(p, messages, count=2), lambda p: receive_k_of_n(p, [4, 0])))
+    assert len(set(unpack_message("transfer-many-messages", log[-1].message).blobs("hidden", count=10))) == 10
 
 
 def test_no_two_batches_hide_their_choices_by_the_same_bits():
     choices = np.arange(16) % 2 == 0
 
     def receive(parties):
-        transfer = TransferReceiver(parties)
+        transfer = OTExtensionReceiver(parties)
         for _ in range(3):
             transfer.receive(choices, 4)
 
     def send(parties):
-        transfer = TransferSender(parties)
+        transfer = OTExtensionSender(parties)
         for _ in range(3):
             transfer.send(np.zeros((16, 4), np.uint8), np.ones((16, 4), np.uint8))
 
     _, log = record(both(send, receive))
-    columns = [unpack("extension-columns", sent.message) for sent in log if b"extension-columns" in sent.message]
+    columns = [
+        unpack_message("extension-columns", sent.message) for sent in log if b"extension-columns" in sent.message
+    ]
     assert len({message.array("columns", dtype="|u1").tobytes() for message in columns}) == 3
-    hidden = [unpack("extension-messages", sent.message) for sent in log if b"extension-messages" in sent.message]
+    hidden = [
+        unpack_message("extension-messages", sent.message) for sent in log if b"extension-messages" in sent.message
+    ]
     assert len({message.array(name, dtype="|u1").tobytes() for message in hidden for name in ("zeros", "ones")}) == 6
 
 
@@ -164,7 +168,7 @@ def test_the_choices_do_not_show():
                 lambda p, choice=choice: receive_one_of_two(p, [choice] * 60),
             )
         )
-        points = unpack("transfer-choose", log[1].message).blobs("points", count=60, length=32)
+        points = unpack_message("transfer-choose", log[1].message).blobs("points", count=60, length=32)
         bits = np.unpackbits(np.frombuffer(b"".join(points), np.uint8).reshape(60, 32), axis=1)
         shares.append(bits.mean(axis=0))
         assert len(set(points)) == 60
@@ -174,7 +178,7 @@ def test_the_choices_do_not_show():
 @pytest.mark.parametrize("point", [bytes(32), SMALL_ORDER, NEUTRAL, b"\2" + bytes(31), b"\xff" * 32, b"short"])
 def test_what_is_no_point_of_the_group_is_refused_by_the_receiver(point):
     def spoil(number, sent):
-        return pack("transfer-open", **{NUMBER: 0}, point=point) if number == 0 else sent.message
+        return pack_message("transfer-open", **{NUMBER: 0}, point=point) if number == 0 else sent.message
 
     with pytest.raises(ProtocolError, match=r"not a point of the group|5 bytes|does not have 32 bytes"):
         record(both(lambda p: send_one_of_two(p, [(b"a", b"b")]), lambda p: receive_one_of_two(p, [1])), spoil)
@@ -183,7 +187,7 @@ def test_what_is_no_point_of_the_group_is_refused_by_the_receiver(point):
 @pytest.mark.parametrize("point", [bytes(32), SMALL_ORDER, NEUTRAL, b"\2" + bytes(31), b"\xff" * 32, b"short"])
 def test_what_is_no_point_of_the_group_is_refused_by_the_sender(point):
     def spoil(number, sent):
-        return pack("transfer-choose", **{NUMBER: 0}, points=[point]) if number == 1 else sent.message
+        return pack_message("transfer-choose", **{NUMBER: 0}, points=[point]) if number == 1 else sent.message
 
     with pytest.raises(ProtocolError, match=r"not a point of the group|5 bytes|does not have 32 bytes"):
         record(both(lambda p: send_one_of_two(p, [(b"a", b"b")]), lambda p: receive_one_of_two(p, [1])), spoil)
@@ -192,9 +196,9 @@ def test_what_is_no_point_of_the_group_is_refused_by_the_sender(point):
 def test_a_point_off_the_subgroup_is_refused():
     base = nacl.bindings.crypto_scalarmult_ed25519_base_noclamp(b"\1" + bytes(31))
     off = nacl.bindings.crypto_core_ed25519_add(base, SMALL_ORDER)
-    curve.require_point(base)
+    curve.check_point(base)
     with pytest.raises(ProtocolError, match="not a point of the group"):
-        curve.require_point(off)
+        curve.check_point(off)
     with pytest.raises(ProtocolError, match="not a point of the group"):
         curve.multiply(curve.random_scalar(), [off])
 
@@ -203,9 +207,9 @@ def test_requests_that_cannot_be_served_are_refused():
     for sending, receiving in [
         (lambda p: send_one_of_two(p, [(b"a", b"bc")]), lambda p: receive_one_of_two(p, [1])),
         (lambda p: send_one_of_two(p, [(b"a", b"b")]), lambda p: receive_one_of_two(p, [2])),
-        (lambda p: send_some_of_many(p, [b"a"], count=1), lambda p: receive_some_of_many(p, [0])),
-        (lambda p: send_some_of_many(p, [b"a", b"b"], count=3), lambda p: receive_some_of_many(p, [0])),
-        (lambda p: send_some_of_many(p, [b"a", b"b"], count=1), lambda p: receive_some_of_many(p, [2])),
+        (lambda p: send_k_of_n(p, [b"a"], count=1), lambda p: receive_k_of_n(p, [0])),
+        (lambda p: send_k_of_n(p, [b"a", b"b"], count=3), lambda p: receive_k_of_n(p, [0])),
+        (lambda p: send_k_of_n(p, [b"a", b"b"], count=1), lambda p: receive_k_of_n(p, [2])),
     ]:
         with pytest.raises(InvalidParameterError):
             run_parties(both(sending, receiving))
@@ -218,8 +222,8 @@ def test_nobody_gets_more_than_was_offered():
         with pytest.raises(ProtocolError, match="The message 'transfer-many' from party"):
             run_parties(
                 both(
-                    lambda p, count=count: send_some_of_many(p, [b"a", b"b", b"c"], count=count),
-                    lambda p, wanted=wanted: receive_some_of_many(p, wanted),
+                    lambda p, count=count: send_k_of_n(p, [b"a", b"b", b"c"], count=count),
+                    lambda p, wanted=wanted: receive_k_of_n(p, wanted),
                 )
             )
     with pytest.raises(ProtocolError):
@@ -229,19 +233,23 @@ def test_nobody_gets_more_than_was_offered():
 def test_points_are_converted_as_libsodium_converts_them():
     digests = [hashlib.sha256(b"%d" % number).digest() for number in range(50)]
     points = [nacl.bindings.crypto_core_ed25519_from_uniform(digest) for digest in digests]
-    assert curve.hashed(digests) == [nacl.bindings.crypto_sign_ed25519_pk_to_curve25519(point) for point in points]
-    assert curve.hashed([]) == []
+    assert curve.hash_to_points(digests) == [
+        nacl.bindings.crypto_sign_ed25519_pk_to_curve25519(point) for point in points
+    ]
+    assert curve.hash_to_points([]) == []
 
 
 def test_a_blinding_comes_off_again():
-    joined = b"".join(curve.hashed([hashlib.sha256(b"%d" % number).digest() for number in range(5)]))
+    joined = b"".join(curve.hash_to_points([hashlib.sha256(b"%d" % number).digest() for number in range(5)]))
     for _ in range(20):
-        key = curve.ladder_scalar()
-        blind, unblind = curve.blinding(key)
+        key = curve.random_montgomery_scalar()
+        blind, unblind = curve.blinding_scalars(key)
         assert blind != key
-        assert curve.ladder(unblind, curve.ladder(blind, joined)) == curve.ladder(key, joined)
+        assert curve.montgomery_multiply(
+            unblind, curve.montgomery_multiply(blind, joined)
+        ) == curve.montgomery_multiply(key, joined)
 
 
 def test_zero_is_no_point_for_the_ladder():
     with pytest.raises(ProtocolError, match="not a point"):
-        curve.ladder(curve.ladder_scalar(), bytes(32))
+        curve.montgomery_multiply(curve.random_montgomery_scalar(), bytes(32))

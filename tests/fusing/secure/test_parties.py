@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sfumato.exceptions import InvalidParameterError, ProtocolError
-from sfumato.fusing.secure.channel import Parties, memory_channels, require_same, run_parties
+from sfumato.fusing.secure.channel import Parties, check_same_settings, memory_channels, run_parties
 from sfumato.fusing.secure.comparison import secure_less
 
 
@@ -77,8 +77,8 @@ def test_a_closed_channel_stays_closed():
 
 def test_different_settings_are_found():
     with pytest.raises(ProtocolError, match=r"Parties '.' and '.' run the protocol with different settings"):
-        run_parties({name: lambda parties: require_same(parties, f"k = {parties.index // 2}") for name in "abc"})
-    run_parties({name: lambda parties: require_same(parties, "k = 1") for name in "abc"})
+        run_parties({name: lambda parties: check_same_settings(parties, f"k = {parties.index // 2}") for name in "abc"})
+    run_parties({name: lambda parties: check_same_settings(parties, "k = 1") for name in "abc"})
 
 
 def test_a_missing_library_is_told_in_one_sentence(monkeypatch):

@@ -14,12 +14,12 @@ from drawn_examples import examples
 from recorded_parties import each, record
 from sfumato.exceptions import InvalidParameterError, ProtocolError
 from sfumato.fusing.secure.channel import run_parties
-from sfumato.fusing.secure.frequent_patterns import frequent_in_columns, frequent_in_rows
-from sfumato.fusing.secure.messages import unpack
+from sfumato.fusing.secure.frequent_patterns import frequent_itemsets_horizontal, frequent_itemsets_vertical
+from sfumato.fusing.secure.messages import unpack_message
 from sfumato.fusing.secure.scalar_product import (
     ScalarProductSession,
-    scalar_product_share,
     secure_scalar_product,
+    secure_scalar_product_share,
 )
 from sfumato.fusing.secure.secure_sum import secure_sum, secure_sums
 
@@ -73,7 +73,7 @@ def test_no_number_is_in_any_message_and_each_share_is_random():
         _, log = record(each(secure_sum, *numbers))
         wire = b"".join(sent.message for sent in log)
         assert not any(number.to_bytes(8, order) in wire for number in numbers for order in ("big", "little"))
-        sent_shares = [unpack("sum-share", sent.message) for sent in log if b"sum-share" in sent.message]
+        sent_shares = [unpack_message("sum-share", sent.message) for sent in log if b"sum-share" in sent.message]
         shares += [message.array("share", dtype="<u8").item() for message in sent_shares]
     assert len(set(shares)) == len(shares) == 18
 
@@ -89,7 +89,7 @@ def test_the_scalar_product_is_the_scalar_product(data):
     vectors = [np.array(left, np.int64), np.array(right, np.int64)]
     opened = run_parties(each(lambda p, v: secure_scalar_product(p, v, bits=bits), *vectors))
     assert opened == {"p0": expected, "p1": expected}
-    shares = run_parties(each(lambda p, v: scalar_product_share(p, v, bits=bits), *vectors))
+    shares = run_parties(each(lambda p, v: secure_scalar_product_share(p, v, bits=bits), *vectors))
     assert sum(shares.values()) % 2**64 == expected % 2**64
 
 
@@ -108,14 +108,14 @@ def test_a_session_computes_many_products():
 def test_one_share_alone_tells_nothing():
     """Shares of equal vectors are fresh every time; two of six are equal with a probability below 1e-18."""
     vectors = [np.array([3, 4]), np.array([1, 1])]
-    shares = [share for _ in range(3) for share in run_parties(each(scalar_product_share, *vectors)).values()]
+    shares = [share for _ in range(3) for share in run_parties(each(secure_scalar_product_share, *vectors)).values()]
     assert len(set(shares)) == 6
     assert min(shares) > 2**40
 
 
 def test_no_entry_of_a_vector_is_in_any_message():
     secret = 0x1122334455667788
-    _, log = record(each(scalar_product_share, np.array([secret, 1]), np.array([1, 0])))
+    _, log = record(each(secure_scalar_product_share, np.array([secret, 1]), np.array([1, 0])))
     wire = b"".join(sent.message for sent in log)
     assert not any(secret.to_bytes(8, order) in wire for order in ("big", "little"))
 
@@ -146,7 +146,7 @@ def frequent(records, share):
 @examples(8)
 @given(st.lists(RECORDS, min_size=3, max_size=3), st.sampled_from([0.1, 0.3, 0.5, 1.0]))
 def test_patterns_over_rows_are_those_of_the_pooled_rows(tables, share):
-    done = run_parties(each(lambda p, records: frequent_in_rows(p, records, share=share), *tables))
+    done = run_parties(each(lambda p, records: frequent_itemsets_horizontal(p, records, share=share), *tables))
     assert list(done.values()) == [frequent([*itertools.chain(*tables)], share)] * 3
 
 
@@ -155,20 +155,20 @@ def test_patterns_over_rows_are_those_of_the_pooled_rows(tables, share):
 def test_patterns_over_columns_are_those_of_the_joined_columns(records, share):
     columns = {item: np.array([item in record for record in records]) for item in "abcde"}
     halves = [{item: columns[item] for item in names} for names in ("abc", "de")]
-    done = run_parties(each(lambda p, mine: frequent_in_columns(p, mine, share=share), *halves))
+    done = run_parties(each(lambda p, mine: frequent_itemsets_vertical(p, mine, share=share), *halves))
     assert list(done.values()) == [frequent(records, share)] * 2
 
 
 def test_a_share_means_what_is_written():
     """One tenth of ten records is one record, though the float 0.1 is a little more than a tenth."""
     tables = [[{"a"}], [{"b"}] * 5, [{"b"}] * 4]
-    done = run_parties(each(lambda p, records: frequent_in_rows(p, records, share=0.1), *tables))
+    done = run_parties(each(lambda p, records: frequent_itemsets_horizontal(p, records, share=0.1), *tables))
     assert done["p1"] == {frozenset("a"): 1, frozenset("b"): 9}
 
 
 def test_an_item_that_is_frequent_nowhere_is_not_proposed():
     tables = [[{"flu"}] * 3 + [{"canary"}], [{"flu"}] * 4, [{"flu"}, {"gout"}]]
-    done, log = record(each(lambda p, records: frequent_in_rows(p, records, share=0.5), *tables))
+    done, log = record(each(lambda p, records: frequent_itemsets_horizontal(p, records, share=0.5), *tables))
     assert done["p2"] == {frozenset(["flu"]): 8}
     wire = b"".join(sent.message for sent in log)
     assert b"canary" not in wire
@@ -178,7 +178,7 @@ def test_an_item_that_is_frequent_nowhere_is_not_proposed():
 def test_an_infrequent_item_of_one_party_is_not_named():
     mine = {"flu": np.array([True, True, True, True]), "canary": np.array([True, False, False, False])}
     theirs = {"pneumonia": np.array([True, True, True, False])}
-    done, log = record(each(lambda p, columns: frequent_in_columns(p, columns, share=0.5), mine, theirs))
+    done, log = record(each(lambda p, columns: frequent_itemsets_vertical(p, columns, share=0.5), mine, theirs))
     assert done["p1"] == {frozenset(["flu"]): 4, frozenset(["pneumonia"]): 3, frozenset(["flu", "pneumonia"]): 3}
     assert b"canary" not in b"".join(sent.message for sent in log)
     assert b"pneumonia" in b"".join(sent.message for sent in log)
@@ -187,12 +187,12 @@ def test_an_infrequent_item_of_one_party_is_not_named():
 def test_patterns_that_cannot_be_found_are_refused():
     column = np.array([True, False])
     with pytest.raises(ProtocolError, match="same name"):
-        run_parties(each(lambda p, c: frequent_in_columns(p, c, share=0.5), {"a": column}, {"a": column}))
+        run_parties(each(lambda p, c: frequent_itemsets_vertical(p, c, share=0.5), {"a": column}, {"a": column}))
     with pytest.raises(ProtocolError, match="different settings"):
-        run_parties(each(lambda p, s: frequent_in_columns(p, {p.me: column}, share=s), 0.5, 0.4))
+        run_parties(each(lambda p, s: frequent_itemsets_vertical(p, {p.me: column}, share=s), 0.5, 0.4))
     with pytest.raises(InvalidParameterError, match="share must be above 0"):
-        run_parties(each(lambda p, s: frequent_in_rows(p, [], share=s), 0, 0, 0))
+        run_parties(each(lambda p, s: frequent_itemsets_horizontal(p, [], share=s), 0, 0, 0))
     with pytest.raises(InvalidParameterError, match="3 or more"):
-        run_parties(each(lambda p, s: frequent_in_rows(p, [], share=s), 0.5, 0.5))
+        run_parties(each(lambda p, s: frequent_itemsets_horizontal(p, [], share=s), 0.5, 0.5))
     with pytest.raises(InvalidParameterError, match=r"one or more,? of one length"):
-        run_parties(each(lambda p, c: frequent_in_columns(p, c, share=0.5), {}, {}))
+        run_parties(each(lambda p, c: frequent_itemsets_vertical(p, c, share=0.5), {}, {}))

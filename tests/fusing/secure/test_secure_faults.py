@@ -9,10 +9,10 @@ from recorded_parties import each, record
 from sfumato.exceptions import ProtocolError
 from sfumato.fusing.secure import set_intersection
 from sfumato.fusing.secure.comparison import secure_less
-from sfumato.fusing.secure.frequent_patterns import frequent_in_columns, frequent_in_rows
+from sfumato.fusing.secure.frequent_patterns import frequent_itemsets_horizontal, frequent_itemsets_vertical
 from sfumato.fusing.secure.maximum import secure_maximum
-from sfumato.fusing.secure.messages import pack
-from sfumato.fusing.secure.oblivious_transfer import receive_some_of_many, send_some_of_many
+from sfumato.fusing.secure.messages import pack_message
+from sfumato.fusing.secure.oblivious_transfer import receive_k_of_n, send_k_of_n
 from sfumato.fusing.secure.scalar_product import secure_scalar_product
 from sfumato.fusing.secure.secure_sum import secure_sum
 from sfumato.fusing.secure.set_intersection import secure_intersection
@@ -27,14 +27,14 @@ PROTOCOLS = {
     "intersection-of-three": each(secure_intersection, ["a", "b"], ["b", "c"], ["b"]),
     "union": each(secure_union, ["a"], ["b"], ["a"]),
     "scalar-product": each(secure_scalar_product, np.array([4, 5]), np.array([1, 0])),
-    "rows": each(lambda p, records: frequent_in_rows(p, records, share=0.5), *[[{"a", "b"}]] * 3),
+    "rows": each(lambda p, records: frequent_itemsets_horizontal(p, records, share=0.5), *[[{"a", "b"}]] * 3),
     "columns": {
-        "p0": lambda p: frequent_in_columns(p, {"a": np.array([True, True])}, share=0.5),
-        "p1": lambda p: frequent_in_columns(p, {"b": np.array([True, False])}, share=0.5),
+        "p0": lambda p: frequent_itemsets_vertical(p, {"a": np.array([True, True])}, share=0.5),
+        "p1": lambda p: frequent_itemsets_vertical(p, {"b": np.array([True, False])}, share=0.5),
     },
     "transfer": {
-        "p0": lambda p: send_some_of_many(p, [b"a", b"b", b"c"], count=2),
-        "p1": lambda p: receive_some_of_many(p, [2, 0]),
+        "p0": lambda p: send_k_of_n(p, [b"a", b"b", b"c"], count=2),
+        "p1": lambda p: receive_k_of_n(p, [2, 0]),
     },
 }
 FAULTS = {
@@ -42,7 +42,7 @@ FAULTS = {
     "empty": lambda _: b"",
     "longer": lambda message: message + b"\0",
     "": lambda message: message[:5] + bytes([message[5] ^ 1]) + message[6:],
-    "another protocol": lambda _: pack("weather", text="fine"),
+    "another protocol": lambda _: pack_message("weather", text="fine"),
     "another version": lambda message: message[:3] + b"\2" + message[4:],
     "no message at all": lambda message: bytes(len(message)),
     "no fields": lambda message: message[: 5 + message[4]] + b"\0\0",

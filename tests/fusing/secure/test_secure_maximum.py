@@ -11,12 +11,12 @@ from drawn_examples import examples
 from recorded_parties import each, record
 from sfumato.exceptions import InvalidParameterError
 from sfumato.fusing.secure.channel import NUMBER, run_parties
-from sfumato.fusing.secure.circuits import WIDTH, Circuit, CircuitBuilder, less_circuit, maximum_circuit
+from sfumato.fusing.secure.circuits import WIDTH, Circuit, CircuitBuilder, make_less_circuit, make_maximum_circuit
 from sfumato.fusing.secure.comparison import secure_less
-from sfumato.fusing.secure.garbled_circuit import evaluate, garble
+from sfumato.fusing.secure.garbled_circuit import run_evaluator, run_garbler
 from sfumato.fusing.secure.maximum import MaximumSession, secure_maximum
-from sfumato.fusing.secure.messages import unpack
-from sfumato.fusing.secure.transfer_extension import TransferReceiver, TransferSender
+from sfumato.fusing.secure.messages import unpack_message
+from sfumato.fusing.secure.transfer_extension import OTExtensionReceiver, OTExtensionSender
 
 LARGEST = 2**64 - 1
 EDGES = st.sampled_from([0, 1, 2, 2**32, 2**63 - 1, 2**63, LARGEST - 1, LARGEST])
@@ -42,7 +42,7 @@ def bits_of(number: int) -> list[int]:
 
 @given(SCORES, SCORES)
 def test_the_circuit_of_the_comparison_compares(left, right):
-    assert computed(less_circuit(), bits_of(left) + bits_of(right)) == [left < right]
+    assert computed(make_less_circuit(), bits_of(left) + bits_of(right)) == [left < right]
 
 
 @given(st.lists(SCORES, min_size=2, max_size=7), st.data())
@@ -50,15 +50,17 @@ def test_the_circuit_of_the_maximum_finds_the_first_greatest(scores, data):
     shares = [data.draw(st.integers(0, LARGEST)) for _ in scores[2:]]
     mine = [scores[0], *shares]
     theirs = [scores[1], *(score ^ share for score, share in zip(scores[2:], shares, strict=True))]
-    above, *index = computed(maximum_circuit(len(scores)), [bit for number in mine + theirs for bit in bits_of(number)])
+    above, *index = computed(
+        make_maximum_circuit(len(scores)), [bit for number in mine + theirs for bit in bits_of(number)]
+    )
     winner = sum(bit << place for place, bit in enumerate(index))
     assert (winner if above else None) == first_greatest(scores)
 
 
 def test_the_circuits_are_as_small_as_they_say():
-    assert less_circuit().and_gates == 64
+    assert make_less_circuit().and_gates == 64
     for numbers in range(2, 9):
-        assert maximum_circuit(numbers).and_gates <= 134 * numbers
+        assert make_maximum_circuit(numbers).and_gates <= 134 * numbers
 
 
 @examples(10)
@@ -72,13 +74,13 @@ def test_a_garbled_circuit_computes_what_the_circuit_does(data):
     wires = list(range(len(mine) + len(theirs)))
     for _ in range(data.draw(st.integers(0, 15))):
         left, right = data.draw(st.sampled_from(wires)), data.draw(st.sampled_from(wires))
-        kind = data.draw(st.sampled_from([builder.xor, builder.both, builder.either]))
-        wires += [kind(left, right), builder.negated(left)]
-    circuit = builder.finished(data.draw(st.lists(st.sampled_from(wires), min_size=1, max_size=6)))
+        kind = data.draw(st.sampled_from([builder.xor, builder.and_, builder.or_]))
+        wires += [kind(left, right), builder.not_(left)]
+    circuit = builder.build(data.draw(st.lists(st.sampled_from(wires), min_size=1, max_size=6)))
     done = run_parties(
         {
-            "garbler": lambda p: garble(p, TransferSender(p), circuit, mine),
-            "evaluator": lambda p: evaluate(p, TransferReceiver(p), circuit, theirs),
+            "garbler": lambda p: run_garbler(p, OTExtensionSender(p), circuit, mine),
+            "evaluator": lambda p: run_evaluator(p, OTExtensionReceiver(p), circuit, theirs),
         }
     )
     assert done["evaluator"] == computed(circuit, mine + theirs)
@@ -183,7 +185,7 @@ def test_messages_look_alike_whatever_the_losing_score(one, other):
 
 def test_the_result_is_the_only_thing_that_the_winner_is_told():
     _, log = record(each(secure_maximum, LARGEST, 7, 8, 9))
-    told = [unpack("maximum", sent.message).fields for sent in log if b"\x07maximum" in sent.message[:12]]
+    told = [unpack_message("maximum", sent.message).fields for sent in log if b"\x07maximum" in sent.message[:12]]
     assert [dict(fields) for fields in told] == [{NUMBER: fields[NUMBER], "winner": 1} for fields in told]
     assert len(told) == 3
     to_further = [sent for sent in log if sent.receiver in {"p2", "p3"}]

@@ -15,7 +15,7 @@ from recorded_parties import each, record
 from sfumato.exceptions import InvalidParameterError, ProtocolError
 from sfumato.fusing.secure import curve, hidden_store, set_intersection, set_union
 from sfumato.fusing.secure.channel import run_parties
-from sfumato.fusing.secure.messages import unpack
+from sfumato.fusing.secure.messages import unpack_message
 from sfumato.fusing.secure.set_intersection import secure_intersection
 from sfumato.fusing.secure.set_union import secure_union
 
@@ -24,7 +24,7 @@ TEXTS = st.lists(st.text(max_size=17), max_size=4)
 
 
 def points(sent, kind):
-    joined = unpack(kind, sent.message).blob("points")
+    joined = unpack_message(kind, sent.message).blob("points")
     return [joined[at : at + 32] for at in range(0, len(joined), 32)]
 
 
@@ -91,7 +91,7 @@ def test_no_id_and_no_hashed_id_is_in_any_message(parties):
     assert b"canary" not in wire
     for ids in lists:
         digests = [hashlib.sha256(b"sfumato intersection" + one.encode()).digest() for one in ids]
-        assert not any(secret in wire for secret in digests + curve.hashed(digests))
+        assert not any(secret in wire for secret in digests + curve.hash_to_points(digests))
 
 
 SUBSETS = ["".join(who) for size in range(1, 5) for who in itertools.combinations("0123", size)]
@@ -102,12 +102,12 @@ def runs(monkeypatch):
     """Keep what every party knows."""
     kept = {}
 
-    class Kept(set_intersection._Run):
+    class Kept(set_intersection._IntersectionRun):
         def __init__(self, parties, ids, progress):
             super().__init__(parties, ids, progress)
             kept[parties.me] = self
 
-    monkeypatch.setattr(set_intersection, "_Run", Kept)
+    monkeypatch.setattr(set_intersection, "_IntersectionRun", Kept)
     return kept
 
 
@@ -136,12 +136,14 @@ def test_the_first_and_another_party_learn_only_what_all_the_rest_have(runs, oth
     residues = {}
     for name in rest:
         (store,) = [sent for sent in of_kind(log, "intersection-store") if sent.sender == name]
-        store = unpack("intersection-store", store.message)
+        store = unpack_message("intersection-store", store.message)
         cells = np.frombuffer(store.blob("cells"), np.uint64).reshape(-1, 2)
         multipliers = np.frombuffer(store.blob("multipliers"), np.uint64)
-        opened = curve.ladder(runs[name]._key, b"".join(curve.hashed(digests)))  # as the store's owner would for them
-        keys, masks = set_intersection._opened(opened)
-        left = masks ^ hidden_store.looked_up(keys, multipliers, cells)
+        opened = curve.montgomery_multiply(
+            runs[name]._key, b"".join(curve.hash_to_points(digests))
+        )  # as the store's owner would for them
+        keys, masks = set_intersection._store_keys(opened)
+        left = masks ^ hidden_store.decode_store(keys, multipliers, cells)
         for known in ("p0", other):
             drawn = [hashlib.sha256(runs[known]._secrets[name] + one.encode()).digest()[:16] for one in together]
             left = left ^ np.frombuffer(b"".join(drawn), np.uint64).reshape(-1, 2)
@@ -163,7 +165,7 @@ def test_without_the_first_party_others_see_nothing_but_the_common_ids():
             assert any(sent in of_kind(log, kind) for kind in kinds)
             assert sent.sender == "p0" or sent not in of_kind(log, "intersection-list")
     (named,) = {sent.message for sent in of_kind(log, "intersection-common") if sent.receiver == "p1"}
-    assert len(unpack("intersection-common", named).blob("names")) == 16
+    assert len(unpack_message("intersection-common", named).blob("names")) == 16
 
 
 @given(st.integers(0, 300), st.integers(0, 2**32))
@@ -171,20 +173,20 @@ def test_without_the_first_party_others_see_nothing_but_the_common_ids():
 def test_a_hidden_store_gives_what_was_stored_and_noise_otherwise(count, seed):
     drawn = np.random.default_rng(seed)
     keys, values = (drawn.integers(0, 2**64, (count + 5, width), np.uint64) for width in (3, 2))
-    store = hidden_store.stored(keys[:count], values[:count])
-    found = hidden_store.looked_up(keys, *store)
+    store = hidden_store.encode_store(keys[:count], values[:count])
+    found = hidden_store.decode_store(keys, *store)
     assert (found[:count] == values[:count]).all()
     assert not (found[count:] == values[count:]).any()
-    assert len(store[1]) == 3 * hidden_store.third(count)
+    assert len(store[1]) == 3 * hidden_store.cells_per_hash(count)
 
 
 def test_a_list_leaves_its_owner_in_a_random_order(monkeypatch):
-    key = curve.ladder_scalar()
-    monkeypatch.setattr(set_intersection, "ladder_scalar", lambda: key)
+    key = curve.random_montgomery_scalar()
+    monkeypatch.setattr(set_intersection, "random_montgomery_scalar", lambda: key)
     ids = [f"{number}" for number in range(25)]
     _, log = record(each(secure_intersection, ids, ids))
-    hashes = curve.hashed([hashlib.sha256(b"sfumato intersection" + one.encode()).digest() for one in ids])
-    kept = [curve.ladder(key, point) for point in hashes]
+    hashes = curve.hash_to_points([hashlib.sha256(b"sfumato intersection" + one.encode()).digest() for one in ids])
+    kept = [curve.montgomery_multiply(key, point) for point in hashes]
     for sender in ("p0", "p1"):
         sent = next(sent for sent in of_kind(log, "intersection-list") if sent.sender == sender)
         assert set(points(sent, "intersection-list")) == set(kept)
@@ -193,11 +195,15 @@ def test_a_list_leaves_its_owner_in_a_random_order(monkeypatch):
 
 def test_with_three_parties_the_first_list_travels_blinded(monkeypatch):
     """Whoever sees ids under the key of a store could open it, so no list may leave under a key itself."""
-    key = curve.ladder_scalar()
-    monkeypatch.setattr(set_intersection, "ladder_scalar", lambda: key)
+    key = curve.random_montgomery_scalar()
+    monkeypatch.setattr(set_intersection, "random_montgomery_scalar", lambda: key)
     _, log = record(each(secure_intersection, ["a"], ["a"], ["a"]))
-    (point,) = curve.hashed([hashlib.sha256(b"sfumato intersectiona").digest()])
-    kept = {point, curve.ladder(key, point), curve.ladder(key, curve.ladder(key, point))}
+    (point,) = curve.hash_to_points([hashlib.sha256(b"sfumato intersectiona").digest()])
+    kept = {
+        point,
+        curve.montgomery_multiply(key, point),
+        curve.montgomery_multiply(key, curve.montgomery_multiply(key, point)),
+    }
     travelled = {points(sent, "intersection-list")[0] for sent in of_kind(log, "intersection-list")}
     assert len(travelled) == 2
     assert not kept & travelled
@@ -213,23 +219,23 @@ def test_the_union_is_the_union(lists):
 @examples(20)
 @given(st.binary(max_size=70))
 def test_an_item_is_read_back_from_its_points(item):
-    written = set_union._embedded(item, 3)
+    written = set_union._embed_item(item, 3)
     assert len(written) == 96
-    assert set_union._read(written) == item
+    assert set_union._decode_item(written) == item
 
 
 def test_different_items_share_no_point():
     items = [b"diagnosis:" * 6 + end for end in (b"", b"a", b"b")]
-    blocks = [set_union._embedded(item, 3) for item in items]
+    blocks = [set_union._embed_item(item, 3) for item in items]
     assert len({block[at : at + 32] for block in blocks for at in (0, 32, 64)}) == 9
-    assert blocks[0] == set_union._embedded(items[0], 3)
+    assert blocks[0] == set_union._embed_item(items[0], 3)
 
 
 def test_points_that_are_no_item_are_refused():
-    written = set_union._embedded(b"flu", 1)
+    written = set_union._embed_item(b"flu", 1)
     spoiled = bytes([written[0] ^ 1]) + written[1:]
     with pytest.raises(ProtocolError, match="cannot be read"):
-        set_union._read(spoiled)
+        set_union._decode_item(spoiled)
 
 
 def test_items_are_in_no_message_but_the_result_and_lists_are_shuffled():
@@ -237,20 +243,20 @@ def test_items_are_in_no_message_but_the_result_and_lists_are_shuffled():
     _, log = record(each(secure_union, *lists))
     wire = b"".join(sent.message for sent in log if sent not in of_kind(log, "union-items"))
     assert b"canary" not in wire
-    plain = {set_union._embedded(item.encode(), 3) for items in lists for item in items}
+    plain = {set_union._embed_item(item.encode(), 3) for items in lists for item in items}
     assert not any(point in wire for point in plain)
     assert {sent.sender for sent in of_kind(log, "union-items")} == {"p2"}
 
 
 def test_every_party_shuffles_what_it_passes_on(monkeypatch):
     asked = []
-    honest = curve.random_order
+    honest = curve.random_permutation
 
     def counted(count):
         asked.append(count)
         return honest(count)
 
-    monkeypatch.setattr(set_union, "random_order", counted)
+    monkeypatch.setattr(set_union, "random_permutation", counted)
     run_parties(each(secure_union, ["a", "b"], ["c", "d"], ["e", "f"]))
     assert sorted(asked) == [2] * 9 + [6] * 2  # three lists at three parties, the union at all but the last
 
@@ -266,6 +272,6 @@ def test_unions_that_cannot_be_written_are_refused():
 
 
 def test_a_random_order_is_an_order():
-    orders = np.array([curve.random_order(5) for _ in range(400)])
+    orders = np.array([curve.random_permutation(5) for _ in range(400)])
     assert (np.sort(orders, axis=1) == np.arange(5)).all()
     assert all(len(set(orders[:, place].tolist())) == 5 for place in range(5))

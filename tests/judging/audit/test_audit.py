@@ -25,7 +25,7 @@ from sfumato.models import (
 from sfumato.schema.schema import Schema
 from strategies import described_tables
 
-SCHEMA = Schema(quasi=["age", "zip"], sensitive=["disease"])
+SCHEMA = Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"])
 TABLE = pa.table(
     {
         "age": ["[20, 30)"] * 3 + ["[30, 40)"] * 2 + ["*"],
@@ -38,7 +38,7 @@ TABLE = pa.table(
 def grouped_values(table: pa.Table, schema: Schema) -> list[list[object]]:
     """Give the sensitive values of every group, groups made row by row."""
     groups = defaultdict(list)
-    quasi = [table[name].to_pylist() for name in schema.quasi]
+    quasi = [table[name].to_pylist() for name in schema.quasi_identifiers]
     for row, value in zip(zip(*quasi, strict=True), table[schema.sensitive[0]].to_pylist(), strict=True):
         groups[row].append(value)
     return [filled(group) for group in groups.values()]
@@ -52,7 +52,9 @@ def filled(group: list[object]) -> list[object]:
 
 
 def own_value(schema: Schema) -> Schema:
-    return Schema(quasi=schema.quasi, sensitive=schema.sensitive, hierarchies=schema.hierarchies)
+    return Schema(
+        quasi_identifiers=schema.quasi_identifiers, sensitive=schema.sensitive, hierarchies=schema.hierarchies
+    )
 
 
 @given(described_tables(most_rows=20))
@@ -147,7 +149,7 @@ def test_a_promise_about_a_column_that_is_not_sensitive_is_refused():
     with pytest.raises(SchemaError, match="DistinctLDiversity names the unknown column 'disese'; did you mean"):
         sf.audit(TABLE, SCHEMA, [DistinctLDiversity(l=2, sensitive="disese")])
     with pytest.raises(SchemaError, match="names 'age', but its role is not sensitive; give it the role sensitive"):
-        sf.audit(TABLE, SCHEMA).judge(DistinctLDiversity(l=2, sensitive="age"))
+        sf.audit(TABLE, SCHEMA).evaluate(DistinctLDiversity(l=2, sensitive="age"))
 
 
 @pytest.mark.parametrize(
@@ -168,13 +170,13 @@ def test_what_is_no_schema_or_no_model_is_refused(schema, models, sentence):
 
 def test_one_more_model_is_judged_on_the_same_groups():
     audit = sf.audit(TABLE, SCHEMA)
-    verdict = audit.judge(KAnonymity(k=2))
+    verdict = audit.evaluate(KAnonymity(k=2))
     assert (verdict.level, verdict.holds, verdict.groups, verdict.records) == (1, False, 1, 1)
     assert verdict.margin == -1
-    assert audit.judge(TCloseness(t=1, sensitive="disease")).margin == pytest.approx(1 - audit.level("t-closeness"))
+    assert audit.evaluate(TCloseness(t=1, sensitive="disease")).margin == pytest.approx(1 - audit.level("t-closeness"))
 
 
-TWO = Schema(quasi=["age"], sensitive=["disease", "zip"])
+TWO = Schema(quasi_identifiers=["age"], sensitive=["disease", "zip"])
 
 
 def test_the_level_of_one_of_several_attributes_must_be_named():
@@ -196,7 +198,7 @@ def test_promises_that_reach_different_levels_are_not_mixed_up():
 
 def test_a_promised_distance_comes_before_the_standard_one():
     orders = {"disease": ["cold", "flu", "ulcer"]}
-    schema = Schema(quasi=["age", "zip"], sensitive=["disease"], orders=orders)
+    schema = Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"], orders=orders)
     model = TCloseness(t=1, sensitive="disease", distance="ordered")
     audit = sf.audit(TABLE, schema, [model])
     assert audit.level("t-closeness") == audit.verdicts[0].level

@@ -8,7 +8,7 @@ import pytest
 import sfumato as sf
 
 SCHEMA = sf.Schema(
-    quasi=["age", "grade", "town"],
+    quasi_identifiers=["age", "grade", "town"],
     sensitive=["disease"],
     orders={"grade": ["none", "school", "degree", "doctor"]},
 )

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.core.published.totals import Totals
+from sfumato.core.published.totals import SensitiveTotals
 from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
 from sfumato.judging.audit.pieces import audit_pieces
-from sfumato.judging.evidence import Evidence
-from sfumato.release.large.served import refuse_unserved
+from sfumato.judging.evidence import AuditContext
+from sfumato.release.large.served import check_engine_support
 
-SCHEMA = sf.Schema(quasi=["q"], sensitive=["s"])
+SCHEMA = sf.Schema(quasi_identifiers=["q"], sensitive=["s"])
 ORIGINAL = pa.table({"q": ["a"] * 4 + ["b"] * 4 + ["c"] * 2, "s": list("xxyyxyyyzz")})
 SHOWN, ROWS = ORIGINAL.slice(0, 8), list(range(8))
 
@@ -65,7 +65,7 @@ def test_the_rest_of_an_audit_compares_with_the_original_too():
     audit = sf.audit(SHOWN, SCHEMA, [], original=ORIGINAL, correspondence=ROWS)
     expected = by_hand(SHOWN, ORIGINAL)
     strict = close(t=(expected["a"] + expected["b"]) / 2)
-    assert audit.judge(strict).level == pytest.approx(max(expected.values()))
+    assert audit.evaluate(strict).level == pytest.approx(max(expected.values()))
     assert sorted(audit.per_group(strict)["level"].to_pylist()) == pytest.approx(sorted(expected.values()))
     far = max(expected, key=expected.get)
     assert [SHOWN["q"][int(row)].as_py() for row in audit.violating_rows(strict)] == [far] * 4
@@ -74,7 +74,7 @@ def test_the_rest_of_an_audit_compares_with_the_original_too():
 def test_without_the_original_no_audit_judges_it():
     for ask in (
         lambda: sf.audit(SHOWN, SCHEMA, [close()]),
-        lambda: sf.audit(SHOWN, SCHEMA).judge(close()),
+        lambda: sf.audit(SHOWN, SCHEMA).evaluate(close()),
         lambda: sf.audit(SHOWN, SCHEMA).per_group(close()),
         lambda: sf.audit(SHOWN, SCHEMA).violating_rows(close()),
     ):
@@ -83,13 +83,13 @@ def test_without_the_original_no_audit_judges_it():
 
 
 def test_no_piece_of_a_table_judges_it():
-    totals = Totals.count(8, {"s": (SHOWN["s"], np.ones(8, dtype=np.int64))}, SCHEMA)
+    totals = SensitiveTotals.count(8, {"s": (SHOWN["s"], np.ones(8, dtype=np.int64))}, SCHEMA)
     with pytest.raises(SchemaError, match="only its owner has"):
-        audit_pieces([Evidence(SHOWN, SCHEMA, totals=totals)], [close()])
+        audit_pieces([AuditContext(SHOWN, SCHEMA, totals=totals)], [close()])
 
 
 def test_flagged_cells_are_not_compared_with_the_original():
-    schema = sf.Schema(quasi=["q"], sensitive=["s"], flags={"s": "f"})
+    schema = sf.Schema(quasi_identifiers=["q"], sensitive=["s"], flags={"s": "f"})
     table = ORIGINAL.append_column("f", pa.array([True] * 10))
     with pytest.raises(SchemaError, match="cannot compare these with the original table"):
         sf.anonymize(table, schema, [close()], sf.LocalAnatomy())
@@ -98,17 +98,17 @@ def test_flagged_cells_are_not_compared_with_the_original():
 def test_beyond_memory_it_is_refused():
     recipe = sf.Recipe(schema=SCHEMA, models=[close()], algorithm=sf.Optimal())
     with pytest.raises(UnsupportedModelError, match="compares with the original table, which is not served"):
-        refuse_unserved(recipe)
+        check_engine_support(recipe)
 
 
-@pytest.mark.parametrize("algorithm", [sf.Optimal(), sf.Optimal(refine=True), sf.Mondrian(), sf.Datafly(), sf.Sabre()])
+@pytest.mark.parametrize("algorithm", [sf.Optimal(), sf.Optimal(refine=True), sf.Mondrian(), sf.Datafly(), sf.SABRE()])
 @examples(15)
 @given(seed=st.integers(0, 2**16), missing=st.sampled_from(["own-value", "matches-all"]))
 def test_releases_keep_what_an_auditor_with_the_original_finds(algorithm, seed, missing):
     rng = np.random.default_rng(seed)
     q, s = rng.integers(0, 6, 60), rng.choice(4, 60, p=[0.4, 0.3, 0.2, 0.1])
     table = pa.table({"q": q, "s": pa.array([None if v == 3 and missing != "own-value" else f"v{v}" for v in s])})
-    schema = sf.Schema(quasi=["q"], sensitive=["s"], hierarchies={"q": sf.Intervals(2, 4)}, missing=missing)
+    schema = sf.Schema(quasi_identifiers=["q"], sensitive=["s"], hierarchies={"q": sf.Intervals(2, 4)}, missing=missing)
     try:
         release = sf.anonymize(table, schema, [sf.KAnonymity(k=3), close(t=0.4)], algorithm, max_suppressed=0.5)
     except InfeasibleError:

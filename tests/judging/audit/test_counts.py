@@ -7,9 +7,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.coding import containment
-from sfumato.models.requirements import without_implied
+from sfumato.models.requirements import drop_implied
 
-SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["person"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["person"])
 TABLE = pa.table({
     "age": ["[1, 2]", "[1, 2]", "[1, 2]", "[3, 4]", "[3, 4]"],
     "sex": ["f", "f", "m", "m", "m"],
@@ -35,15 +35,15 @@ def test_a_set_that_is_not_quasi_identifying_is_refused():
 def test_implied_requirements_are_recognized():
     both = sf.KAnonymity(k=5, quasi=["age", "sex"])
     weaker, other = sf.KAnonymity(k=3, quasi=["age"]), sf.KAnonymity(k=7, quasi=["sex"])
-    assert without_implied([weaker, both, other]) == (both, other)
-    assert without_implied([both, sf.KAnonymity(k=5)]) == (sf.KAnonymity(k=5),)
-    assert without_implied([both, both]) == (both,)
+    assert drop_implied([weaker, both, other]) == (both, other)
+    assert drop_implied([both, sf.KAnonymity(k=5)]) == (sf.KAnonymity(k=5),)
+    assert drop_implied([both, both]) == (both,)
 
 
 def test_search_serves_several_sets():
-    table = sf.samples.generate(400, seed=1)
+    table = sf.samples.generate_hospital(400, seed=1)
     models = [sf.KAnonymity(k=4, quasi=["age", "sex"]), sf.KAnonymity(k=9, quasi=["zip"])]
-    assert sf.anonymize(table, sf.Schema(quasi=["age", "sex", "zip"]), models).audit.holds
+    assert sf.anonymize(table, sf.Schema(quasi_identifiers=["age", "sex", "zip"]), models).audit.holds
 
 
 def test_persons_are_counted_and_not_records():
@@ -110,7 +110,7 @@ def test_without_quasi_identifiers_everybody_is_covered():
 def test_missing_cells_of_persons_and_groups_match_everything_and_nobody_counts_twice():
     shown = pa.table({"age": ["[1, 2]", "[2, 3]", None], "sex": ["f", "f", "f"]})
     persons = pa.table({"age": [1, 2, 3, None, 2, 9], "sex": ["f", "f", "f", "f", "m", None]})
-    schema = sf.Schema(quasi=["age", "sex"], missing="matches-all")
+    schema = sf.Schema(quasi_identifiers=["age", "sex"], missing="matches-all")
     groups = sf.audit(shown, schema, population=persons).groups
     covered = {
         "[1, 2]": {0, 1, 3},
@@ -119,25 +119,27 @@ def test_missing_cells_of_persons_and_groups_match_everything_and_nobody_counts_
     }
     assert groups.population.tolist() == [len(covered[age]) for age in shown["age"].to_pylist()]
     assert groups.uncovered == 1
-    own = sf.audit(shown, sf.Schema(quasi=["age", "sex"]), population=persons).groups
+    own = sf.audit(shown, sf.Schema(quasi_identifiers=["age", "sex"]), population=persons).groups
     assert own.population.tolist() == [2, 2, 1]
     assert own.uncovered == 2
 
 
 def test_a_search_without_a_population_is_refused():
     with pytest.raises(sf.UnsupportedModelError, match="population"):
-        sf.anonymize(sf.samples.generate(50), sf.Schema(quasi=["age"]), [sf.KMap(k=2)])
+        sf.anonymize(sf.samples.generate_hospital(50), sf.Schema(quasi_identifiers=["age"]), [sf.KMap(k=2)])
 
 
 def test_estimate_from_a_fraction_serves_a_search():
-    release = sf.anonymize(sf.samples.generate(300), sf.Schema(quasi=["age", "sex"]), [sf.KMap(k=20, fraction=0.1)])
+    release = sf.anonymize(
+        sf.samples.generate_hospital(300), sf.Schema(quasi_identifiers=["age", "sex"]), [sf.KMap(k=20, fraction=0.1)]
+    )
     assert release.audit.holds
 
 
 @pytest.mark.parametrize("pairs", [10**9, 0], ids=["plain", "tree"])
 def test_presence_adds_up_where_groups_overlap(pairs, monkeypatch):
-    monkeypatch.setattr(containment, "PLAIN_PAIRS", pairs)
-    schema = sf.Schema(quasi=["age"], scales={"age": "numeric"})
+    monkeypatch.setattr(containment, "NUMPY_PAIRS", pairs)
+    schema = sf.Schema(quasi_identifiers=["age"], scales={"age": "numeric"})
     published, persons = pa.table({"age": ["[20, 30]", "20-30"]}), pa.table({"age": [21, 22]})
     audit = sf.audit(published, schema, [sf.DeltaPresence(delta_min=0, delta_max=0.5)], population=persons)
     assert audit.groups.presence.tolist() == [1.0, 1.0]
@@ -147,7 +149,7 @@ def test_presence_adds_up_where_groups_overlap(pairs, monkeypatch):
 
 
 def test_a_search_refuses_names_of_values_that_nobody_has():
-    table, schema = sf.samples.generate(200), sf.Schema(quasi=["age"], sensitive=["disease"])
+    table, schema = sf.samples.generate_hospital(200), sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     for model in (
         sf.AlphaKAnonymity(alpha=0.5, k=2, sensitive="disease", values=["astma"]),
         sf.ConfidenceBounding(bounds={"astma": 0.5}, sensitive="disease"),

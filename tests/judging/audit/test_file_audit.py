@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 import sfumato as sf
 from counted_rows import MODELS_ASKED, published_tables, schema_of
 from drawn_examples import examples
-from sfumato.core.progress import silent
+from sfumato.core.progress import ignore_progress
 from sfumato.core.published import bucket_contents
 from sfumato.exceptions import InvalidParameterError, SfumatoError, UnsupportedModelError
 from sfumato.judging.audit.audit import Audit
-from sfumato.judging.audit.file_audit import FileAudit
-from sfumato.schema.missing import Missing
+from sfumato.judging.audit.file_audit import EngineAudit
+from sfumato.schema.missing import MissingPolicy
 from sfumato.sources.duckdb_source import DuckDBSource
 
-ALONE = [model for model in MODELS_ASKED if not model.needs_population and not model.of_buckets]
-SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
+ALONE = [model for model in MODELS_ASKED if not model.needs_population and not model.applies_to_buckets]
+SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
 TABLE = pa.table({"age": ["20-29"] * 3 + ["30-39"] * 2, "disease": ["flu", "cold", "flu", "cold", "cold"]})
 
 
@@ -34,10 +34,10 @@ def in_pieces(table: pa.Table, schema: sf.Schema, models, most: int) -> Audit:
     """Audit a table of which so few combinations fit into memory."""
     with tempfile.TemporaryDirectory() as folder:
         source = DuckDBSource("shown", memory=10**8, temporary=Path(folder), tables={"shown": table})
-        audited = FileAudit(source=source, schema=schema, most=most)
+        audited = EngineAudit(source=source, schema=schema, most=most)
         source.profile(audited.columns(schema), audited.columns(schema))
         try:
-            return audited.run(models, silent)
+            return audited.run(models, ignore_progress)
         finally:
             source.close()
 
@@ -49,7 +49,7 @@ def told(audit: Audit) -> object:
 @examples(60)
 @given(published_tables(), st.lists(st.sampled_from(ALONE), max_size=4), st.sampled_from([1, 4, 6, 10, 100]))
 def test_levels_are_those_of_memory_however_few_groups_fit(table, models, most):
-    schema = schema_of(Missing.OWN_VALUE)
+    schema = schema_of(MissingPolicy.OWN_VALUE)
     assert told(in_pieces(table, schema, models, most)) == told(sf.audit(table, schema, models))
 
 
@@ -85,12 +85,12 @@ PROMISED = [
 @examples(80)
 @given(bucketed_tables(), st.lists(st.sampled_from(PROMISED), max_size=3), st.sampled_from([1, 5, 12]))
 def test_buckets_that_reach_across_pieces_are_judged_as_in_memory(table, models, most):
-    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease", "pay"])
+    schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease", "pay"])
     assert told(in_pieces(table, schema, models, most)) == told(sf.audit(table, schema, models))
 
 
 def test_counts_in_pieces_are_rounded_as_in_memory(monkeypatch):
-    monkeypatch.setattr(bucket_contents, "LARGEST_COUNT", 100)
+    monkeypatch.setattr(bucket_contents, "MAX_COUNT", 100)
     table = pa.table(
         {"age": [str(at) for at in range(12)], "disease": list("abcdabcdabce"), "_bucket_disease": [0] * 12}
     )
@@ -103,14 +103,14 @@ def test_slices_with_different_buckets_are_refused_where_groups_do_not_fit():
     table = table.append_column("_bucket_age", pa.array([0, 1, 2] * 4)).append_column(
         "_bucket_job", pa.array([0, 1] * 6)
     )
-    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease"])
+    schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease"])
     assert told(in_pieces(table, schema, [], 100)) == told(sf.audit(table, schema, []))
     with pytest.raises(UnsupportedModelError, match="in different buckets"):
         in_pieces(table, schema, [], 1)
 
 
 @examples(25)
-@given(published_tables(), st.sampled_from(Missing), st.lists(st.sampled_from(ALONE), max_size=3))
+@given(published_tables(), st.sampled_from(MissingPolicy), st.lists(st.sampled_from(ALONE), max_size=3))
 def test_files_are_judged_as_the_table_in_them(table, missing, models):
     schema = schema_of(missing)
     expected = sf.audit(table, schema, models)
@@ -134,7 +134,7 @@ def test_combinations_of_long_texts_are_judged_in_more_pieces(tmp_path):
         table = pa.table({"age": [f"{at:0{letters}}" for at in range(100)]})
         source = DuckDBSource("shown", memory=10**8, temporary=tmp_path, tables={"shown": table})
         source.profile(["age"], ["age"])
-        found.append(FileAudit(source=source, schema=sf.Schema(quasi=["age"]), most=200).pieces(["age"]))
+        found.append(EngineAudit(source=source, schema=sf.Schema(quasi_identifiers=["age"]), most=200).pieces(["age"]))
         source.close()
     assert found[0] == 1
     assert 5 <= found[1] <= 8  # the texts take ten times the room, and the estimate is not exact
@@ -151,7 +151,7 @@ def test_a_judged_piece_is_gone_before_the_next_one_is_counted(shown, tmp_path, 
         }
     )
     source = DuckDBSource("shown", memory=10**8, temporary=tmp_path, tables={"shown": table.select(shown)})
-    audited = FileAudit(source=source, schema=SCHEMA, most=10)
+    audited = EngineAudit(source=source, schema=SCHEMA, most=10)
     source.profile(audited.columns(SCHEMA), audited.columns(SCHEMA))
     count, judged, left = source.count, [], []
 
@@ -162,7 +162,7 @@ def test_a_judged_piece_is_gone_before_the_next_one_is_counted(shown, tmp_path, 
     monkeypatch.setattr(source, "count", watched)
     gc.disable()  # which would find pieces that keep themselves, but late
     try:
-        audited.run([sf.KAnonymity(k=2)], silent, lambda piece: judged.append(weakref.ref(piece)))
+        audited.run([sf.KAnonymity(k=2)], ignore_progress, lambda piece: judged.append(weakref.ref(piece)))
     finally:
         gc.enable()
         source.close()
@@ -174,7 +174,7 @@ def test_one_star_makes_missing_cells_of_every_sensitive_column_unknown():
     table = pa.table(
         {"age": ["20-29"] * 2 + ["30-39"] * 2, "disease": ["flu", None, "flu", "cold"], "pay": ["1", "*", "2", "3"]}
     )
-    schema = sf.Schema(quasi=["age"], sensitive=["disease", "pay"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease", "pay"])
     models = [sf.DistinctLDiversity(l=2, sensitive="disease")]
     found = in_pieces(table, schema, models, most=2)
     assert told(found) == told(sf.audit(table, schema, models))
@@ -184,7 +184,7 @@ def test_one_star_makes_missing_cells_of_every_sensitive_column_unknown():
 def test_models_of_some_columns_are_judged_on_these_and_levels_keep_their_order():
     ages, jobs = [str(20 + at % 4) for at in range(16)], ["clerk", "diver"] * 8
     table = pa.table({"age": ages, "job": jobs, "disease": ["flu", "cold"] * 8, "pay": [str(at) for at in range(16)]})
-    schema = sf.Schema(quasi=["age", "job"], sensitive=["disease", "pay"])
+    schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease", "pay"])
     models = [
         sf.KAnonymity(k=8, quasi=["job"]),
         sf.DistinctLDiversity(l=3, sensitive="pay"),
@@ -220,12 +220,12 @@ def test_what_compares_groups_is_refused_where_they_do_not_fit(fields, models, n
     source = DuckDBSource("shown", memory=10**8, temporary=tmp_path, tables={"shown": TABLE})
     source.profile(["age", "disease"], ["age"])
     with pytest.raises(UnsupportedModelError, match=named):
-        FileAudit(source=source, schema=SCHEMA, most=1, **fields).run(models, silent)
+        EngineAudit(source=source, schema=SCHEMA, most=1, **fields).run(models, ignore_progress)
 
 
 def test_missing_cells_that_match_all_are_refused_where_groups_do_not_fit():
     with pytest.raises(UnsupportedModelError, match="matches-all"):
-        in_pieces(TABLE, sf.Schema(quasi=["age"], sensitive=["disease"], missing="matches-all"), [], most=1)
+        in_pieces(TABLE, sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], missing="matches-all"), [], most=1)
 
 
 @pytest.mark.parametrize(
@@ -245,11 +245,11 @@ def test_comparing_single_rows_is_refused_before_anything_is_opened(given):
 @pytest.mark.parametrize(
     ("columns", "schema", "models"),
     [
-        ({}, sf.Schema(quasi=["age"], sensitive=["disease"], flags={"disease": "flag"}), []),
+        ({}, sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], flags={"disease": "flag"}), []),
         ({}, SCHEMA, [sf.TCloseness(t=0.5, sensitive="disease", compared_with="original")]),
-        ({"_records": [1] * 5}, sf.Schema(quasi=["age", "_records"]), []),
-        ({}, sf.Schema(quasi=["age"], identifier=["disease"]), []),
-        ({}, sf.Schema(quasi=["agee"]), []),
+        ({"_records": [1] * 5}, sf.Schema(quasi_identifiers=["age", "_records"]), []),
+        ({}, sf.Schema(quasi_identifiers=["age"], identifiers=["disease"]), []),
+        ({}, sf.Schema(quasi_identifiers=["agee"]), []),
     ],
 )
 def test_tables_that_are_not_served_are_refused_before_any_row_is_read(columns, schema, models, tmp_path, monkeypatch):

@@ -35,7 +35,7 @@ def read(name: str, *numbers: str) -> pa.Table:
 
 
 def schema(name: str) -> sf.Schema:
-    return sf.Schema(quasi=QUASI[name.split("_", maxsplit=1)[0]], sensitive=[D])
+    return sf.Schema(quasi_identifiers=QUASI[name.split("_", maxsplit=1)[0]], sensitive=[D])
 
 
 def without_labels(table: pa.Table) -> pa.Table:
@@ -96,7 +96,7 @@ def test_originals_can_be_published_up_to_what_their_diseases_allow(source, stri
     original, roles = read(source, "age", "zip"), schema(source)
     pairs = sf.anonymize(original, roles, [sf.KAnonymity(k=2)], sf.Mondrian(strict=strict))
     assert sorted(pairs.audit.sizes.tolist()) == [2, 2, 2, 2]
-    assert pairs.measures["discernibility"] == 16
+    assert pairs.metrics["discernibility"] == 16
     diverse = [sf.KAnonymity(k=2), sf.FrequencyLDiversity(l=4, sensitive=D)]
     assert sf.anonymize(original, roles, diverse, sf.Mondrian(strict=strict)).audit.holds
     with pytest.raises(sf.InfeasibleError, match="reaches 4, 5 is needed"):

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.coding.lookalikes import lookalikes
+from sfumato.coding.lookalikes import group_lookalikes
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 
-SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
 TWO = sf.DistinctLDiversity(l=2, sensitive="disease")
 ALIKE = [
     ("flu", "{flu}"),
@@ -84,18 +84,18 @@ def test_other_values_are_told_apart(one, other):
 def test_numbers_that_differ_by_rounding_are_one_value():
     assert not sf.audit(table(0.1 + 0.2, 0.3), SCHEMA, [TWO]).holds
     assert sf.audit(table(0.1, 0.2), SCHEMA, [TWO]).holds
-    assert lookalikes(pa.array([math.nan, 1.0, math.nan])) is None
+    assert group_lookalikes(pa.array([math.nan, 1.0, math.nan])) is None
 
 
 def test_values_are_alike_by_way_of_others_wherever_these_stand():
     values = pa.array(["flu", "hiv", "cold", "{flu, cold}", "{ cold, Ebola }"])
-    assert lookalikes(values).tolist() == [0, 1, 0, 0, 0]
+    assert group_lookalikes(values).tolist() == [0, 1, 0, 0, 0]
 
 
 @given(st.lists(st.sampled_from([each for pair in (*ALIKE, *APART) for each in pair]), min_size=1, unique=True))
 def test_what_is_alike_does_not_depend_on_the_order_of_the_values(values):
     def classes(given):
-        found = lookalikes(pa.array(given))
+        found = group_lookalikes(pa.array(given))
         same = range(len(given)) if found is None else found.tolist()
         return {frozenset(given[at] for at in range(len(given)) if same[at] == each) for each in same}
 
@@ -106,7 +106,7 @@ def test_what_is_alike_does_not_depend_on_the_order_of_the_values(values):
 def test_no_search_finds_what_the_audit_would_withhold_and_cells_stay_as_they_are(algorithm, tmp_path):
     cells = ["flu", "Flu", "{flu, cold}", "hiv", "HIV ", "gout", "flu", "gout"]
     data = pa.table({"age": list(range(8)), "disease": cells})
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"], hierarchies={"age": sf.Intervals(2, 4)})
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], hierarchies={"age": sf.Intervals(2, 4)})
     model = sf.FrequencyLDiversity(l=2, sensitive="disease")
     release = sf.anonymize(data, schema, [model], algorithm)
     assert release.audit.level("frequency-l-diversity") >= 2
@@ -123,9 +123,9 @@ def test_bounds_and_categories_of_one_spelling_hold_for_all():
     assert not sf.audit(data, SCHEMA, [bounds]).holds
 
 
-@pytest.mark.parametrize("missing", Missing)
+@pytest.mark.parametrize("missing", MissingPolicy)
 def test_a_missing_value_is_no_second_disease(missing):
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"], missing=missing)
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], missing=missing)
     data = table("flu", None)
     diverse = [TWO, sf.FrequencyLDiversity(l=2, sensitive="disease"), sf.EntropyLDiversity(l=1.5, sensitive="disease")]
     audit = sf.audit(data, schema, diverse)
@@ -147,18 +147,21 @@ def test_a_text_that_says_that_there_is_no_value_is_no_second_disease(nothing):
 
 def test_searches_join_groups_until_known_values_suffice_and_risk_agrees():
     data = pa.table({"age": [30, 30, 35, 35, 50, 50], "disease": ["flu", None, "cold", "hiv", "flu", "hiv"]})
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"], hierarchies={"age": sf.Intervals(20, 40)})
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], hierarchies={"age": sf.Intervals(20, 40)})
     for algorithm in (sf.Mondrian(), sf.Optimal()):
         release = sf.anonymize(data, schema, [TWO], algorithm)
         assert release.audit.level("distinct-l-diversity") >= 2
-        judgment = sf.assess_risk(release.frame, schema).judge("wp216")
+        judgment = sf.assess_risk(release.frame, schema).check_compliance("wp216")
         certain = [each.figures["certain_records"] for each in judgment.findings if "certain_records" in each.figures]
         assert certain == [0]
 
 
 def test_who_has_no_value_has_none_to_hide():
     data = table("flu", None)
-    for exposed in (sf.exposure(data, SCHEMA), sf.exposure(data, SCHEMA, original=data)):
+    for exposed in (
+        sf.attribute_disclosure_risk(data, SCHEMA),
+        sf.attribute_disclosure_risk(data, SCHEMA, original=data),
+    ):
         found = exposed.values["disease"].by_record
         assert found[0] == found[2] == 1.0
         assert math.isnan(found[1])

@@ -21,7 +21,7 @@ from strategies import CELLS, tables
 
 QUASI = ("sex", "job", "age")
 UNHEARD_OF = object()
-SCHEMA = Schema(quasi=QUASI, sensitive=["disease"], missing="matches-all")
+SCHEMA = Schema(quasi_identifiers=QUASI, sensitive=["disease"], missing="matches-all")
 
 
 def is_hollow(row: tuple[object, ...]) -> bool:
@@ -113,14 +113,14 @@ def test_levels_are_those_of_the_worst_that_missing_cells_may_be(table, complete
 
 def test_somebody_who_knows_what_a_missing_cell_would_say_finds_one_record():
     table = pa.table({"age": [30, 30, 30, None], "disease": ["flu", "cold", "ulcer", "flu"]})
-    schema = Schema(quasi=["age"], sensitive=["disease"], missing="matches-all")
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"], missing="matches-all")
     audit = sf.audit(table, schema, [KAnonymity(k=2), DistinctLDiversity(l=2, sensitive="disease")])
     assert audit.level("k-anonymity") == 1
     assert audit.level("distinct-l-diversity") == 1
     assert [verdict.records for verdict in audit.verdicts] == [1, 1]
     assert sf.audit(table.slice(0, 3), schema, [KAnonymity(k=2)]).level("k-anonymity") == 3
     assert sf.assess_risk(table, schema).to_dict()["smallest_group"] == 1
-    for algorithm in (sf.Mondrian(), sf.NCPTopDown(), sf.Sabre(), sf.Optimal(), sf.LocalRecoding()):
+    for algorithm in (sf.Mondrian(), sf.TopDownNCP(), sf.SABRE(), sf.Optimal(), sf.LocalRecoding()):
         release = sf.anonymize(table, schema, [KAnonymity(k=2)], algorithm, seed=1)
         assert release.audit.level("k-anonymity") >= 2
 
@@ -135,7 +135,7 @@ def test_whoever_fits_two_groups_lends_its_value_to_neither():
             "disease": ["flu", "flu", "cold"],
         }
     )
-    schema = Schema(quasi=["age", "zip", "sex"], sensitive=["disease"], missing="matches-all")
+    schema = Schema(quasi_identifiers=["age", "zip", "sex"], sensitive=["disease"], missing="matches-all")
     audit = sf.audit(table, schema, [KAnonymity(k=2)])
     assert audit.level("k-anonymity") == 1
     assert audit.level("frequency-l-diversity") <= 3 / 2
@@ -149,32 +149,32 @@ def test_groups_stay_those_of_equal_cells(table):
 
 @given(tables([*QUASI, "disease"], most_rows=16))
 def test_without_missing_cells_both_policies_agree(table):
-    own = Schema(quasi=QUASI, sensitive=["disease"])
+    own = Schema(quasi_identifiers=QUASI, sensitive=["disease"])
     assert sf.audit(table, SCHEMA).to_dict() == sf.audit(table, own).to_dict()
 
 
 def test_records_that_are_missing_everywhere_hide_nobody():
     cells = [*range(100), *[None] * 4]
-    schema = Schema(quasi=["age", "zip"], missing="matches-all")
+    schema = Schema(quasi_identifiers=["age", "zip"], missing="matches-all")
     audit = sf.audit(pa.table({"age": cells, "zip": cells}), schema, [KAnonymity(k=5)])
     assert not audit.holds
     assert audit.level("k-anonymity") == 1
     assert audit.verdicts[0].records == 104
 
 
-@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.Mondrian(strict=False), sf.NCPTopDown(), sf.Sabre()], ids=repr)
+@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.Mondrian(strict=False), sf.TopDownNCP(), sf.SABRE()], ids=repr)
 def test_searches_do_not_hide_anybody_behind_them_either(algorithm):
     cells = [*range(100), *[None] * 4]
     table = pa.table({"age": cells, "zip": cells, "disease": ["flu", "cold"] * 52})
-    schema = Schema(quasi=["age", "zip"], sensitive=["disease"], missing="matches-all")
+    schema = Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"], missing="matches-all")
     release = sf.anonymize(table, schema, [KAnonymity(k=5)], algorithm, seed=1)
     assert min(release.audit.sizes) >= 5
 
 
-@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.NCPTopDown(), sf.Sabre()], ids=repr)
+@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.TopDownNCP(), sf.SABRE()], ids=repr)
 def test_a_table_of_nothing_but_missing_cells_is_published(algorithm):
     table = pa.table({"age": pa.nulls(6, pa.int64()), "disease": ["flu", "cold"] * 3})
-    schema = Schema(quasi=["age"], sensitive=["disease"], missing="matches-all")
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"], missing="matches-all")
     assert sf.anonymize(table, schema, [KAnonymity(k=5)], algorithm, seed=1).audit.level("k-anonymity") == 6
 
 
@@ -184,7 +184,7 @@ def test_a_set_of_quasi_identifiers_that_is_missing_hides_nobody_in_a_search():
         None if lost else int(code) for lost, code in zip(rng.random(80) < 0.4, rng.integers(0, 9, 80), strict=True)
     ]
     table = pa.table({"age": rng.integers(20, 60, 80), "zip": zips})
-    schema = Schema(quasi=["age", "zip"], missing="matches-all")
+    schema = Schema(quasi_identifiers=["age", "zip"], missing="matches-all")
     models = [KAnonymity(k=3), KAnonymity(k=6, quasi=["zip"])]
     assert sf.anonymize(table, schema, models, seed=1).audit.holds
 
@@ -206,7 +206,7 @@ def test_many_groups_that_miss_different_cells_are_matched_in_little_memory():
     left = pa.chunked_array([pa.array(numbers), lost])
     right = pa.chunked_array([lost, pa.array(numbers)])
     table = pa.table({"a": left, "b": right, "s": pa.array(["x", "y"] * many)})
-    audit = sf.audit(table, Schema(quasi=["a", "b"], sensitive=["s"], missing="matches-all"))
+    audit = sf.audit(table, Schema(quasi_identifiers=["a", "b"], sensitive=["s"], missing="matches-all"))
     assert audit.level("k-anonymity") == 1
 
 
@@ -217,4 +217,4 @@ def test_a_column_of_any_type_may_miss_cells(data):
     cells = table[name].to_pylist()
     lost = cells.count(None)
     matches = [lost if a is None else cells.count(a) for a in cells]
-    assert sf.audit(table, Schema(quasi=[name], missing="matches-all")).level("k-anonymity") == min(matches)
+    assert sf.audit(table, Schema(quasi_identifiers=[name], missing="matches-all")).level("k-anonymity") == min(matches)

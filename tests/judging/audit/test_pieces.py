@@ -16,81 +16,89 @@ from hypothesis import strategies as st
 import sfumato as sf
 from counted_rows import MODELS_ASKED, counted_rows, published_tables, schema_of
 from drawn_examples import examples
-from sfumato.catalogue import measure, unite_measures
-from sfumato.core.published.totals import Totals
+from sfumato.catalogue import compute_metrics, merge_metrics
+from sfumato.core.published.totals import SensitiveTotals
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.audit import Audit, audit_evidence
+from sfumato.judging.audit.audit import Audit, audit_context
 from sfumato.judging.audit.pieces import audit_pieces
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures.base import Measured
-from sfumato.reporting.public import promise_of
-from sfumato.schema.missing import Missing
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.measures.base import MetricInput
+from sfumato.reporting.public import make_guarantee
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 
-IN_PIECES = [model for model in MODELS_ASKED if not (model.needs_population or model.scope or model.of_buckets)]
+IN_PIECES = [model for model in MODELS_ASKED if not (model.needs_population or model.scope or model.applies_to_buckets)]
 
 
-def totals_of(table: pa.Table, schema: Schema, random) -> Totals:
+def totals_of(table: pa.Table, schema: Schema, random) -> SensitiveTotals:
     values = {name: counted_rows(table.select([name]), random) for name in schema.sensitive}
-    return Totals.count(table.num_rows, {name: (cells[name], many) for name, (cells, many) in values.items()}, schema)
+    return SensitiveTotals.count(
+        table.num_rows, {name: (cells[name], many) for name, (cells, many) in values.items()}, schema
+    )
 
 
-def pieces_of(table: pa.Table, schema: Schema, parts: int, random) -> Iterator[Evidence]:
+def pieces_of(table: pa.Table, schema: Schema, parts: int, random) -> Iterator[AuditContext]:
     """Deal the groups of a table out to pieces, some as rows and some as counts; pieces may be without any."""
     totals = totals_of(table, schema, random)
-    cells = list(zip(*(table[name].to_pylist() for name in schema.quasi), strict=True))
+    cells = list(zip(*(table[name].to_pylist() for name in schema.quasi_identifiers), strict=True))
     part = {group: random.randrange(parts) for group in sorted(set(cells), key=str)}
     mine = np.array([part[cell] for cell in cells])
     for at in random.sample(range(parts), parts):
         rows = table.filter(pa.array(mine == at))
         if rows.num_rows and random.random() < 0.7:
             shown, weights = counted_rows(rows, random)
-            yield Evidence(shown, schema, weights=weights, totals=totals)
+            yield AuditContext(shown, schema, weights=weights, totals=totals)
         elif rows.num_rows:
-            yield Evidence(rows, schema, totals=totals)
+            yield AuditContext(rows, schema, totals=totals)
 
 
 def told(audit: Audit, models) -> object:
-    return audit.to_dict(), repr(audit), sorted(audit.sizes.tolist()), promise_of(models, audit), audit.records_below(3)
+    return (
+        audit.to_dict(),
+        repr(audit),
+        sorted(audit.sizes.tolist()),
+        make_guarantee(models, audit),
+        audit.records_below(3),
+    )
 
 
 @examples(150)
 @given(
     published_tables(buckets=False),
-    st.sampled_from(Missing),
+    st.sampled_from(MissingPolicy),
     st.lists(st.sampled_from(IN_PIECES), min_size=2, max_size=5),
     st.integers(1, 4),
     st.randoms(use_true_random=False),
 )
 def test_pieces_are_judged_as_the_whole(table, missing, models, parts, random):
     schema = schema_of(missing)
-    gaps = any(table[name].null_count for name in schema.quasi)
-    assume(missing is Missing.OWN_VALUE or not gaps)
-    whole = audit_evidence(Evidence(table, schema), models)
+    gaps = any(table[name].null_count for name in schema.quasi_identifiers)
+    assume(missing is MissingPolicy.OWN_VALUE or not gaps)
+    whole = audit_context(AuditContext(table, schema), models)
     found = audit_pieces(pieces_of(table, schema, parts, random), models)
     assert told(found, models) == told(whole, models)
     assert sorted(found.groups.sizes.tolist()) == sorted(whole.groups.sizes.tolist())
-    assert found.judge(sf.KAnonymity(k=2)) == whole.judge(sf.KAnonymity(k=2))
+    assert found.evaluate(sf.KAnonymity(k=2)) == whole.evaluate(sf.KAnonymity(k=2))
 
 
 @given(published_tables(buckets=False), st.integers(1, 4), st.integers(0, 3), st.data())
 def test_pieces_have_lost_as_much_as_the_whole(table, parts, suppressed, data):
-    schema, random = schema_of(Missing.OWN_VALUE), data.draw(st.randoms(use_true_random=False))
+    schema, random = schema_of(MissingPolicy.OWN_VALUE), data.draw(st.randoms(use_true_random=False))
     columns = {"age": [18, 19, 20, 44], "job": ["clerk", "sailor", "diver", None]}
     persons = pa.table({**columns, "disease": ["flu", "cold", "ulcer", None], "pay": [0, 1, 2, 3]})
-    whole = Evidence(table, schema, original=persons)
+    whole = AuditContext(table, schema, original=persons)
     pieces = [
-        Measured.of(replace(piece, original=persons).table, 0, piece.groups.histograms)
+        MetricInput.of(replace(piece, original=persons).table, 0, piece.groups.histograms)
         for piece in pieces_of(table, schema, parts, random)
     ]
     minorities = {name: sum(piece.minorities[name] for piece in pieces) for name in schema.sensitive}
     sizes = np.concatenate([piece.sizes for piece in pieces])
-    found = unite_measures(
-        [(piece.records, measure(piece)) for piece in pieces],
-        Measured(pieces[0].columns, {}, sizes, suppressed, minorities),
+    found = merge_metrics(
+        [(piece.records, compute_metrics(piece)) for piece in pieces],
+        MetricInput(pieces[0].columns, {}, sizes, suppressed, minorities),
     )
-    measured = Measured.of(whole.table, suppressed, Evidence(table, schema).groups.histograms)
-    assert found == pytest.approx(measure(measured), rel=1e-12)
+    measured = MetricInput.of(whole.table, suppressed, AuditContext(table, schema).groups.histograms)
+    assert found == pytest.approx(compute_metrics(measured), rel=1e-12)
 
 
 TABLE = pa.table(
@@ -101,9 +109,11 @@ TABLE = pa.table(
         "pay": [1, 2, 3, 3],
     }
 )
-SCHEMA = schema_of(Missing.OWN_VALUE)
-TOTALS = Totals.count(4, {name: (TABLE[name], np.ones(4, dtype=np.int64)) for name in SCHEMA.sensitive}, SCHEMA)
-WHOLE = Evidence(TABLE, SCHEMA, totals=TOTALS)
+SCHEMA = schema_of(MissingPolicy.OWN_VALUE)
+TOTALS = SensitiveTotals.count(
+    4, {name: (TABLE[name], np.ones(4, dtype=np.int64)) for name in SCHEMA.sensitive}, SCHEMA
+)
+WHOLE = AuditContext(TABLE, SCHEMA, totals=TOTALS)
 HALVES = [replace(WHOLE, published=TABLE.slice(0, 2)), replace(WHOLE, published=TABLE.slice(2))]
 
 
@@ -120,7 +130,7 @@ def test_of_parts_of_a_model_the_worst_is_told():
 def test_only_sizes_are_kept_of_groups():
     found = audit_pieces(HALVES, ())
     with pytest.raises(InvalidParameterError, match="DistinctLDiversity cannot be judged any more"):
-        found.judge(sf.DistinctLDiversity(l=2, sensitive="pay"))
+        found.evaluate(sf.DistinctLDiversity(l=2, sensitive="pay"))
     with pytest.raises(InvalidParameterError, match="Which rows break KAnonymity"):
         found.violating_rows(sf.KAnonymity(k=3))
     assert found.per_group(sf.KAnonymity(k=3))["holds"].to_pylist() == [False, False]
@@ -138,7 +148,7 @@ def test_models_that_compare_groups_are_refused(model):
 
 def test_a_model_that_names_all_quasi_identifiers_is_judged():
     model = sf.XYAnonymity(k=2, y="pay", x=["job", "age"])
-    assert audit_pieces(HALVES, [model]).verdicts == audit_evidence(WHOLE, [model]).verdicts
+    assert audit_pieces(HALVES, [model]).verdicts == audit_context(WHOLE, [model]).verdicts
 
 
 def test_pieces_that_lack_a_group_or_have_it_twice_are_refused():
@@ -151,8 +161,10 @@ def test_pieces_that_lack_a_group_or_have_it_twice_are_refused():
 
 
 def test_pieces_need_the_totals_of_one_table():
-    again = Totals.count(4, {name: (TABLE[name], np.ones(4, dtype=np.int64)) for name in SCHEMA.sensitive}, SCHEMA)
-    for pieces in ([Evidence(TABLE, SCHEMA)], [HALVES[0], replace(HALVES[1], totals=again)]):
+    again = SensitiveTotals.count(
+        4, {name: (TABLE[name], np.ones(4, dtype=np.int64)) for name in SCHEMA.sensitive}, SCHEMA
+    )
+    for pieces in ([AuditContext(TABLE, SCHEMA)], [HALVES[0], replace(HALVES[1], totals=again)]):
         with pytest.raises(InvalidParameterError, match="totals of the same whole table"):
             audit_pieces(pieces, ())
 
@@ -165,17 +177,21 @@ def test_values_that_are_not_in_the_totals_are_refused():
 
 def test_totals_count_every_record():
     with pytest.raises(SchemaError, match="3 records have a cell of 'disease', but the table has 4"):
-        Totals.count(4, {name: (TABLE[name][:3], np.ones(3, dtype=np.int64)) for name in SCHEMA.sensitive}, SCHEMA)
+        SensitiveTotals.count(
+            4, {name: (TABLE[name][:3], np.ones(3, dtype=np.int64)) for name in SCHEMA.sensitive}, SCHEMA
+        )
 
 
 def test_categories_that_nobody_has_do_not_matter():
     kind = pa.dictionary(pa.int32(), pa.string())
     shown = pa.DictionaryArray.from_arrays(pa.array([0, 2, 0, 2], pa.int32()), pa.array(["flu", "ulcer", "cold"]))
     table = TABLE.set_column(2, "disease", shown.cast(kind))
-    totals = Totals.count(4, {name: (table[name], np.ones(4, dtype=np.int64)) for name in SCHEMA.sensitive}, SCHEMA)
+    totals = SensitiveTotals.count(
+        4, {name: (table[name], np.ones(4, dtype=np.int64)) for name in SCHEMA.sensitive}, SCHEMA
+    )
     assert totals.cells["disease"].to_pylist() == ["flu", "cold"]
     other = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1, 0], pa.int32()), pa.array(["cold", "flu", "gout"]))
-    piece = Evidence(table.set_column(2, "disease", other), SCHEMA, totals=totals)
+    piece = AuditContext(table.set_column(2, "disease", other), SCHEMA, totals=totals)
     assert piece.groups.histograms["disease"].sizes.tolist() == [2, 2]
 
 
@@ -183,7 +199,7 @@ def test_cells_that_reach_across_groups_are_refused():
     buckets = replace(WHOLE, published=TABLE.append_column("_bucket_pay", pa.array([0, 0, 1, 1])))
     with pytest.raises(SchemaError, match="Buckets reach across groups"):
         audit_pieces([buckets], ())
-    loose = replace(WHOLE, schema=schema_of(Missing.MATCHES_ALL))
+    loose = replace(WHOLE, schema=schema_of(MissingPolicy.MATCHES_ALL))
     missing = replace(loose, published=TABLE.set_column(0, "age", pa.array(["18", "18", "19", None])))
     with pytest.raises(SchemaError, match="Missing quasi-identifiers match those of other groups"):
         audit_pieces([missing], ())
@@ -191,14 +207,14 @@ def test_cells_that_reach_across_groups_are_refused():
 
 
 def test_only_one_piece_is_held_at_a_time():
-    schema, made, held = sf.Schema(quasi=["age"]), [], []
+    schema, made, held = sf.Schema(quasi_identifiers=["age"]), [], []
     table = pa.table({"age": ["20", "30", "40"]})
-    totals = Totals.count(3, {}, schema)
+    totals = SensitiveTotals.count(3, {}, schema)
 
-    def pieces() -> Iterator[Evidence]:
+    def pieces() -> Iterator[AuditContext]:
         for at in range(3):
             held.extend(piece for piece in made if piece() is not None)
-            piece = Evidence(table.slice(at, 1), schema, totals=totals)
+            piece = AuditContext(table.slice(at, 1), schema, totals=totals)
             made.append(weakref.ref(piece))
             yield piece
             del piece

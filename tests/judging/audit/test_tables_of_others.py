@@ -15,7 +15,7 @@ from sfumato.models import DistinctLDiversity, KAnonymity
 from sfumato.schema.schema import Schema
 from strategies import described_tables
 
-SCHEMA = Schema(quasi=["age-group", "home zip"], sensitive=["disease"])
+SCHEMA = Schema(quasi_identifiers=["age-group", "home zip"], sensitive=["disease"])
 PATIENTS = pd.DataFrame(
     {
         "age-group": ["20-29"] * 4 + ["30-39"] * 3 + ["40+"] * 2,
@@ -120,16 +120,16 @@ def test_a_table_of_another_tool_is_compared_with_the_original():
 def test_a_label_at_its_open_end_is_false():
     original = pd.DataFrame({"age": [20, 25], "s": ["a", "b"]})
     published = pd.DataFrame({"age": ["[20, 25)", "[20, 25)"], "s": ["a", "b"]})
-    schema = Schema(quasi=["age"], sensitive=["s"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["s"])
     assert sf.audit(published, schema, original=original, correspondence=[0, 1]).truth.false_cells == 1
-    with_levels = Schema(quasi=["age"], sensitive=["s"], hierarchies={"age": Intervals(5, 10)})
+    with_levels = Schema(quasi_identifiers=["age"], sensitive=["s"], hierarchies={"age": Intervals(5, 10)})
     assert sf.audit(published, with_levels, original=original, correspondence=[0, 1]).truth.false_cells == 1
 
 
 def test_labels_of_hierarchies_are_read_back():
     original = pd.DataFrame({"age": [20, 27], "zip": ["53715", "53703"], "job": ["clerk", "lawyer"]})
     schema = Schema(
-        quasi=["age", "zip", "job"],
+        quasi_identifiers=["age", "zip", "job"],
         hierarchies={
             "age": Intervals(5, 10),
             "zip": Prefixes(),

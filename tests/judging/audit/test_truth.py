@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit import truth as module
 from sfumato.models import KAnonymity
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import DISEASES, JOBS, described_tables
 
@@ -36,7 +36,7 @@ CELLS = st.tuples(
 )
 
 
-def schema_of(missing: Missing = Missing.OWN_VALUE, **settings) -> Schema:
+def schema_of(missing: MissingPolicy = MissingPolicy.OWN_VALUE, **settings) -> Schema:
     roles = {"quasi": ["age", "job"], "sensitive": ["disease"], **settings}
     return Schema(**roles, hierarchies={"job": JOBS}, missing=missing)
 
@@ -60,17 +60,17 @@ def covers_age(shown: str, age: int) -> bool:
     return low <= age <= high
 
 
-def covers(column: str, shown: str | None, value: object, missing: Missing) -> bool:
+def covers(column: str, shown: str | None, value: object, missing: MissingPolicy) -> bool:
     if shown in {"*", value}:
         return True
     if shown is None:
-        return missing is Missing.MATCHES_ALL and column != "disease"
+        return missing is MissingPolicy.MATCHES_ALL and column != "disease"
     if value is None:
         return False
     return covers_age(shown, value) if column == "age" else value in BELOW.get(shown, {shown})
 
 
-def false_cells(cells, person, missing: Missing) -> int:
+def false_cells(cells, person, missing: MissingPolicy) -> int:
     columns = ("age", "job", "disease")
     return sum(not covers(*each, missing) for each in zip(columns, cells, person, strict=True))
 
@@ -93,7 +93,7 @@ def most_pairs(allowed: list[list[bool]]) -> int:
 
 @given(st.lists(PEOPLE, min_size=1, max_size=7), st.data())
 def test_the_oracle_agrees_on_whether_records_stand_behind_a_table(people, data):
-    missing = data.draw(st.sampled_from(Missing))
+    missing = data.draw(st.sampled_from(MissingPolicy))
     cells = data.draw(st.lists(CELLS, min_size=1, max_size=len(people)))
     found = sf.audit(published_of(cells), schema_of(missing), original=original_of(people)).truth
     allowed = [[not false_cells(shown, person, missing) for person in people] for shown in cells]
@@ -105,7 +105,7 @@ def test_the_oracle_agrees_on_whether_records_stand_behind_a_table(people, data)
 
 @given(st.lists(PEOPLE, min_size=1, max_size=7), st.data())
 def test_the_oracle_agrees_on_which_cells_are_false(people, data):
-    missing = data.draw(st.sampled_from(Missing))
+    missing = data.draw(st.sampled_from(MissingPolicy))
     rows = data.draw(st.permutations(range(len(people))))[: data.draw(st.integers(1, len(people)))]
     cells = data.draw(st.lists(CELLS, min_size=len(rows), max_size=len(rows)))
     found = sf.audit(published_of(cells), schema_of(missing), original=original_of(people), correspondence=rows).truth
@@ -240,7 +240,7 @@ def test_a_subset_of_columns_that_holds_all_roles_but_insensitive_ones_is_judged
 def test_columns_that_lose_their_fractions_or_times_with_their_rows_stay_true():
     moments = [datetime(2024, 1, 1), datetime(2024, 1, 2), datetime(2024, 1, 3, 12)]  # noqa: DTZ001 - naive, as tables are
     original = pa.table({"age": [1.0, 2.0, 0.5], "seen": moments, "weight": [70.0, 80.0, 90.5]})
-    schema = Schema(quasi=["age"], insensitive=["seen", "weight"])
+    schema = Schema(quasi_identifiers=["age"], insensitive=["seen", "weight"])
     published = original.slice(0, 2)
     for correspondence in ([0, 1], None):
         assert sf.audit(published, schema, original=original, correspondence=correspondence).truth.holds
@@ -250,7 +250,7 @@ def test_columns_that_lose_their_fractions_or_times_with_their_rows_stay_true():
 def test_numbers_are_compared_with_their_texts():
     original = pa.table({"age": [20, 21], "code": ["1", "2"]})
     published = pa.table({"age": ["20.0", "21.0"], "code": [1, 2]})
-    assert sf.audit(published, Schema(quasi=["age"], insensitive=["code"]), original=original).truth.holds
+    assert sf.audit(published, Schema(quasi_identifiers=["age"], insensitive=["code"]), original=original).truth.holds
 
 
 def test_pairs_are_looked_at_in_pieces(monkeypatch):
@@ -265,7 +265,9 @@ def test_pairs_are_looked_at_in_pieces(monkeypatch):
 
 
 def test_a_hierarchy_of_the_sensitive_attribute_does_not_matter_for_truth():
-    schema = Schema(quasi=["age", "job"], sensitive=["disease"], hierarchies={"disease": DISEASES, "job": JOBS})
+    schema = Schema(
+        quasi_identifiers=["age", "job"], sensitive=["disease"], hierarchies={"disease": DISEASES, "job": JOBS}
+    )
     assert sf.audit(SHOWN, schema, original=ORIGINAL).truth.holds
 
 
@@ -290,7 +292,9 @@ LARGE = 2**53
 def test_a_bound_that_a_float_would_round_covers_no_other_number(label):
     original = pa.table({"x": [LARGE, LARGE, 5]})
     published = pa.table({"x": [label, label, "5"]})
-    truth = sf.audit(published, Schema(quasi=["x"]), [KAnonymity(k=1)], original=original, correspondence=[0, 1, 2])
+    truth = sf.audit(
+        published, Schema(quasi_identifiers=["x"]), [KAnonymity(k=1)], original=original, correspondence=[0, 1, 2]
+    )
     assert truth.truth.false_cells == 2
 
 
@@ -303,7 +307,7 @@ def test_whole_numbers_beyond_the_precision_of_floats_are_compared_exactly(value
     rows = len(values)
     audit = sf.audit(
         pa.table({"x": [f"{left}{low}, {high}{right}"] * rows}),
-        Schema(quasi=["x"], scales={"x": "numeric"}),
+        Schema(quasi_identifiers=["x"], scales={"x": "numeric"}),
         [KAnonymity(k=1)],
         original=pa.table({"x": values}),
         correspondence=range(rows),
@@ -319,12 +323,14 @@ def test_moments_beyond_the_precision_of_floats_are_compared_exactly():
     first, second = (datetime(9999, 1, 1, 0, 0, 0, place) for place in (1, 2))  # noqa: DTZ001 - tables are naive
     shown = pa.table({"x": [f"[{first.isoformat()}, {first.isoformat()}]"] * 2})
     original = pa.table({"x": [first, second]})
-    audit = sf.audit(shown, Schema(quasi=["x"]), [KAnonymity(k=1)], original=original, correspondence=[0, 1])
+    audit = sf.audit(
+        shown, Schema(quasi_identifiers=["x"]), [KAnonymity(k=1)], original=original, correspondence=[0, 1]
+    )
     assert audit.truth.false_cells == 1
 
 
 def test_persons_beyond_the_precision_of_floats_are_counted_apart():
     shown = pa.table({"x": [f"[{LARGE + 1}, {LARGE + 1}]"]})
     population = pa.table({"x": [LARGE, LARGE + 1, LARGE + 2]})
-    audit = sf.audit(shown, Schema(quasi=["x"]), [sf.models.KMap(k=1)], population=population)
+    audit = sf.audit(shown, Schema(quasi_identifiers=["x"]), [sf.models.KMap(k=1)], population=population)
     assert audit.verdicts[0].level == 1

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from counted_rows import counted_rows
 from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.audit import audit_evidence
-from sfumato.judging.audit.truth import Truth
-from sfumato.judging.audit.truth_by_rule import added, truth_by_rule
-from sfumato.judging.evidence import Evidence
-from sfumato.masking.masking import Masking
-from sfumato.schema.missing import Missing
+from sfumato.judging.audit.audit import audit_context
+from sfumato.judging.audit.truth import Truthfulness
+from sfumato.judging.audit.truth_by_rule import sum_truthfulness, truth_by_rule
+from sfumato.judging.evidence import AuditContext
+from sfumato.masking.masking import MaskingRecord
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import JOBS
 
@@ -34,13 +34,17 @@ LABELS = {
     "age": st.none() | st.sampled_from(["18", "19", "[18, 19]", "19-20", "*"]),
     "job": st.none() | st.sampled_from(["clerk", "sailor", "sea", "outdoors", "*"]),
 }
-NOT_MASKED = Masking()
+NOT_MASKED = MaskingRecord()
 RULED = ["ruled age", "ruled job", "ruled disease", "gone"]
 
 
-def schema_of(missing: Missing = Missing.OWN_VALUE) -> Schema:
+def schema_of(missing: MissingPolicy = MissingPolicy.OWN_VALUE) -> Schema:
     return Schema(
-        quasi=["age", "job"], sensitive=["disease"], insensitive=["city"], hierarchies={"job": JOBS}, missing=missing
+        quasi_identifiers=["age", "job"],
+        sensitive=["disease"],
+        insensitive=["city"],
+        hierarchies={"job": JOBS},
+        missing=missing,
     )
 
 
@@ -77,13 +81,19 @@ def published_of(original: pa.Table, ruled: pa.Table) -> tuple[pa.Table, np.ndar
 
 
 def judged(
-    published: pa.Table, original: pa.Table, ruled: pa.Table, schema: Schema, random, *, masking: Masking = NOT_MASKED
+    published: pa.Table,
+    original: pa.Table,
+    ruled: pa.Table,
+    schema: Schema,
+    random,
+    *,
+    masking: MaskingRecord = NOT_MASKED,
 ):
     """Judge by the rule: both tables as counts in an order of their own."""
     both = pa.table([*original.columns, *ruled.columns], [*NAMES, *RULED])
     counted, original_weights = counted_rows(both, random)
     shown, weights = counted_rows(published, random)
-    evidence = Evidence(
+    evidence = AuditContext(
         shown,
         schema,
         original=counted.select(NAMES),
@@ -96,15 +106,15 @@ def judged(
 
 
 @examples(100)
-@given(recodings(), st.sampled_from(Missing), st.booleans(), st.randoms(use_true_random=False))
+@given(recodings(), st.sampled_from(MissingPolicy), st.booleans(), st.randoms(use_true_random=False))
 def test_a_rule_is_as_true_as_the_rows_that_it_recoded(recoding, missing, masked, random):
     original, ruled = recoding
     published, rows = published_of(original, ruled)
     if not len(rows):
         return
-    masking = Masking(perturbed=("age", "disease")) if masked else NOT_MASKED
-    evidence = Evidence(published, schema_of(missing), original=original, correspondence=rows, masking=masking)
-    by_rows = audit_evidence(evidence, ()).truth
+    masking = MaskingRecord(perturbed=("age", "disease")) if masked else NOT_MASKED
+    evidence = AuditContext(published, schema_of(missing), original=original, correspondence=rows, masking=masking)
+    by_rows = audit_context(evidence, ()).truth
     shuffled = published.take(pa.array(random.sample(range(len(rows)), len(rows))))
     by_rule = judged(shuffled, original, ruled, schema_of(missing), random, masking=masking)
     assert by_rule == replace(by_rows, with_correspondence=False)
@@ -130,12 +140,12 @@ def test_what_the_rule_does_not_give_is_counted(recoding, another, random):
     assert found.holds == (more == less and not found.false_cells)
 
 
-@given(recodings(), st.sampled_from(Missing), st.randoms(use_true_random=False))
+@given(recodings(), st.sampled_from(MissingPolicy), st.randoms(use_true_random=False))
 def test_a_true_rule_proves_that_a_correspondence_exists(recoding, missing, random):
     original, ruled = recoding
     published, rows = published_of(original, ruled)
     if len(rows) and judged(published, original, ruled, schema_of(missing), random).holds:
-        assert audit_evidence(Evidence(published, schema_of(missing), original=original), ()).truth.holds
+        assert audit_context(AuditContext(published, schema_of(missing), original=original), ()).truth.holds
 
 
 @given(recodings(), st.integers(1, 3), st.randoms(use_true_random=False))
@@ -159,13 +169,13 @@ def test_disjoint_parts_add_up(recoding, parts, random):
         elif (part == at).any():
             weight = int((part == at).sum())
             truths.append(replace(whole, rows_in=weight, rows_out=0, suppressed=weight, false_cells=0, unmatched=0))
-    assert added(iter(truths)) == whole
+    assert sum_truthfulness(iter(truths)) == whole
 
 
 def test_all_figures_of_parts_are_added():
-    first = Truth(rows_in=9, rows_out=5, suppressed=3, with_correspondence=False, false_cells=1, unmatched=2)
+    first = Truthfulness(rows_in=9, rows_out=5, suppressed=3, with_correspondence=False, false_cells=1, unmatched=2)
     second = replace(first, rows_in=90, rows_out=50, suppressed=30, false_cells=10, unmatched=20)
-    assert added([first, second]) == replace(
+    assert sum_truthfulness([first, second]) == replace(
         first, rows_in=99, rows_out=55, suppressed=33, false_cells=11, unmatched=22
     )
 
@@ -175,23 +185,23 @@ ORIGINAL = original_of([(18, "diver", "flu", "Bern")])
 
 
 def test_a_table_of_nothing_but_masked_columns_is_compared_by_numbers_alone():
-    schema = Schema(quasi=["age"])
-    evidence = Evidence(
-        SHOWN.select(["age"]).take([0, 0]), schema, original=ORIGINAL, masking=Masking(perturbed=("age",))
+    schema = Schema(quasi_identifiers=["age"])
+    evidence = AuditContext(
+        SHOWN.select(["age"]).take([0, 0]), schema, original=ORIGINAL, masking=MaskingRecord(perturbed=("age",))
     )
     found = truth_by_rule(evidence, SHOWN)
-    assert (found.unmatched, found.false_cells, found.lost, found.holds) == (1, 0, -1, False)
+    assert (found.unmatched, found.false_cells, found.unaccounted_records, found.holds) == (1, 0, -1, False)
 
 
 def test_records_that_are_neither_published_nor_suppressed_are_told():
-    evidence = Evidence(SHOWN, schema_of(), original=ORIGINAL, original_weights=np.array([3]))
-    found = replace(audit_evidence(evidence, (), compare=False), truth=truth_by_rule(evidence, SHOWN))
+    evidence = AuditContext(SHOWN, schema_of(), original=ORIGINAL, original_weights=np.array([3]))
+    found = replace(audit_context(evidence, (), compare=False), truth=truth_by_rule(evidence, SHOWN))
     assert not found.holds
     assert "0 records without an original, 2 neither published nor suppressed" in repr(found)
 
 
 def test_strange_rules_are_refused():
-    evidence = Evidence(SHOWN, schema_of(), original=ORIGINAL)
+    evidence = AuditContext(SHOWN, schema_of(), original=ORIGINAL)
     with pytest.raises(InvalidParameterError, match="no cells of 'job'"):
         truth_by_rule(evidence, SHOWN.drop_columns("job"))
     with pytest.raises(InvalidParameterError, match="2 rows but the original 1"):
@@ -203,8 +213,8 @@ def test_strange_rules_are_refused():
 def test_cells_that_no_rule_explains_are_refused():
     bucketed = SHOWN.append_column("_bucket_disease", pa.array([0]))
     for evidence in (
-        Evidence(bucketed, schema_of(), original=ORIGINAL),
-        Evidence(SHOWN, schema_of(), original=ORIGINAL, centers=True),
+        AuditContext(bucketed, schema_of(), original=ORIGINAL),
+        AuditContext(SHOWN, schema_of(), original=ORIGINAL, centers=True),
     ):
         with pytest.raises(SchemaError, match="no rule says which cell is whose"):
             truth_by_rule(evidence, SHOWN)

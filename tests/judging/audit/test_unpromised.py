@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.judging.audit.unpromised import unpromised
+from sfumato.judging.audit.unpromised import unprotected_attributes
 from sfumato.reporting.html import render_about
 
-SCHEMA = sf.Schema(quasi=["age"], sensitive=["disease", "class"])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease", "class"])
 TABLE = pa.table(
     {"age": [1, 1, 1, 2, 2, 2], "disease": ["a", "b", "c", "a", "b", "c"], "class": ["x", "x", "x", "x", "y", "y"]}
 )
@@ -21,7 +21,7 @@ MODELS = [sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="disease")]
 
 
 def test_the_column_its_worst_exposure_and_the_records_are_told():
-    (found,) = unpromised(sf.audit(TABLE, SCHEMA, MODELS))
+    (found,) = unprotected_attributes(sf.audit(TABLE, SCHEMA, MODELS))
     assert found.to_dict() == {"attribute": "class", "exposure": 1.0, "records": 3}
     assert found.sentence == (
         "Nothing is promised about the sensitive column 'class': whoever knows all quasi-identifiers learns its value "
@@ -31,7 +31,7 @@ def test_the_column_its_worst_exposure_and_the_records_are_told():
 
 def test_a_promise_that_names_the_column_is_enough():
     models = [*MODELS, sf.DistinctLDiversity(l=1, sensitive="class")]
-    assert unpromised(sf.audit(TABLE, SCHEMA, models)) == ()
+    assert unprotected_attributes(sf.audit(TABLE, SCHEMA, models)) == ()
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("xyz")), min_size=1, max_size=30))
@@ -42,8 +42,8 @@ def test_the_exposure_is_the_largest_share_of_a_value_in_a_group(rows):
     shares = {age: max(Fraction(cells.count(v), len(cells)) for v in cells) for age, cells in groups.items()}
     worst = max(shares.values())
     table = pa.table({"age": [age for age, _ in rows], "class": [value for _, value in rows]})
-    schema = sf.Schema(quasi=["age"], sensitive=["class"])
-    (found,) = unpromised(sf.audit(table, schema, [sf.KAnonymity(k=1)]))
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["class"])
+    (found,) = unprotected_attributes(sf.audit(table, schema, [sf.KAnonymity(k=1)]))
     assert found.exposure == float(worst)
     assert found.records == sum(len(groups[age]) for age, share in shares.items() if share == worst)
 
@@ -64,7 +64,7 @@ def test_pages_and_promise_say_it_in_words_and_in_amber(tmp_path):
 
 
 def test_nothing_is_amber_where_every_sensitive_column_has_a_promise(tmp_path):
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     sf.anonymize(TABLE.drop_columns(["class"]), schema, MODELS, seed=1).write(tmp_path / "out")
     report = (tmp_path / "out/internal/report.html").read_text()
     assert '<div class="verdict">' in report

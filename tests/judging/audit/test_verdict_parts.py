@@ -16,7 +16,7 @@ PUBLISHED = pa.table(
         "disease": ["HIV", "cancer", "cancer", "flu", "HIV", "cold"],
     }
 )
-SCHEMA = Schema(quasi=["age"], sensitive=["disease"])
+SCHEMA = Schema(quasi_identifiers=["age"], sensitive=["disease"])
 LEVELS = {"HIV": "high", "cancer": "high", "flu": "low", "cold": "low"}
 
 
@@ -25,7 +25,7 @@ def judged(*models):
 
 
 def test_every_part_has_a_verdict_of_its_own():
-    (verdict,) = judged(HPKAnonymity(h=2, p=2, k=3, sensitive="disease", levels=LEVELS)).verdicts
+    (verdict,) = judged(HPKAnonymity(h=2, p=2, k=3, sensitive="disease", sensitivity_levels=LEVELS)).verdicts
     assert not verdict.holds
     assert (verdict.level, verdict.groups, verdict.records) == (0.5, 1, 3)
     assert [(part.model.name, part.level, part.holds, part.records) for part in verdict.parts] == [
@@ -45,6 +45,6 @@ def test_parts_are_in_the_dictionary_and_it_is_json():
 
 
 def test_the_table_of_an_audit_does_not_tell_values():
-    shown = repr(judged(HPKAnonymity(h=2, p=2, k=3, sensitive="disease", levels=LEVELS)))
+    shown = repr(judged(HPKAnonymity(h=2, p=2, k=3, sensitive="disease", sensitivity_levels=LEVELS)))
     assert "HPKAnonymity(h=2, p=2, k=3, sensitive='disease')" in shown
     assert not any(value in shown for value in LEVELS)

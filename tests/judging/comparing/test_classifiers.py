@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.condensing.condensation import Condensation
 from sfumato.judging.comparing.classification import compare_classifiers, hold_out
-from sfumato.randomness import repeatable_secret
+from sfumato.randomness import secret_from_seed
 
 
 def easy(rows: int = 1500) -> pd.DataFrame:
@@ -29,11 +29,11 @@ def easy(rows: int = 1500) -> pd.DataFrame:
 
 
 KEPT, HELD = hold_out(easy(), share=0.3, seed=1)
-SCHEMA = sf.Schema(quasi=["height", "weight", "color"], sensitive=["kind"])
+SCHEMA = sf.Schema(quasi_identifiers=["height", "weight", "color"], sensitive=["kind"])
 
 
 def test_a_condensed_table_trains_nearly_as_well():
-    synthetic = Condensation(k=15, by="kind", secret=repeatable_secret(1)).fit(KEPT, SCHEMA).sample()
+    synthetic = Condensation(k=15, by="kind", secret=secret_from_seed(1)).fit(KEPT, SCHEMA).sample()
     found = compare_classifiers(KEPT, synthetic, HELD, target="kind")
     assert found.original > 0.85
     assert found.published > 0.85

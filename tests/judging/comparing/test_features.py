@@ -13,11 +13,11 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.judging.comparing import features
 from sfumato.judging.comparing.classification import compare_classifiers, hold_out
-from sfumato.judging.comparing.features import features_of
+from sfumato.judging.comparing.features import build_features
 from sfumato.samples import population
 
 JOBS = sf.Taxonomy({"desk": ["clerk", "judge"], "field": ["farmer", "miner"]})
-SCHEMA = sf.Schema(quasi=["job"], hierarchies={"job": JOBS})
+SCHEMA = sf.Schema(quasi_identifiers=["job"], hierarchies={"job": JOBS})
 COVERED = {job: {job} for job in ("clerk", "judge", "farmer", "miner")}
 COVERED |= {"desk": {"clerk", "judge"}, "field": {"farmer", "miner"}, "{clerk, miner}": {"clerk", "miner"}}
 COVERED["*"] = {"clerk", "judge", "farmer", "miner"}
@@ -32,7 +32,7 @@ def table(**columns) -> pa.Table:
 @examples(40)
 @given(st.lists(st.sampled_from(list(COVERED)), min_size=1, max_size=12), VALUES)
 def test_a_label_is_a_feature_by_the_share_it_covers(shown, held):
-    found = features_of(table(job=shown), table(job=EVERYBODY), table(job=held), ["job"], SCHEMA)
+    found = build_features(table(job=shown), table(job=EVERYBODY), table(job=held), ["job"], SCHEMA)
     labels = sorted(set(shown))
     trained = {tuple(row) for row in np.sort(found.training, axis=1).round(9).tolist()}
     by_hand = [[len(COVERED[cell] & COVERED[label]) / len(COVERED[cell]) for label in labels] for cell in shown]
@@ -47,10 +47,10 @@ def test_a_held_out_number_is_shown_as_the_only_cell_that_covers_it():
     apart = table(age=["[20, 30]", "[40, 60)", "*"])
     overlapping = table(age=["[20, 40]", "[30, 60)"])
     held = table(age=[22, 45, 70, None])
-    found = features_of(apart, original, held, ["age"], None).held_out.ravel()
+    found = build_features(apart, original, held, ["age"], None).held_out.ravel()
     scale = np.std([20, 30, 40, 50])
     assert found * scale + 35 == pytest.approx([25, 49.5, 70, 35])
-    found = features_of(overlapping, original, table(age=[22, 35, 55]), ["age"], None).held_out.ravel()
+    found = build_features(overlapping, original, table(age=[22, 35, 55]), ["age"], None).held_out.ravel()
     assert found * scale + 35 == pytest.approx([30, 35, 44.5])
 
 
@@ -62,21 +62,23 @@ def people() -> tuple[pa.Table, pa.Table, sf.Schema]:
         "nationality": sf.Taxonomy(population.COUNTRIES),
     }
     schema = sf.Schema(
-        quasi=quasi,
+        quasi_identifiers=quasi,
         sensitive=["marital_status"],
         hierarchies=hierarchies,
         orders={"education": population.EDUCATION_ORDER},
     )
-    return *hold_out(sf.samples.generate(2000, seed=1), share=0.3, seed=1), schema
+    return *hold_out(sf.samples.generate_hospital(2000, seed=1), share=0.3, seed=1), schema
 
 
 @pytest.mark.parametrize(
-    "algorithm", [sf.Optimal(), sf.Datafly(), sf.Mondrian(), sf.NCPTopDown()], ids=lambda a: a.name
+    "algorithm", [sf.Optimal(), sf.Datafly(), sf.Mondrian(), sf.TopDownNCP()], ids=lambda a: a.name
 )
 def test_no_release_that_keeps_something_is_below_the_majority_class(algorithm):
     kept, held, schema = people()
     release = sf.anonymize(kept, schema, [sf.KAnonymity(k=5)], algorithm, max_suppressed=0.05, seed=1)
-    found = compare_classifiers(kept, release.frame, held, target="marital_status", columns=schema.quasi, schema=schema)
+    found = compare_classifiers(
+        kept, release.frame, held, target="marital_status", columns=schema.quasi_identifiers, schema=schema
+    )
     assert found.published > found.majority
     assert found.original > found.majority + 0.1
 
@@ -105,16 +107,16 @@ def test_a_full_domain_release_is_judged_as_if_held_out_records_were_recoded():
 def test_many_labels_become_few_features_and_large_matrices_sparse(monkeypatch):
     monkeypatch.setattr(features, "MOST_LABELS", 2)
     names = table(job=["clerk", "clerk", "judge", "judge", "miner"])
-    found = features_of(names, names, names, ["job"], None)
+    found = build_features(names, names, names, ["job"], None)
     assert found.training.shape == (5, 2)
     assert found.training.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1], [0, 0]]
     monkeypatch.setattr(features, "DENSE", 1)
-    assert features_of(names, names, names, ["job"], None).training.nnz == 4
+    assert build_features(names, names, names, ["job"], None).training.nnz == 4
 
 
 def test_missing_cells_have_a_feature_of_their_own():
     shown = table(job=["clerk", None, "*"])
-    found = features_of(shown, table(job=EVERYBODY), table(job=["clerk", None]), ["job"], None)
+    found = build_features(shown, table(job=EVERYBODY), table(job=["clerk", None]), ["job"], None)
     assert found.training[1].tolist() != found.training[2].tolist()
     assert found.held_out[0].tolist() != found.held_out[1].tolist()
     assert found.training[1].max() == found.held_out[1].max() == 1

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.judging.comparing.nearest import nearest_originals
+from sfumato.judging.comparing.nearest import distance_to_closest_record
 
 RNG = np.random.default_rng(1)
 ORIGINAL = pd.DataFrame({"a": RNG.normal(size=60), "b": RNG.normal(size=60) * 1000, "job": ["clerk", "diver"] * 30})
@@ -23,7 +23,7 @@ def test_distances_are_the_least_of_all_pairs():
     apart = np.linalg.norm(after[:, None] - before[None], axis=2).min(axis=1)
     among = np.linalg.norm(before[:, None] - before[None], axis=2)
     np.fill_diagonal(among, np.inf)
-    found = nearest_originals(ORIGINAL, SYNTHETIC)
+    found = distance_to_closest_record(ORIGINAL, SYNTHETIC)
     assert found.columns == ("a", "b")
     for share in (0.01, 0.05, 0.25, 0.5):
         assert found.distances[share] == pytest.approx(np.quantile(apart, share))
@@ -32,7 +32,7 @@ def test_distances_are_the_least_of_all_pairs():
 
 
 def test_a_copied_table_is_seen():
-    found = nearest_originals(ORIGINAL, ORIGINAL)
+    found = distance_to_closest_record(ORIGINAL, ORIGINAL)
     assert found.copies == 1
     assert set(found.distances.values()) == {0.0}
     assert found.baseline[0.5] > 0
@@ -40,7 +40,7 @@ def test_a_copied_table_is_seen():
 
 def test_a_record_is_a_copy_if_all_its_columns_are():
     half = ORIGINAL.assign(job="clerk")
-    found = nearest_originals(ORIGINAL, half)
+    found = distance_to_closest_record(ORIGINAL, half)
     assert found.copies == 0.5
     assert found.distances[0.5] == 0
 
@@ -48,33 +48,38 @@ def test_a_record_is_a_copy_if_all_its_columns_are():
 def test_copies_are_seen_across_types():
     original = pa.table({"age": [20, 30], "zip": [4711, 4712]})
     written = pa.table({"age": [20.0, 30.5], "zip": ["4711", "4712"]})
-    assert nearest_originals(original, written, columns=["age"]).copies == 0.5
+    assert distance_to_closest_record(original, written, columns=["age"]).copies == 0.5
 
 
 def test_duplicates_are_each_others_neighbor():
     twice = pd.concat([ORIGINAL, ORIGINAL])
-    assert nearest_originals(twice, SYNTHETIC).baseline[0.5] == 0
+    assert distance_to_closest_record(twice, SYNTHETIC).baseline[0.5] == 0
 
 
 def test_large_tables_are_looked_up_in_part():
-    some = nearest_originals(ORIGINAL, SYNTHETIC, most_records=10, seed=3)
-    assert some == nearest_originals(ORIGINAL, SYNTHETIC, most_records=10, seed=3)
-    assert some.distances != nearest_originals(ORIGINAL, SYNTHETIC).distances
+    some = distance_to_closest_record(ORIGINAL, SYNTHETIC, most_records=10, seed=3)
+    assert some == distance_to_closest_record(ORIGINAL, SYNTHETIC, most_records=10, seed=3)
+    assert some.distances != distance_to_closest_record(ORIGINAL, SYNTHETIC).distances
 
 
 def test_dates_have_distances():
     days = pa.table({"day": [date(2020, 1, 1), date(2020, 1, 3), date(2020, 1, 9)]})
     moved = pa.table({"day": [date(2020, 1, 2), date(2020, 1, 2)]})
     scale = np.std([0, 2, 8])
-    assert nearest_originals(days, moved).distances[0.5] == pytest.approx(1 / scale)
+    assert distance_to_closest_record(days, moved).distances[0.5] == pytest.approx(1 / scale)
 
 
 def test_distances_are_shown_without_cells():
-    shown = repr(nearest_originals(ORIGINAL, SYNTHETIC))
+    shown = repr(distance_to_closest_record(ORIGINAL, SYNTHETIC))
     assert shown.startswith("Nearest originals by 2 columns; 0 of the records are copies\n  share of records")
-    assert nearest_originals(ORIGINAL, SYNTHETIC).to_dict()["distances"].keys() == {"0.01", "0.05", "0.25", "0.5"}
+    assert distance_to_closest_record(ORIGINAL, SYNTHETIC).to_dict()["distances"].keys() == {
+        "0.01",
+        "0.05",
+        "0.25",
+        "0.5",
+    }
 
 
 def test_a_bad_number_of_records_is_refused():
     with pytest.raises(sf.InvalidParameterError, match="most_records"):
-        nearest_originals(ORIGINAL, SYNTHETIC, most_records=0)
+        distance_to_closest_record(ORIGINAL, SYNTHETIC, most_records=0)

@@ -15,7 +15,7 @@ from drawn_examples import examples
 from sfumato.judging.comparing.tabulation import compare_tabulations
 
 JOBS = sf.Taxonomy({"desk": ["clerk", "judge"], "field": ["farmer"]})
-SCHEMA = sf.Schema(quasi=["job"], hierarchies={"job": JOBS})
+SCHEMA = sf.Schema(quasi_identifiers=["job"], hierarchies={"job": JOBS})
 COVERED = {"clerk": ["clerk"], "judge": ["judge"], "farmer": ["farmer"], "desk": ["clerk", "judge"]}
 COVERED["*"] = COVERED["{clerk, judge, farmer}"] = ["clerk", "judge", "farmer"]
 RECORDS = st.lists(st.tuples(st.sampled_from(["clerk", "judge", "farmer"]), st.sampled_from("fm")), min_size=3)

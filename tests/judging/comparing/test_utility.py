@@ -15,10 +15,10 @@ from drawn_examples import examples
 from sfumato.coding import codes
 from sfumato.judging.comparing.utility import compare_utility
 
-PEOPLE = sf.samples.generate(300, seed=2).to_pandas()
+PEOPLE = sf.samples.generate_hospital(300, seed=2).to_pandas()
 SCHEMA = sf.Schema(
-    identifier=["name"],
-    quasi=["age", "sex", "height_cm"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "sex", "height_cm"],
     sensitive=["disease"],
     insensitive=["cost"],
     hierarchies={"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50)},
@@ -76,7 +76,7 @@ def test_each_column_has_the_moments_of_its_own_cells():
     rng = np.random.default_rng(4)
     screened = pd.DataFrame({"recidivism": rng.integers(0, 2, 200), "days": rng.normal(size=200)})
     screened.loc[screened["recidivism"] == 0, "days"] = np.nan
-    found = compare_utility(screened, screened, sf.Schema(quasi=["recidivism"], insensitive=["days"]))
+    found = compare_utility(screened, screened, sf.Schema(quasi_identifiers=["recidivism"], insensitive=["days"]))
     moments = {each.column: each for each in found.moments.moments}
     for name in screened:
         each, own = moments[name], screened[name].dropna()
@@ -96,7 +96,7 @@ def test_means_of_utility_are_the_sums_that_queries_expect(values, width, form):
     lows = [value // width * width for value in values]
     cells = [form.format(low=low, high=low + width, before=low - 1, last=low + width - 1) for low in lows]
     original, published = pd.DataFrame({"x": values}), pd.DataFrame({"x": cells})
-    schema = sf.Schema(quasi=["x"])
+    schema = sf.Schema(quasi_identifiers=["x"])
     mean = compare_utility(original, published, schema).moments.moments[0].published_mean
     by_hand = np.mean([low + (width - 1) / 2 for low in lows])
     expected = sf.queries.estimate(published, schema, sf.queries.Query(kind="sum", over="x"), whole=["x"]).expected
@@ -112,7 +112,7 @@ def test_a_target_can_be_chosen():
 def test_nodes_that_do_not_tell_their_bounds_count_as_the_mean_of_their_values():
     table = pd.DataFrame({"score": [1, 2, 3, 4] * 5, "cost": np.arange(20.0)})
     schema = sf.Schema(
-        quasi=["score"],
+        quasi_identifiers=["score"],
         insensitive=["cost"],
         scales={"score": "numeric"},
         hierarchies={"score": sf.Taxonomy({"low": ["1", "2"], "high": ["3", "4"]})},
@@ -130,7 +130,7 @@ def test_a_column_that_the_original_rarely_knows_is_not_lost():
         {"age": rng.integers(0, 90, 300), "cost": rng.normal(size=300), "visits": rng.normal(size=300)}
     )
     table.loc[table.index % 10 > 0, "visits"] = np.nan
-    found = compare_utility(table, table, sf.Schema(quasi=["age", "visits"], insensitive=["cost"]))
+    found = compare_utility(table, table, sf.Schema(quasi_identifiers=["age", "visits"], insensitive=["cost"]))
     assert found.lost == ()
     assert found.figures() == {
         "mean-shift": 0,
@@ -146,7 +146,7 @@ def test_a_column_that_the_original_rarely_knows_is_not_lost():
 
 def test_there_may_be_nothing_to_compare():
     table = pd.DataFrame({"sex": list("fmfm")})
-    found = compare_utility(table, table, sf.Schema(quasi=["sex"]))
+    found = compare_utility(table, table, sf.Schema(quasi_identifiers=["sex"]))
     assert (found.moments, found.regression, found.tabulations) == (None, None, None)
     assert repr(found) == "There is nothing to compare."
     assert found.to_dict()["figures"] == {}
@@ -154,12 +154,12 @@ def test_there_may_be_nothing_to_compare():
 
 def test_records_that_are_never_complete_have_no_moments():
     table = pd.DataFrame({"a": [1.0, 2.0, None, None], "b": [None, None, 1.0, 2.0], "sex": list("fmfm")})
-    found = compare_utility(table, table, sf.Schema(quasi=["a", "b", "sex"]))
+    found = compare_utility(table, table, sf.Schema(quasi_identifiers=["a", "b", "sex"]))
     assert (found.moments, found.regression) == (None, None)
 
 
 def test_a_column_of_very_many_texts_is_not_tabulated(monkeypatch):
-    monkeypatch.setattr(codes, "MOST_NOMINAL_VALUES", 40)
+    monkeypatch.setattr(codes, "MAX_NOMINAL_VALUES", 40)
     numbered = PEOPLE.assign(number=[str(10**25 + at) for at in range(len(PEOPLE))])
     schema = replace(SCHEMA, insensitive=["cost", "number"])
     found = compare_utility(numbered, numbered[[*COLUMNS, "number"]], schema)

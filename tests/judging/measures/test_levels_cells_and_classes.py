@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.catalogue import MEASURES, measure
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures import Measured
+from sfumato.catalogue import METRICS, compute_metrics
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.measures import MetricInput
 from sfumato.schema.schema import Schema
 
 ETHNICITY = sf.Taxonomy({"person": ["asian", "black", "white"], "nobody": ["unknown"]})
-SWEENEY = Schema(quasi=["ethnicity", "zip"], hierarchies={"ethnicity": ETHNICITY, "zip": sf.Prefixes()})
+SWEENEY = Schema(quasi_identifiers=["ethnicity", "zip"], hierarchies={"ethnicity": ETHNICITY, "zip": sf.Prefixes()})
 PRIVATE = pa.table(
     {
         "ethnicity": ["asian"] * 4 + ["black"] * 4 + ["white"] * 4,
@@ -30,13 +30,13 @@ AREAS = {"clerk": "office", "lawyer": "office", "land": "outdoors", "sea": "outd
 TREE = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}})
 
 
-def measured(shown: pa.Table, schema: Schema, original: pa.Table, suppressed: int = 0) -> Measured:
-    evidence = Evidence(shown, schema, original=original)
-    return Measured.of(evidence.table, suppressed, evidence.groups.histograms)
+def measured(shown: pa.Table, schema: Schema, original: pa.Table, suppressed: int = 0) -> MetricInput:
+    evidence = AuditContext(shown, schema, original=original)
+    return MetricInput.of(evidence.table, suppressed, evidence.groups.histograms)
 
 
 def precision(shown: pa.Table, schema: Schema = SWEENEY, original: pa.Table = PRIVATE, suppressed: int = 0) -> float:
-    return 1 - MEASURES["lost-precision"].compute(measured(shown, schema, original, suppressed))
+    return 1 - METRICS["lost-precision"].compute(measured(shown, schema, original, suppressed))
 
 
 def changed(**columns) -> pa.Table:
@@ -77,34 +77,34 @@ def test_precision_counts_a_record_that_is_left_out_as_fully_generalized():
     ],
 )
 def test_a_cell_stands_on_the_lowest_level_around_what_it_covers(cell, level):
-    schema, original = Schema(quasi=["job"], hierarchies={"job": TREE}), pa.table({"job": list(JOBS)})
+    schema, original = Schema(quasi_identifiers=["job"], hierarchies={"job": TREE}), pa.table({"job": list(JOBS)})
     shown = pa.table({"job": pa.array([cell], pa.string())})
-    assert MEASURES["lost-precision"].compute(measured(shown, schema, original)) == pytest.approx(level / 3)
-    assert MEASURES["minimal-distortion"].compute(measured(shown, schema, original)) == (level > 0)
+    assert METRICS["lost-precision"].compute(measured(shown, schema, original)) == pytest.approx(level / 3)
+    assert METRICS["minimal-distortion"].compute(measured(shown, schema, original)) == (level > 0)
 
 
 def test_a_label_that_several_levels_share_has_the_lowest_of_them():
     rows = [["1 cm", "short", "short"], ["2 cm", "short", "short"], ["1 m", "rod", "long"], ["2 m", "pole", "long"]]
-    schema = Schema(quasi=["length"], hierarchies={"length": sf.Taxonomy.from_rows(rows)})
+    schema = Schema(quasi_identifiers=["length"], hierarchies={"length": sf.Taxonomy.from_rows(rows)})
     original = pa.table({"length": ["1 cm", "2 cm", "1 m", "2 m"]})
     found = measured(pa.table({"length": ["short", "long"]}), schema, original)
-    assert MEASURES["lost-precision"].compute(found) == pytest.approx((1 / 3 + 2 / 3) / 2)
+    assert METRICS["lost-precision"].compute(found) == pytest.approx((1 / 3 + 2 / 3) / 2)
 
 
 @pytest.mark.parametrize(("cell", "level"), [("20", 0), ("[20, 25]", 1), ("[20, 30)", 1), ("[20, 31]", 2), ("*", 3)])
 def test_an_interval_of_another_algorithm_stands_where_a_node_holds_it(cell, level):
-    schema = Schema(quasi=["age"], hierarchies={"age": sf.Intervals(10, 20)})
+    schema = Schema(quasi_identifiers=["age"], hierarchies={"age": sf.Intervals(10, 20)})
     original = pa.table({"age": [20, 25, 30, 31, 45]})
     shown = pa.table({"age": [cell]})
-    assert MEASURES["lost-precision"].compute(measured(shown, schema, original)) == pytest.approx(level / 3)
+    assert METRICS["lost-precision"].compute(measured(shown, schema, original)) == pytest.approx(level / 3)
 
 
 def test_an_attribute_without_a_hierarchy_shows_its_value_or_not():
     original = pa.table({"sex": ["F", "M"], "age": [20, 30]})
     shown = pa.table({"sex": ["F", "{F, M}"], "age": ["[20, 30]", "*"]})
-    found = measured(shown, Schema(quasi=["sex", "age"]), original)
-    assert MEASURES["lost-precision"].compute(found) == pytest.approx(3 / 4)
-    assert MEASURES["minimal-distortion"].compute(found) == 3
+    found = measured(shown, Schema(quasi_identifiers=["sex", "age"]), original)
+    assert METRICS["lost-precision"].compute(found) == pytest.approx(3 / 4)
+    assert METRICS["minimal-distortion"].compute(found) == 3
 
 
 JOB_ROWS = st.tuples(st.sampled_from(list(JOBS)), st.integers(0, 3), st.sampled_from("abc"), st.booleans())
@@ -115,12 +115,12 @@ JOB_ROWS = st.tuples(st.sampled_from(list(JOBS)), st.integers(0, 3), st.sampled_
 def test_all_three_are_what_their_definitions_count(rows):
     """Every record has its own level; some records are left out."""
     steps = [lambda job: job, JOBS.get, lambda job: AREAS[JOBS[job]], lambda _: "*"]
-    schema = Schema(quasi=["job"], sensitive=["disease"], hierarchies={"job": TREE})
+    schema = Schema(quasi_identifiers=["job"], sensitive=["disease"], hierarchies={"job": TREE})
     original = pa.table({"job": list(JOBS), "disease": ["a", "b", "c", "a", "b"]})
     kept = [(steps[level](job), disease) for job, level, disease, gone in rows if not gone]
     lost = len(rows) - len(kept)
     shown = pa.table({"job": [job for job, _ in kept], "disease": [disease for _, disease in kept]})
-    found = measure(measured(shown, schema, original, lost))
+    found = compute_metrics(measured(shown, schema, original, lost))
 
     levels = [min(at for at, step in enumerate(steps) if step(job) == steps[level](job)) for job, level, *_ in rows]
     heights = [3 if gone else level for level, (*_, gone) in zip(levels, rows, strict=True)]
@@ -132,32 +132,32 @@ def test_all_three_are_what_their_definitions_count(rows):
 
 
 def test_the_classification_metric_averages_sensitive_attributes():
-    schema = Schema(quasi=["age"], sensitive=["disease", "salary"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease", "salary"])
     table = pa.table({"age": [20] * 4, "disease": ["flu", "flu", "flu", "ulcer"], "salary": ["a", "b", "c", "d"]})
-    found = MEASURES["classification-metric"].compute(measured(table, schema, table))
+    found = METRICS["classification-metric"].compute(measured(table, schema, table))
     assert found == pytest.approx((1 / 4 + 3 / 4) / 2)
 
 
 @pytest.mark.parametrize("policy", ["own-value", "matches-all"])
 def test_a_missing_sensitive_value_is_never_the_most_frequent(policy):
-    schema = Schema(quasi=["age"], sensitive=["disease"], missing=policy)
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"], missing=policy)
     table = pa.table({"age": [20] * 4, "disease": [None, None, None, "flu"]})
-    assert MEASURES["classification-metric"].compute(measured(table, schema, table)) == 3 / 4
+    assert METRICS["classification-metric"].compute(measured(table, schema, table)) == 3 / 4
 
 
 def test_values_in_buckets_count_as_far_as_they_are_expected():
     """Each bucket holds two values once each, so every record agrees with one half of its bucket."""
     people = pa.table({"age": [20, 20, 40, 40], "disease": ["flu", "ulcer", "flu", "asthma"]})
-    schema = Schema(quasi=["age"], sensitive=["disease"])
+    schema = Schema(quasi_identifiers=["age"], sensitive=["disease"])
     release = sf.anonymize(
         people, schema, models=[sf.FrequencyLDiversity(l=2, sensitive="disease")], algorithm=sf.Anatomy()
     )
-    assert release.measures["classification-metric"] == pytest.approx(1 / 2)
+    assert release.metrics["classification-metric"] == pytest.approx(1 / 2)
 
 
 def test_without_sensitive_values_there_is_no_classification_metric():
     table = pa.table({"age": [20, 20]})
-    assert "classification-metric" not in measure(measured(table, Schema(quasi=["age"]), table))
+    assert "classification-metric" not in compute_metrics(measured(table, Schema(quasi_identifiers=["age"]), table))
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,9 @@ def test_without_sensitive_values_there_is_no_classification_metric():
 def test_what_a_search_minimizes_is_what_is_measured(loss, name):
     rows = [(job, age, "abc"[(age + number) % 3]) for number, job in enumerate(JOBS) for age in (20, 23, 31, 38, 52)]
     people = pa.table(dict(zip(("job", "age", "disease"), map(list, zip(*rows, strict=True)), strict=True)))
-    schema = Schema(quasi=["job", "age"], sensitive=["disease"], hierarchies={"job": TREE, "age": sf.Intervals(10, 20)})
+    schema = Schema(
+        quasi_identifiers=["job", "age"], sensitive=["disease"], hierarchies={"job": TREE, "age": sf.Intervals(10, 20)}
+    )
     algorithm = sf.Optimal(loss=loss, target="disease" if loss == "classification" else None)
     release = sf.anonymize(people, schema, models=[sf.KAnonymity(k=4)], algorithm=algorithm, max_suppressed=0.3)
-    assert release.measures[name] == pytest.approx(release.proof.found)
+    assert release.metrics[name] == pytest.approx(release.proof.found)

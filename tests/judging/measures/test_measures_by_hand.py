@@ -11,23 +11,25 @@ import pytest
 
 import sfumato as sf
 from adult import COLUMNS, read_adult
-from sfumato.catalogue import MEASURES
-from sfumato.coding.codes import code
+from sfumato.catalogue import METRICS
+from sfumato.coding.codes import encode_table
 from sfumato.core.published.table import PublishedTable
 from sfumato.hierarchies import Intervals
-from sfumato.judging.measures import Loss, Measured, NormalizedCertaintyPenalty
+from sfumato.judging.measures import Loss, MetricInput, NormalizedCertaintyPenalty
 from sfumato.schema.schema import Schema
 from strategies import JOBS
 
-QUASI = Schema(quasi=["age", "job"], hierarchies={"job": JOBS})
+QUASI = Schema(quasi_identifiers=["age", "job"], hierarchies={"job": JOBS})
 ORIGINAL = pa.table({"age": [20, 25, 30, 60], "job": ["clerk", "lawyer", "sailor", "diver"]})
 
 
 def measured(
     shown: pa.Table, schema: Schema = QUASI, original: pa.Table | None = ORIGINAL, suppressed: int = 0
-) -> Measured:
-    domains = {} if original is None else {column.name: column.domain for column in code(original, schema).quasi}
-    return Measured.of(PublishedTable.read(shown, schema, domains), suppressed)
+) -> MetricInput:
+    domains = (
+        {} if original is None else {column.name: column.domain for column in encode_table(original, schema).quasi}
+    )
+    return MetricInput.of(PublishedTable.read(shown, schema, domains), suppressed)
 
 
 def shown(ages, jobs) -> pa.Table:
@@ -39,7 +41,7 @@ def test_loss_of_a_full_domain_recoding():
     table = shown(["[20, 25]"] * 2 + ["*"] * 2, ["office"] * 2 + ["sea"] * 2)
     age = (Fraction(2 * 2 + 4 * 2, 4 * 4) - Fraction(1, 4)) / (1 - Fraction(1, 4))
     job = (Fraction(2 * 4, 5 * 4) - Fraction(1, 5)) / (1 - Fraction(1, 5))
-    assert MEASURES["loss"].compute(measured(table)) == pytest.approx(float((age + job) / 2))
+    assert METRICS["loss"].compute(measured(table)) == pytest.approx(float((age + job) / 2))
 
 
 def test_loss_counts_a_record_that_is_left_out_as_one():
@@ -47,13 +49,13 @@ def test_loss_counts_a_record_that_is_left_out_as_one():
     age = (Fraction(3 * 1 + 4, 4 * 4) - Fraction(1, 4)) / (1 - Fraction(1, 4))
     job = (Fraction(3 * 1 + 5, 5 * 4) - Fraction(1, 5)) / (1 - Fraction(1, 5))
     assert (age, job) == (Fraction(1, 4), Fraction(1, 4))
-    assert MEASURES["loss"].compute(measured(table, suppressed=1)) == pytest.approx(1 / 4)
+    assert METRICS["loss"].compute(measured(table, suppressed=1)) == pytest.approx(1 / 4)
 
 
 def test_ncp_of_numbers_is_width_and_of_nodes_is_share_of_leaves():
     table = shown(["[20, 30]", "20-30", "[20, 30)", "60"], ["office", "office", "sea", "diver"])
     age, job = Fraction(3 * 10, 4 * 40), Fraction(2 + 2 + 2, 5 * 4)
-    assert MEASURES["ncp"].compute(measured(table)) == pytest.approx(float((age + job) / 2))
+    assert METRICS["ncp"].compute(measured(table)) == pytest.approx(float((age + job) / 2))
 
 
 @pytest.mark.parametrize(
@@ -79,11 +81,13 @@ def test_ncp_of_numbers_is_width_and_of_nodes_is_share_of_leaves():
 )
 def test_ncp_of_every_notation_of_numbers(label, penalty):
     table = pa.table({"age": pa.array([label], pa.string())})
-    assert NormalizedCertaintyPenalty().compute(measured(table, Schema(quasi=["age"]))) == pytest.approx(penalty)
+    assert NormalizedCertaintyPenalty().compute(measured(table, Schema(quasi_identifiers=["age"]))) == pytest.approx(
+        penalty
+    )
 
 
 def test_ncp_of_a_label_from_the_hierarchy_is_the_width_of_its_leaves():
-    schema = Schema(quasi=["age"], hierarchies={"age": Intervals(10, 50)})
+    schema = Schema(quasi_identifiers=["age"], hierarchies={"age": Intervals(10, 50)})
     table = pa.table({"age": ["[20, 30)", "[0, 50)", "*", "60"]})
     expected = [5 / 40, 10 / 40, 1, 0]
     assert NormalizedCertaintyPenalty().compute(measured(table, schema)) == pytest.approx(np.mean(expected))
@@ -92,49 +96,49 @@ def test_ncp_of_a_label_from_the_hierarchy_is_the_width_of_its_leaves():
 def test_ncp_of_dates_is_width_in_time():
     original = pa.table({"born": [date(2000, 1, 1), date(2000, 1, 11), date(2000, 4, 10)]})
     table = pa.table({"born": ["[2000-01-01, 2000-01-11]"] * 2 + ["2000-04-10"]})
-    found = NormalizedCertaintyPenalty().compute(measured(table, Schema(quasi=["born"]), original))
+    found = NormalizedCertaintyPenalty().compute(measured(table, Schema(quasi_identifiers=["born"]), original))
     assert found == pytest.approx(2 / 3 * 10 / 100)
 
 
 def test_ncp_counts_a_record_that_is_left_out_as_one():
     table = shown(["20", "25", "30"], ["clerk", "lawyer", "sailor"])
-    assert MEASURES["ncp"].compute(measured(table, suppressed=1)) == pytest.approx(1 / 4)
+    assert METRICS["ncp"].compute(measured(table, suppressed=1)) == pytest.approx(1 / 4)
 
 
 def test_counts_of_groups():
     table = shown(["[20, 25]"] * 2 + ["*"], ["office"] * 2 + ["sea"])
-    figures = {name: measure.compute(measured(table, suppressed=1)) for name, measure in MEASURES.items()}
+    figures = {name: measure.compute(measured(table, suppressed=1)) for name, measure in METRICS.items()}
     assert figures["discernibility"] == 2**2 + 1 + 4
     assert figures["average-class-size"] == pytest.approx(4 / 3)
     assert figures["suppressed-share"] == 1 / 4
-    assert MEASURES["average-class-size"].compute(measured(table)) == pytest.approx(3 / 2)
+    assert METRICS["average-class-size"].compute(measured(table)) == pytest.approx(3 / 2)
 
 
 @pytest.mark.parametrize("name", ["loss", "ncp"])
 def test_a_domain_of_two_values_is_lost_or_not(name):
-    schema, original = Schema(quasi=["sex"]), pa.table({"sex": ["F", "M"]})
+    schema, original = Schema(quasi_identifiers=["sex"]), pa.table({"sex": ["F", "M"]})
     table = pa.table({"sex": ["F", "*", "{F, M}", "M"]})
-    assert MEASURES[name].compute(measured(table, schema, original)) == pytest.approx(1 / 2)
+    assert METRICS[name].compute(measured(table, schema, original)) == pytest.approx(1 / 2)
 
 
 @pytest.mark.parametrize("name", ["loss", "ncp"])
 def test_a_domain_of_one_value_has_nothing_to_lose(name):
     original = pa.table({"age": [20, 20], "job": ["clerk", "clerk"]})
     table = shown(["*", "20"], ["clerk", "clerk"])
-    assert MEASURES[name].compute(measured(table, QUASI, original)) == 0
+    assert METRICS[name].compute(measured(table, QUASI, original)) == 0
 
 
 @pytest.mark.parametrize("name", ["loss", "ncp"])
 def test_a_table_without_quasi_identifiers_has_nothing_to_lose(name):
     schema = Schema(sensitive=["age"])
-    assert MEASURES[name].compute(measured(ORIGINAL, schema, None)) == 0
+    assert METRICS[name].compute(measured(ORIGINAL, schema, None)) == 0
 
 
 @pytest.mark.parametrize("name", ["loss", "ncp"])
 def test_an_attribute_without_any_value_has_nothing_to_lose(name):
     original = pa.table({"age": pa.nulls(2, pa.string()), "job": ["clerk", "diver"]})
     table = shown([None, "*"], ["clerk", "diver"])
-    assert MEASURES[name].compute(measured(table, QUASI, original)) == 0
+    assert METRICS[name].compute(measured(table, QUASI, original)) == 0
 
 
 def test_without_the_original_the_labels_tell_the_domain():
@@ -157,7 +161,7 @@ PEERS = [
 @pytest.fixture(scope="module")
 def adult(shared_data):
     table, trees = read_adult(shared_data)
-    return table, Schema(quasi=COLUMNS, hierarchies=trees)
+    return table, Schema(quasi_identifiers=COLUMNS, hierarchies=trees)
 
 
 @pytest.mark.shared_data
@@ -167,7 +171,7 @@ def test_figures_are_those_of_the_peers(adult, peer):
     levels, name, value, suppressed, classes = peer
     original, schema = adult
     texts, domains = {}, {}
-    for column, level in zip(code(original, schema).quasi, map(int, levels.split(",")), strict=True):
+    for column, level in zip(encode_table(original, schema).quasi, map(int, levels.split(",")), strict=True):
         tree = column.domain.hierarchy
         labels = np.array(tree.labels[level])[tree.levels[level]]
         texts[column.name], domains[column.name] = pa.array(labels[column.codes]), column.domain
@@ -177,12 +181,12 @@ def test_figures_are_those_of_the_peers(adult, peer):
     audit = sf.audit(table, schema, [sf.KAnonymity(k=5)], original=original, correspondence=kept)
     assert audit.holds
     assert (original.num_rows - table.num_rows, len(audit.sizes)) == (suppressed, classes)
-    found = MEASURES[name].compute(Measured.of(PublishedTable.read(table, schema, domains), suppressed))
+    found = METRICS[name].compute(MetricInput.of(PublishedTable.read(table, schema, domains), suppressed))
     digits = 6 if name == "loss" else 3
     assert round(found, digits) == value
 
 
 def test_squares_of_large_groups_are_exact():
     sizes = np.array([4_000_000_000, 3_000_000_000])
-    measured = Measured((), {}, sizes, suppressed=1)
-    assert MEASURES["discernibility"].compute(measured) == float(16 * 10**18 + 9 * 10**18 + 7_000_000_001)
+    measured = MetricInput((), {}, sizes, suppressed=1)
+    assert METRICS["discernibility"].compute(measured) == float(16 * 10**18 + 9 * 10**18 + 7_000_000_001)

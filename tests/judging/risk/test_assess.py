@@ -15,8 +15,8 @@ from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.risk.assess import assess_risk
 
 QUASI = ["age", "sex", "zip"]
-SCHEMA = sf.Schema(identifier=["name"], quasi=QUASI, sensitive=["disease"])
-PATIENTS = sf.samples.generate(400, seed=3)
+SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=QUASI, sensitive=["disease"])
+PATIENTS = sf.samples.generate_hospital(400, seed=3)
 
 
 def test_it_is_public():
@@ -47,7 +47,7 @@ def test_a_size_of_the_population_adds_estimates():
 
 
 def test_a_table_of_the_population_is_counted():
-    everybody = sf.samples.generate(4000, seed=3)
+    everybody = sf.samples.generate_hospital(4000, seed=3)
     sample = everybody.slice(0, 400)
     risk = assess_risk(sample, SCHEMA, population=everybody.to_pandas())
     assert risk.basis == "counted"
@@ -93,7 +93,7 @@ def test_risks_of_rows_are_those_of_their_groups():
 
 def test_suppressed_rows_are_left_out_and_keep_their_numbers():
     table = pa.table({"age": ["*", "30", "*", "30", "40"]})
-    risk = assess_risk(table, sf.Schema(quasi=["age"]))
+    risk = assess_risk(table, sf.Schema(quasi_identifiers=["age"]))
     assert (risk.records, risk.suppressed) == (3, 2)
     assert risk.record_risks.tolist() == [0, 0.5, 0, 0.5, 1]
     assert [record.row for record in risk.riskiest] == [4, 1, 3]
@@ -108,11 +108,11 @@ def test_a_release_is_less_risky_than_its_original():
     assert after.unique_records == 0
     assert after.holds
     assert not before.holds
-    assert not after.judge("ema").failed
+    assert not after.check_compliance("ema").failed
 
 
 def test_the_journalist_of_a_release_counts_whom_its_groups_cover():
-    everybody = sf.samples.generate(4000, seed=3)
+    everybody = sf.samples.generate_hospital(4000, seed=3)
     sample = everybody.slice(0, 400)
     release = sf.anonymize(sample, SCHEMA, models=[sf.KAnonymity(k=5)], algorithm=sf.Mondrian())
     alone = assess_risk(release.frame, SCHEMA, population=sample)
@@ -143,18 +143,18 @@ def test_it_is_a_table_in_text_and_in_a_notebook(options):
 
 
 def test_column_names_are_escaped_in_a_notebook():
-    risk = assess_risk(pa.table({"<b>": [1, 2]}), sf.Schema(quasi=["<b>"]))
+    risk = assess_risk(pa.table({"<b>": [1, 2]}), sf.Schema(quasi_identifiers=["<b>"]))
     assert "<b>" not in risk._repr_html_()
     assert "&lt;b&gt;" in risk._repr_html_()
 
 
 def test_no_cell_is_ever_shown():
     table = pa.table({"age": ["canary1", "canary2"], "disease": ["canary3", "canary4"]})
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     risk = assess_risk(table, schema, population=table)
     shown = repr(risk) + risk._repr_html_() + str(risk.to_dict())
     for preset in ("ema", "hipaa", "wp216"):
-        judgment = risk.judge(preset)
+        judgment = risk.check_compliance(preset)
         shown += repr(judgment) + str(judgment.to_dict()) + judgment._repr_html_()
     assert "canary" not in shown
 
@@ -166,7 +166,7 @@ def test_more_columns_than_there_are_can_be_asked_for():
 
 def test_a_column_twice_as_wide_as_a_key_is_no_problem():
     frame = pd.DataFrame({f"c{j}": np.arange(50) * 2**40 + j for j in range(4)})
-    assert assess_risk(frame, sf.Schema(quasi=list(frame.columns))).unique_records == 50
+    assert assess_risk(frame, sf.Schema(quasi_identifiers=list(frame.columns))).unique_records == 50
 
 
 BAD = [
@@ -205,8 +205,8 @@ def test_numbers_of_numpy_are_numbers_of_persons():
 
 def test_a_schema_that_does_not_fit_is_refused():
     with pytest.raises(SchemaError, match=r"The table has no column 'aeg'; did you mean 'age'\?"):
-        assess_risk(PATIENTS, sf.Schema(quasi=["aeg"]))
+        assess_risk(PATIENTS, sf.Schema(quasi_identifiers=["aeg"]))
     with pytest.raises(SchemaError, match="The table has no column 'illness'"):
-        assess_risk(PATIENTS, sf.Schema(quasi=["age"], sensitive=["illness"]))
+        assess_risk(PATIENTS, sf.Schema(quasi_identifiers=["age"], sensitive=["illness"]))
     with pytest.raises(SchemaError, match="The table has no rows"):
         assess_risk(PATIENTS.slice(0, 0), SCHEMA)

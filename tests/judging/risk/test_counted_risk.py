@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from counted_rows import counted_rows, published_tables, schema_of
 from drawn_examples import examples
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.evidence import AuditContext
 from sfumato.judging.risk import file_counts
-from sfumato.judging.risk.assess import assess_risk, risk_of
-from sfumato.schema.missing import Missing
+from sfumato.judging.risk.assess import assess_risk, risk_of_context
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 
 
@@ -30,7 +30,9 @@ def close(told: object) -> object:
     return pytest.approx(told, rel=1e-12) if isinstance(told, float) else told
 
 
-@given(published_tables(), st.sampled_from(Missing), st.sampled_from([None, 60]), st.randoms(use_true_random=False))
+@given(
+    published_tables(), st.sampled_from(MissingPolicy), st.sampled_from([None, 60]), st.randoms(use_true_random=False)
+)
 def test_the_risk_of_counts_is_that_of_their_records(table, missing, population, random):
     schema = schema_of(missing)
     shown, weights = counted_rows(table, random)
@@ -38,34 +40,34 @@ def test_the_risk_of_counts_is_that_of_their_records(table, missing, population,
         by_rows = assess_risk(table, schema, population=population, threshold=0.3)
     except SchemaError:
         with pytest.raises(SchemaError, match="are suppressed"):
-            risk_of(Evidence(shown, schema, weights=weights), population=population, threshold=0.3)
+            risk_of_context(AuditContext(shown, schema, weights=weights), population=population, threshold=0.3)
         return
-    by_counts = risk_of(Evidence(shown, schema, weights=weights), population=population, threshold=0.3)
+    by_counts = risk_of_context(AuditContext(shown, schema, weights=weights), population=population, threshold=0.3)
     assert by_counts.to_dict() == {**close(by_rows.to_dict()), "riskiest": []}
     if population is None:
         assert by_counts.individual.records_above == by_counts.prosecutor.records_above
-    assert by_counts.judge("ema").to_dict() == close(by_rows.judge("ema").to_dict())
+    assert by_counts.check_compliance("ema").to_dict() == close(by_rows.check_compliance("ema").to_dict())
     assert "Records at highest risk" not in repr(by_counts)
 
 
-COUNTED = Evidence(pa.table({"age": ["30", "*"]}), Schema(quasi=["age"]), weights=np.array([3, 2]))
+COUNTED = AuditContext(pa.table({"age": ["30", "*"]}), Schema(quasi_identifiers=["age"]), weights=np.array([3, 2]))
 
 
 def test_suppressed_records_are_counted():
-    found = risk_of(COUNTED)
+    found = risk_of_context(COUNTED)
     assert (found.records, found.suppressed, found.record_risks.tolist()) == (3, 2, [1 / 3, 0])
 
 
 @pytest.mark.parametrize("preset", ["hipaa", "wp216"])
 def test_rules_about_cells_of_single_records_are_refused(preset):
     with pytest.raises(InvalidParameterError, match=f"{preset} looks at the cells of single records"):
-        risk_of(COUNTED).judge(preset)
+        risk_of_context(COUNTED).check_compliance(preset)
 
 
 @examples(25)
 @given(
     published_tables(),
-    st.sampled_from(Missing),
+    st.sampled_from(MissingPolicy),
     st.sampled_from([None, 60, pa.table({"age": [20] * 60, "job": ["diver"] * 60})]),
 )
 def test_the_risk_of_files_is_that_of_the_table_in_them(table, missing, population):
@@ -90,7 +92,7 @@ def test_the_risk_of_files_is_that_of_the_table_in_them(table, missing, populati
 @pytest.mark.parametrize("name", ["weights", "household"])
 def test_what_is_looked_up_row_by_row_is_refused(name):
     with pytest.raises(InvalidParameterError, match=f"{name} needs single rows"):
-        assess_risk("nowhere.parquet", Schema(quasi=["age"]), engine="duckdb", **{name: "age"})
+        assess_risk("nowhere.parquet", Schema(quasi_identifiers=["age"]), engine="duckdb", **{name: "age"})
 
 
 def test_more_combinations_than_fit_are_refused(tmp_path, monkeypatch):
@@ -98,7 +100,7 @@ def test_more_combinations_than_fit_are_refused(tmp_path, monkeypatch):
     for bytes_per_combination in (10**7, 10**6):  # known by an estimate, and by counting
         monkeypatch.setattr(file_counts, "BYTES_PER_COMBINATION", bytes_per_combination)
         with pytest.raises(InfeasibleError, match="fewer quasi-identifiers"):
-            assess_risk(tmp_path / "a.parquet", Schema(quasi=["age"]), engine="duckdb", memory="90MB")
+            assess_risk(tmp_path / "a.parquet", Schema(quasi_identifiers=["age"]), engine="duckdb", memory="90MB")
 
 
 @pytest.mark.parametrize(
@@ -112,4 +114,4 @@ def test_more_combinations_than_fit_are_refused(tmp_path, monkeypatch):
 def test_columns_that_are_not_served_are_refused(columns, quasi, error, tmp_path):
     pq.write_table(pa.table({"age": [1], **columns}), tmp_path / "a.parquet")
     with pytest.raises(error):
-        assess_risk(tmp_path / "a.parquet", Schema(quasi=quasi), engine="duckdb")
+        assess_risk(tmp_path / "a.parquet", Schema(quasi_identifiers=quasi), engine="duckdb")

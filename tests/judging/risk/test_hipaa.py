@@ -8,16 +8,16 @@ import pyarrow as pa
 import pytest
 
 from sfumato.inspection.names import WORDS
-from sfumato.judging.risk.hipaa import judge_hipaa
-from sfumato.judging.risk.hipaa_columns import ADDRESSES, IDENTIFIERS, LABELS, telling_columns
-from sfumato.table.frames import canonical
+from sfumato.judging.risk.hipaa import check_safe_harbor
+from sfumato.judging.risk.hipaa_columns import ADDRESSES, IDENTIFIERS, LABELS, identifying_columns
+from sfumato.table.frames import to_canonical
 
 DAY = date(2026, 1, 1)
 PEOPLE = {"537": 300_000, "036": 15_000}
 
 
 def judged(columns, **options):
-    return judge_hipaa(canonical(pa.table(columns)), as_of=DAY, **options)
+    return check_safe_harbor(to_canonical(pa.table(columns)), as_of=DAY, **options)
 
 
 def verdict(letter, columns, **options):
@@ -185,4 +185,4 @@ def test_no_finding_tells_a_cell():
 
 def test_columns_that_tell_persons_are_listed_without_places():
     table = pa.table({"email": ["a@b.org"], "city": ["x"], "sex": ["f"]})
-    assert telling_columns(table) == ("email",)
+    assert identifying_columns(table) == ("email",)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.known_population import count_persons
+from sfumato.judging.risk.known_population import count_population
 from sfumato.judging.risk.population_uniques import counted_uniques, k_map_test, population_uniques
 from sfumato.judging.risk.record_groups import RecordGroups
 from sfumato.schema.schema import Schema
@@ -90,10 +90,10 @@ def test_a_population_smaller_than_its_sample_is_refused():
 
 
 def test_a_known_population_is_counted():
-    schema = Schema(quasi=["x"])
+    schema = Schema(quasi_identifiers=["x"])
     everybody = pa.table({"x": list("aabbbcde")})
     groups = RecordGroups.read(pa.table({"x": list("abbc")}), schema)
-    persons = count_persons(groups, everybody, schema)
+    persons = count_population(groups, everybody, schema)
     found = counted_uniques(groups.sizes, persons)
     assert (found.method, found.uniques, found.population, found.fraction) == ("counted", 3, 8, 0.5)
     assert found.sample_uniques == 2

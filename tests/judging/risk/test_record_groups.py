@@ -31,7 +31,7 @@ def by_record(groups, values):
 
 @given(ROWS)
 def test_groups_are_records_with_equal_cells(rows):
-    groups = RecordGroups.read(frame(rows), Schema(quasi=QUASI))
+    groups = RecordGroups.read(frame(rows), Schema(quasi_identifiers=QUASI))
     assert by_record(groups, groups.sizes) == [rows.count(row) for row in rows]
     assert groups.candidates is groups.sizes
 
@@ -48,34 +48,34 @@ def worst_matches(mine, others):
 
 @given(ROWS)
 def test_candidates_are_those_of_the_worst_that_missing_cells_may_be(rows):
-    groups = RecordGroups.read(frame(rows), Schema(quasi=QUASI, missing="matches-all"))
+    groups = RecordGroups.read(frame(rows), Schema(quasi_identifiers=QUASI, missing="matches-all"))
     assert by_record(groups, groups.candidates) == [worst_matches(row, rows) for row in rows]
 
 
 @given(ROWS, ROWS)
 def test_persons_of_a_population_are_counted_by_equal_cells(rows, others):
-    schema = Schema(quasi=QUASI)
+    schema = Schema(quasi_identifiers=QUASI)
     groups, population = RecordGroups.read(frame(rows), schema), RecordGroups.read(frame(others), schema)
     assert by_record(groups, groups.counted_in(population)) == [others.count(row) for row in rows]
 
 
 @given(ROWS, ROWS)
 def test_persons_of_a_population_are_counted_by_matching_cells(rows, others):
-    schema = Schema(quasi=QUASI, missing="matches-all")
+    schema = Schema(quasi_identifiers=QUASI, missing="matches-all")
     groups, population = RecordGroups.read(frame(rows), schema), RecordGroups.read(frame(others), schema)
     expected = [sum(matches(row, other) for other in others) for row in rows]
     assert by_record(groups, groups.counted_in(population)) == expected
 
 
 def test_values_that_only_the_population_has_match_missing_cells_alone():
-    schema = Schema(quasi=["x", "y"], missing="matches-all")
+    schema = Schema(quasi_identifiers=["x", "y"], missing="matches-all")
     sample = RecordGroups.read(pa.table({"x": [1, 2], "y": pa.array([None, "a"], pa.string())}), schema)
     population = RecordGroups.read(pa.table({"x": [1, 2, 1], "y": ["c", "c", "d"]}), schema)
     assert by_record(sample, sample.counted_in(population)) == [2, 0]
 
 
 def test_cells_are_compared_as_texts_whatever_their_type():
-    schema = Schema(quasi=["age"])
+    schema = Schema(quasi_identifiers=["age"])
     numbers = RecordGroups.read(pa.table({"age": [30, 40]}), schema)
     texts = RecordGroups.read(pa.table({"age": ["30", "30", "50", "40"]}), schema)
     assert by_record(numbers, numbers.counted_in(texts)) == [2, 1]
@@ -83,7 +83,7 @@ def test_cells_are_compared_as_texts_whatever_their_type():
 
 def test_rows_that_are_suppressed_everywhere_are_left_out():
     table = pa.table({"x": ["*", "a", "a", "**", "*"], "y": ["*", "b", "b", "*", "b"]})
-    groups = RecordGroups.read(table, Schema(quasi=["x", "y"]))
+    groups = RecordGroups.read(table, Schema(quasi_identifiers=["x", "y"]))
     assert groups.suppressed == 2
     assert groups.rows.tolist() == [1, 2, 4]
     assert sorted(groups.sizes.tolist()) == [1, 2]
@@ -91,24 +91,28 @@ def test_rows_that_are_suppressed_everywhere_are_left_out():
 
 def test_cells_in_buckets_link_nobody():
     table = pa.table({"x": ["a", "a", "a"], "y": ["b", "c", "d"], "_bucket_y": [1, 1, None]})
-    groups = RecordGroups.read(table, Schema(quasi=["x", "y"]))
+    groups = RecordGroups.read(table, Schema(quasi_identifiers=["x", "y"]))
     assert by_record(groups, groups.sizes) == [2, 2, 1]
 
 
 @given(ROWS)
 def test_unions_count_records_that_agree_on_some_columns(rows):
-    groups = RecordGroups.read(frame(rows), Schema(quasi=QUASI))
-    labels, sizes = groups.united([0, 2])
+    groups = RecordGroups.read(frame(rows), Schema(quasi_identifiers=QUASI))
+    labels, sizes = groups.merge([0, 2])
     assert by_record(groups, sizes[labels]) == [sum((o[0], o[2]) == (r[0], r[2]) for o in rows) for r in rows]
 
 
 @pytest.mark.parametrize(
     ("table", "schema", "sentence"),
     [
-        (pa.table({"zip": ["1"]}), Schema(quasi=["zipp"]), "The table has no column 'zipp'; did you mean 'zip'?"),
+        (
+            pa.table({"zip": ["1"]}),
+            Schema(quasi_identifiers=["zipp"]),
+            "The table has no column 'zipp'; did you mean 'zip'?",
+        ),
         (pa.table({"zip": ["1"]}), Schema(), "The schema has no quasi-identifier"),
-        (pa.table({"zip": pa.array([], pa.string())}), Schema(quasi=["zip"]), "The table has no rows"),
-        (pa.table({"zip": ["*", "*"]}), Schema(quasi=["zip"]), "All 2 rows of the table are suppressed"),
+        (pa.table({"zip": pa.array([], pa.string())}), Schema(quasi_identifiers=["zip"]), "The table has no rows"),
+        (pa.table({"zip": ["*", "*"]}), Schema(quasi_identifiers=["zip"]), "All 2 rows of the table are suppressed"),
     ],
 )
 def test_tables_without_anybody_at_risk_are_refused(table, schema, sentence):
@@ -117,11 +121,11 @@ def test_tables_without_anybody_at_risk_are_refused(table, schema, sentence):
 
 
 def test_one_row_is_a_group():
-    assert RecordGroups.read(pa.table({"x": [1]}), Schema(quasi=["x"])).sizes.tolist() == [1]
+    assert RecordGroups.read(pa.table({"x": [1]}), Schema(quasi_identifiers=["x"])).sizes.tolist() == [1]
 
 
 def test_groups_of_many_wide_columns_do_not_overflow():
     rng = np.random.default_rng(5)
     columns = {f"c{j}": rng.integers(0, 2**40, 50) for j in range(12)}
-    groups = RecordGroups.read(pa.table(columns), Schema(quasi=list(columns)))
+    groups = RecordGroups.read(pa.table(columns), Schema(quasi_identifiers=list(columns)))
     assert len(groups.sizes) == 50

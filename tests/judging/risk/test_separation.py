@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.risk.record_groups import RecordGroups
-from sfumato.judging.risk.separation import separations
+from sfumato.judging.risk.separation import measure_separation
 from sfumato.schema.schema import Schema
 
 CELLS = st.sampled_from(["a", "b", "c", None])
@@ -21,12 +21,12 @@ QUASI = ("x", "y", "z")
 
 def groups_of(rows):
     table = pa.table({name: pa.array([row[j] for row in rows], pa.string()) for j, name in enumerate(QUASI)})
-    return RecordGroups.read(table, Schema(quasi=QUASI))
+    return RecordGroups.read(table, Schema(quasi_identifiers=QUASI))
 
 
 @given(ROWS, st.integers(1, 4))
 def test_every_subset_equals_its_definition(rows, largest):
-    found = {each.quasi: each for each in separations(groups_of(rows), largest)}
+    found = {each.quasi: each for each in measure_separation(groups_of(rows), largest)}
     chosen = [c for size in range(1, min(3, largest) + 1) for c in combinations(range(3), size)]
     assert len(found) == len(chosen)
     for columns in chosen:
@@ -41,17 +41,17 @@ def test_every_subset_equals_its_definition(rows, largest):
 
 @given(ROWS)
 def test_the_most_separating_comes_first_and_the_smaller_of_equals(rows):
-    found = separations(groups_of(rows))
+    found = measure_separation(groups_of(rows))
     keys = [(-each.separation, len(each.quasi)) for each in found]
     assert keys == sorted(keys)
 
 
 def test_more_columns_never_separate_less():
-    found = {e.quasi: e for e in separations(groups_of([("a", "b", "c"), ("a", "c", "c"), ("b", "b", "a")]))}
+    found = {e.quasi: e for e in measure_separation(groups_of([("a", "b", "c"), ("a", "c", "c"), ("b", "b", "a")]))}
     assert found["x", "y"].separation >= max(found[("x",)].separation, found[("y",)].separation)
     assert found["x", "y", "z"].separation == 1
 
 
 def test_a_size_that_is_none_is_refused():
     with pytest.raises(InvalidParameterError, match="max_subset"):
-        separations(groups_of([("a", "b", "c")]), 0)
+        measure_separation(groups_of([("a", "b", "c")]), 0)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.risk.record_groups import RecordGroups
-from sfumato.judging.risk.suda import data_intrusion, dis_suda, special_uniques
+from sfumato.judging.risk.suda import data_intrusion_probability, dis_suda, special_uniques
 from sfumato.schema.schema import Schema
 
 GOLDEN = ["M30Ax", "M30Ay", "F30Ax", "F40Bx", "M40Bx", "M40Bx"]
@@ -27,7 +27,7 @@ def golden():
 def groups_of(rows):
     names = [f"v{j}" for j in range(len(rows[0]))]
     table = pa.table({name: pa.array([row[j] for row in rows], pa.string()) for j, name in enumerate(names)})
-    return RecordGroups.read(table, Schema(quasi=names))
+    return RecordGroups.read(table, Schema(quasi_identifiers=names))
 
 
 def minimal_sample_uniques(rows, record, largest):
@@ -108,7 +108,7 @@ def test_a_sample_of_everybody_is_matched_for_certain():
 
 def test_the_order_of_chances_is_that_of_scores():
     scores = np.array([0.0, 1.0, 5.0, 2.0])
-    chances = dis_suda(scores, 3, data_intrusion(3, 2, 0.05), 6)
+    chances = dis_suda(scores, 3, data_intrusion_probability(3, 2, 0.05), 6)
     assert np.argsort(chances).tolist() == np.argsort(scores).tolist()
 
 

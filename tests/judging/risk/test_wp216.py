@@ -9,11 +9,11 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.judging.risk.assess import assess_risk
 from sfumato.schema.schema import Schema
 
-SCHEMA = Schema(identifier=["code"], quasi=["age"], sensitive=["disease"])
+SCHEMA = Schema(identifiers=["code"], quasi_identifiers=["age"], sensitive=["disease"])
 
 
 def judged(table, schema=SCHEMA, **options):
-    found = assess_risk(pa.table(table), schema, **options).judge("wp216")
+    found = assess_risk(pa.table(table), schema, **options).check_compliance("wp216")
     return {finding.name: finding for finding in found.findings}
 
 
@@ -72,7 +72,7 @@ def test_a_column_that_looks_like_an_identifier_links_records():
 
 
 def test_without_sensitive_attributes_inference_is_open():
-    found = judged({"age": [30, 30]}, Schema(quasi=["age"]))
+    found = judged({"age": [30, 30]}, Schema(quasi_identifiers=["age"]))
     assert found["inference"].passed is None
 
 
@@ -87,14 +87,14 @@ def test_suppressed_rows_infer_nothing():
 
 
 def test_an_unknown_preset_is_refused():
-    risk = assess_risk(pa.table({"age": [30, 30]}), Schema(quasi=["age"]))
+    risk = assess_risk(pa.table({"age": [30, 30]}), Schema(quasi_identifiers=["age"]))
     with pytest.raises(InvalidParameterError, match=r"There is no preset 'hippa'; did you mean 'hipaa'\?"):
-        risk.judge("hippa")
+        risk.check_compliance("hippa")
 
 
 def test_a_judgment_is_a_table_and_never_a_score():
     risk = assess_risk(pa.table({"age": [30, 30], "disease": ["flu", "cold"]}), SCHEMA)
-    found = risk.judge("wp216")
+    found = risk.check_compliance("wp216")
     assert "singling out" in repr(found)
     assert found._repr_html_().startswith("<table>")
     assert not hasattr(found, "score")

@@ -11,8 +11,8 @@ from series_oracle import GOLDEN, written
 from sfumato.judging.series.auditing import audit_histories
 from sfumato.judging.series.versions import Versions
 
-SCHEMA = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["disease"])
-PROMISES = [sf.MInvariance(m=2, sensitive="disease"), sf.SeriesExposure(limit=0.5, sensitive="disease")]
+SCHEMA = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease"])
+PROMISES = [sf.MInvariance(m=2, sensitive="disease"), sf.BoundedSeriesDisclosure(limit=0.5, sensitive="disease")]
 PERSONS = {person: {"id": number + 1, "age": 20 + number} for number, person in enumerate("abcdefgh")}
 
 
@@ -41,7 +41,7 @@ def test_a_series_that_keeps_everybodys_values_holds_and_reports_equal_pairs():
     assert series.holds
     assert series.level("m-invariance") == 2
     assert series.level("series-exposure") == 0.5
-    exposed = series.exposure("disease")
+    exposed = series.disclosure_risk("disease")
     assert (exposed.max(), exposed.mean(), exposed.decided, exposed.equal_pairs) == (0.5, 0.5, 0, 2)
     assert exposed.true.tolist() == [0.5] * 4
     assert "Pairs of persons proved to have the same 'disease', at least: 2" in repr(series)
@@ -51,7 +51,7 @@ def test_intersecting_releases_break_both_promises():
     series = sf.audit_series(BROKEN, SCHEMA, models=[*PROMISES, sf.KAnonymity(k=1)])
     assert not series.holds
     assert [verdict.answer for verdict in series.verdicts] == ["broken", "broken", "holds"]
-    exposed = series.exposure()
+    exposed = series.disclosure_risk()
     assert exposed.probability.tolist() == [1.0, 0.5, 0.5, 0.5, 0.5, 1.0]
     assert exposed.candidates.tolist() == [1, 2, 2, 2, 2, 1]
     assert set(exposed.how.tolist()) == {"exact"}
@@ -68,13 +68,13 @@ def test_no_value_stands_in_what_is_printed():
 
 def test_one_release_is_the_series_of_length_one():
     for published, original in (SAFE[0], BROKEN[0]):
-        alone = sf.exposure_series([(published, original)], SCHEMA)
-        assert alone.max() == sf.exposure(published, SCHEMA).to_dict()["values"]["disease"]["maximum"]
+        alone = sf.series_disclosure_risk([(published, original)], SCHEMA)
+        assert alone.max() == sf.attribute_disclosure_risk(published, SCHEMA).to_dict()["values"]["disease"]["maximum"]
 
 
 def test_releases_are_taken_as_they_are():
-    data = sf.samples.generate(120, seed=3).to_pandas().drop_duplicates("name")
-    schema = sf.Schema(identifier=["name"], quasi=["age", "zip"], sensitive=["disease"])
+    data = sf.samples.generate_hospital(120, seed=3).to_pandas().drop_duplicates("name")
+    schema = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "zip"], sensitive=["disease"])
     made = [
         sf.anonymize(
             part, schema, models=[sf.FrequencyLDiversity(l=2, sensitive="disease")], algorithm=sf.Anatomy(), seed=seed
@@ -84,10 +84,12 @@ def test_releases_are_taken_as_they_are():
     series = sf.audit_series(made)
     assert [verdict.model.name for verdict in series.verdicts] == ["frequency-l-diversity"]
     assert series.holds
-    assert series.persons == 100
-    assert series.exposure().max() >= sf.audit_series(made[:1]).exposure().max()
-    assert series.exposure().probability == pytest.approx(sf.exposure_series(made).probability, nan_ok=True)
-    assert sf.exposure_series(made, schema).releases == 2
+    assert series.individuals == 100
+    assert series.disclosure_risk().max() >= sf.audit_series(made[:1]).disclosure_risk().max()
+    assert series.disclosure_risk().probability == pytest.approx(
+        sf.series_disclosure_risk(made).probability, nan_ok=True
+    )
+    assert sf.series_disclosure_risk(made, schema).releases == 2
 
 
 def test_a_counterfeit_belongs_to_nobody():
@@ -95,7 +97,7 @@ def test_a_counterfeit_belongs_to_nobody():
     published = pd.DataFrame({"age": ["20", "*"], "disease": ["y", "x"], "_bucket_disease": [0, 0]})
     series = sf.audit_series([(bucketed(FIRST, "ab cd"), FIRST), (published, left)], SCHEMA, models=PROMISES)
     assert series.holds
-    assert series.exposure().counterfeits == 1
+    assert series.disclosure_risk().counterfeits == 1
     assert "Counterfeit values of 'disease': 1" in repr(series)
     rows = np.array([0, -1])
     assert sf.audit_series([(published, left, rows)], SCHEMA, models=PROMISES).holds
@@ -103,16 +105,16 @@ def test_a_counterfeit_belongs_to_nobody():
 
 def test_suppressed_persons_are_in_no_group():
     published = bucketed(FIRST, "ab cd").iloc[:2]
-    exposed = sf.exposure_series([(published, FIRST)], SCHEMA)
+    exposed = sf.series_disclosure_risk([(published, FIRST)], SCHEMA)
     assert exposed.how.tolist() == ["exact", "exact", "", ""]
-    assert exposed.persons == 2
+    assert exposed.individuals == 2
     assert exposed.possible(0) == [0, 1]
     assert exposed.possible(2) == []
 
 
 def test_a_suppressed_value_is_in_no_group():
     shown = FIRST.drop(columns="id").assign(age="[20, 23]", disease=["*", "y", "y", "x"])
-    exposed = sf.exposure_series([(shown, FIRST, [0, 1, 2, 3]), SAFE[0]], SCHEMA)
+    exposed = sf.series_disclosure_risk([(shown, FIRST, [0, 1, 2, 3]), SAFE[0]], SCHEMA)
     assert exposed.candidates.tolist() == [1, 1, 2, 2]
 
 
@@ -123,7 +125,7 @@ def test_persons_who_fit_several_groups_are_placed_in_none_and_nothing_is_shown(
     assert series.unplaced == 4
     assert [verdict.answer for verdict in series.verdicts] == ["not shown", "not shown"]
     assert "Rows that fit several groups, so that nothing is shown: 4" in repr(series)
-    exposed = sf.exposure_series([(published, twins)], SCHEMA)
+    exposed = sf.series_disclosure_risk([(published, twins)], SCHEMA)
     assert exposed.counterfeits == 0
     assert sf.audit_series([(published, twins, [0, 1, 3, 2])], SCHEMA, models=PROMISES).holds
 
@@ -142,7 +144,7 @@ def test_groups_that_look_alike_are_groups_where_there_are_no_buckets():
 
 
 def test_a_ward_beside_the_value_recognizes_rows():
-    schema = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["disease"], insensitive=["ward"])
+    schema = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease"], insensitive=["ward"])
     original = FIRST.assign(ward=[7, 1, 2, 3])
     shown = original.drop(columns="id").assign(age=["[20, 21]"] * 2 + ["[22, 23]"] * 2)
     parted = shown.assign(age=["[20, 22]", "[21, 23]"] * 2)
@@ -163,8 +165,8 @@ def test_a_permanent_value_that_changes_is_refused_and_a_transient_one_is_not():
     pairs = [SAFE[0], (bucketed(later, "ab cd"), later)]
     with pytest.raises(sf.SchemaError, match="2 persons, in 2 groups, have another value of 'disease'"):
         sf.audit_series(pairs, SCHEMA)
-    schema = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["disease"], transient=["disease"])
-    exposed = sf.exposure_series(pairs, schema)
+    schema = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease"], transient=["disease"])
+    exposed = sf.series_disclosure_risk(pairs, schema)
     assert (exposed.max(), exposed.exact, exposed.equal_pairs) == (0.5, True, 0)
     assert exposed.true.tolist() == [0.5] * 4
     assert exposed.product().tolist() == [0.5] * 4
@@ -172,26 +174,26 @@ def test_a_permanent_value_that_changes_is_refused_and_a_transient_one_is_not():
 
 
 def test_flagged_cells_are_hidden_in_their_buckets_and_shown_elsewhere():
-    schema = sf.Schema(identifier=["id"], quasi=["age", "job"], flags={"job": "hide"})
+    schema = sf.Schema(identifiers=["id"], quasi_identifiers=["age", "job"], flags={"job": "hide"})
     original = FIRST.drop(columns="disease").assign(job=list("pqrs"), hide=[True, True, False, False])
     shown = pd.DataFrame({"age": [20, 21, 22, 23], "job": list("qprs"), "_bucket_job": [0, 0, None, None]})
-    exposed = sf.exposure_series([(shown, original, [0, 1, 2, 3])], schema)
+    exposed = sf.series_disclosure_risk([(shown, original, [0, 1, 2, 3])], schema)
     assert exposed.candidates.tolist() == [2, 2, 1, 1]
     assert exposed.open.tolist() == [False, False, True, True]
-    assert (exposed.persons, exposed.shown, exposed.decided, exposed.max()) == (2, 2, 0, 0.5)
+    assert (exposed.individuals, exposed.visible, exposed.decided, exposed.max()) == (2, 2, 0, 0.5)
     assert "2 more show theirs" in repr(exposed)
-    plain = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["job"])
-    unflagged = sf.exposure_series([(shown, original, [0, 1, 2, 3])], plain)
+    plain = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["job"])
+    unflagged = sf.series_disclosure_risk([(shown, original, [0, 1, 2, 3])], plain)
     assert unflagged.candidates.tolist() == [2, 2, 1, 1]
 
 
 def test_a_history_is_all_that_is_needed():
     histories = {"s": written(*GOLDEN["intersection"])}
-    series = sf.audit_series(histories, models=[sf.SeriesExposure(limit=0.5, sensitive="s")])
+    series = sf.audit_series(histories, models=[sf.BoundedSeriesDisclosure(limit=0.5, sensitive="s")])
     assert not series.holds
-    assert sf.exposure_series(histories["s"]).decided == 2
-    assert sf.exposure_series(histories["s"], exact_up_to=0).to_dict()["persons"] == 6
-    assert sf.exposure_series(histories["s"]).product().tolist()[0] == 1.0
+    assert sf.series_disclosure_risk(histories["s"]).decided == 2
+    assert sf.series_disclosure_risk(histories["s"], exact_up_to=0).to_dict()["persons"] == 6
+    assert sf.series_disclosure_risk(histories["s"]).product().tolist()[0] == 1.0
     assert audit_histories(histories).to_dict()["levels"][0]["level"] == 0
     assert "reaches" in repr(audit_histories(histories))
 
@@ -202,20 +204,21 @@ def test_a_history_is_all_that_is_needed():
         (lambda: sf.audit_series([], SCHEMA), "A series is a list of releases"),
         (lambda: sf.audit_series([FIRST], SCHEMA), "Element 1 of the series must be a release"),
         (lambda: sf.audit_series(SAFE), "Pairs of tables need a schema"),
-        (lambda: sf.exposure_series(SAFE, SCHEMA, exact_up_to=-1), "exact_up_to must be a whole number"),
-        (lambda: sf.exposure_series(SAFE, SCHEMA, sensitive="diseas"), "did you mean 'disease'"),
+        (lambda: sf.series_disclosure_risk(SAFE, SCHEMA, exact_up_to=-1), "exact_up_to must be a whole number"),
+        (lambda: sf.series_disclosure_risk(SAFE, SCHEMA, sensitive="diseas"), "did you mean 'disease'"),
         (lambda: sf.audit_series([(*SAFE[0], [0, 0, 1, 2])], SCHEMA), "The correspondence of version 1 must name"),
         (
             lambda: sf.audit_series([(SAFE[0][0], FIRST.drop(columns="disease"))], SCHEMA),
             "'disease'",
         ),
         (
-            lambda: sf.exposure_series(SAFE, sf.Schema(identifier=["id"], quasi=["age"])),
+            lambda: sf.series_disclosure_risk(SAFE, sf.Schema(identifiers=["id"], quasi_identifiers=["age"])),
             "The series has 0 sensitive attributes",
         ),
         (
             lambda: sf.audit_series(
-                SAFE, sf.Schema(identifier=["id"], quasi=["age"], sensitive=["disease"], missing="matches-all")
+                SAFE,
+                sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease"], missing="matches-all"),
             ),
             'missing="own-value" only',
         ),
@@ -229,7 +232,7 @@ def test_a_history_is_all_that_is_needed():
             "an attribute that the series does not have",
         ),
         (lambda: sf.audit_series(SAFE, SCHEMA).level("m-invarianc"), "did you mean 'm-invariance'"),
-        (lambda: sf.audit_series(SAFE, SCHEMA).exposure("diseas"), "did you mean 'disease'"),
+        (lambda: sf.audit_series(SAFE, SCHEMA).disclosure_risk("diseas"), "did you mean 'disease'"),
     ],
 )
 def test_bad_requests_are_refused_in_one_sentence(ask, message):
@@ -239,7 +242,7 @@ def test_bad_requests_are_refused_in_one_sentence(ask, message):
 
 
 def test_several_attributes_are_judged_each_for_itself():
-    schema = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["disease", "drug"])
+    schema = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease", "drug"])
     original = FIRST.assign(drug=list("pqqp"))
     shown = bucketed(original, "ab cd")
     shown["_bucket_drug"], shown["drug"] = shown["_bucket_disease"], list("qppq")
@@ -248,15 +251,15 @@ def test_several_attributes_are_judged_each_for_itself():
     with pytest.raises(sf.InvalidParameterError, match="Several attributes were judged by"):
         series.level("m-invariance")
     with pytest.raises(sf.InvalidParameterError, match="Several attributes were judged; choose one"):
-        series.exposure()
+        series.disclosure_risk()
 
 
 def test_releases_of_different_tables_are_refused():
-    data = sf.samples.generate(60, seed=3).to_pandas().drop_duplicates("name")
+    data = sf.samples.generate_hospital(60, seed=3).to_pandas().drop_duplicates("name")
     made = [
         sf.anonymize(
             data,
-            sf.Schema(identifier=["name"], quasi=["age"], sensitive=[name]),
+            sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=[name]),
             models=[sf.KAnonymity(k=3)],
             algorithm=sf.Mondrian(),
         )

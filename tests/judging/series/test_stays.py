@@ -11,7 +11,7 @@ import sfumato as sf
 from series_oracle import written
 from sfumato.exceptions import InvalidParameterError
 
-SCHEMA = sf.Schema(identifier=["id"], quasi=["age"], sensitive=["disease"], transient=["disease"])
+SCHEMA = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease"], transient=["disease"])
 CHANGES = {"flu": ["cold"], "cold": ["flu"]}
 FIRST = pd.DataFrame({"id": [1, 2], "age": [20, 21], "disease": ["flu", "HIV"]})
 SECOND = pd.DataFrame({"id": [1, 3], "age": [20, 23], "disease": ["cold", "flu"]})
@@ -26,9 +26,9 @@ SERIES = [(bucketed(FIRST), FIRST), (bucketed(SECOND), SECOND)]
 
 
 def test_what_a_value_cannot_become_decides_earlier_releases():
-    alone = sf.exposure_series(SERIES, SCHEMA)
+    alone = sf.series_disclosure_risk(SERIES, SCHEMA)
     assert (alone.max(), alone.decided) == (0.5, 0)
-    told = sf.exposure_series(SERIES, SCHEMA, stays=CHANGES)
+    told = sf.series_disclosure_risk(SERIES, SCHEMA, stays=CHANGES)
     assert told.probability.tolist() == [1.0, 1.0, 0.5]
     assert told.candidates.tolist() == [1, 1, 2]
     assert told.exact
@@ -37,19 +37,19 @@ def test_what_a_value_cannot_become_decides_earlier_releases():
 
 def test_if_everything_can_become_everything_each_release_stands_alone():
     free = {value: ["flu", "cold", "HIV"] for value in ("flu", "cold", "HIV")}
-    assert sf.exposure_series(SERIES, SCHEMA, stays=free).probability.tolist() == [0.5, 0.5, 0.5]
+    assert sf.series_disclosure_risk(SERIES, SCHEMA, stays=free).probability.tolist() == [0.5, 0.5, 0.5]
 
 
 def test_values_that_are_not_named_stay_as_permanent_ones_do():
     history = replace(written("abc:xyz def:uvw", "ade:xuv bcf:yzw"), values=tuple("uvwxyz"))
-    permanent = sf.exposure_series(history)
-    told = sf.exposure_series(replace(history, transient=True), stays={})
+    permanent = sf.series_disclosure_risk(history)
+    told = sf.series_disclosure_risk(replace(history, transient=True), stays={})
     assert told.probability == pytest.approx(permanent.probability)
     assert told.candidates.tolist() == permanent.candidates.tolist()
 
 
 def test_what_is_too_large_is_known_from_below_only():
-    told = sf.exposure_series(SERIES, SCHEMA, stays=CHANGES, exact_up_to=0)
+    told = sf.series_disclosure_risk(SERIES, SCHEMA, stays=CHANGES, exact_up_to=0)
     assert not told.exact
     assert told.probability.tolist() == [1.0, 0.5, 0.5]
     assert told.how.tolist() == ["outer"] * 3
@@ -74,6 +74,6 @@ def test_what_cannot_be_meant_is_refused(given, sentence):
     asked = {"schema": SCHEMA, "stays": CHANGES} | given
     tables = SERIES[:1] if asked["schema"] is not SCHEMA else SERIES
     with pytest.raises(InvalidParameterError, match=sentence):
-        sf.exposure_series(tables, **asked)
+        sf.series_disclosure_risk(tables, **asked)
     with pytest.raises(InvalidParameterError, match="does not have the attribute 'diseas' of stays; did you mean"):
         sf.audit_series(SERIES, SCHEMA, models=[], stays={"diseas": CHANGES})

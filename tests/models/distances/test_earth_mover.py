@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sfumato.core.groups import Histogram
 from sfumato.models.distances import earth_mover
-from sfumato.models.distances.earth_mover import over_tree
+from sfumato.models.distances.earth_mover import emd_hierarchical
 
 LEVELS = [np.arange(4), np.array([0, 0, 1, 1])]
 ENTRIES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(1, 10**6)), min_size=1, max_size=20)
@@ -20,11 +20,11 @@ ENTRIES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(1
 def test_compiled_distances_over_trees_equal_plain_ones(entries, missing, with_leaves, with_nodes):
     levels = [each for each, wanted in zip(LEVELS, (with_leaves or not with_nodes, with_nodes), strict=True) if wanted]
     rows, codes, counts = (np.array(each) for each in zip(*entries, strict=True))
-    known = Histogram.of_entries(rows, codes, counts, groups=6, width=4)
+    known = Histogram.from_entries(rows, codes, counts, groups=6, width=4)
     histogram = Histogram(known.offsets, known.codes, known.counts, 4, np.array(missing))
     totals = np.bincount(codes, counts, minlength=4).astype(np.int64)
     found = []
     for least in (0, len(entries) + 1):
         with patch.object(earth_mover, "COMPILED_ENTRIES", least):
-            found.append(over_tree(histogram, totals, levels))
+            found.append(emd_hierarchical(histogram, totals, levels))
     assert found[0].tolist() == found[1].tolist()

@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from series_oracle import written
-from sfumato.models.worlds.company import keeps_company
+from sfumato.models.worlds.company import has_constant_groups
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from sfumato.models.worlds.company import keeps_company
 )
 def test_company_is_kept_if_all_that_follows_are_sets_that_never_part(series, kept):
     history = written(*series)
-    assert keeps_company(history) is kept
-    assert not keeps_company(replace(history, transient=True))
-    beside = sf.SeriesExposure(limit=1.0, sensitive="s").kept_over(history, linked=1)
+    assert has_constant_groups(history) is kept
+    assert not has_constant_groups(replace(history, transient=True))
+    beside = sf.BoundedSeriesDisclosure(limit=1.0, sensitive="s").evaluate_series(history, linked=1)
     assert (beside.answer, beside.groups) == (("holds", 0) if kept else ("not shown", 1))

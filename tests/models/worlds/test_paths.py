@@ -9,8 +9,8 @@ import pytest
 
 from series_oracle import written
 from sfumato.core.history import History
-from sfumato.models.worlds.paths import climb_paths, each_release_alone
-from sfumato.models.worlds.system import NoWorldError
+from sfumato.models.worlds.paths import per_release_probabilities, refine_path_bounds
+from sfumato.models.worlds.system import InconsistentSeriesError
 
 STAY = np.eye(2, dtype=np.bool_)
 FREE = np.ones((2, 2), dtype=np.bool_)
@@ -62,7 +62,7 @@ def exposures(history: History, relation: np.ndarray) -> list[float]:
 
 
 def test_a_release_alone_gives_the_share_of_the_most_frequent_value():
-    found = each_release_alone(written("abc:xxy", "ab:xy cd:xx"))
+    found = per_release_probabilities(written("abc:xxy", "ab:xy cd:xx"))
     assert found.top.tolist() == [pytest.approx(2 / 3), pytest.approx(2 / 3), 1.0, 1.0]
     assert found.candidates.tolist() == [2, 2, 1, 1]
 
@@ -83,29 +83,29 @@ def test_tiny_series_are_counted_exactly(series, relation):
     try:
         expected = exposures(history, relation)
     except ZeroDivisionError:
-        with pytest.raises(NoWorldError):
-            climb_paths(history, relation)
+        with pytest.raises(InconsistentSeriesError):
+            refine_path_bounds(history, relation)
         return
-    found = climb_paths(history, relation)
+    found = refine_path_bounds(history, relation)
     assert found.sure.all()
     assert found.top == pytest.approx(expected)
 
 
 def test_what_is_too_large_is_an_outer_result():
     history = written("abc:xxy", "abe:xyy")
-    found = climb_paths(history, ONE_WAY, states=0)
+    found = refine_path_bounds(history, ONE_WAY, states=0)
     assert not found.sure.any()
     assert (found.top <= np.array(exposures(history, ONE_WAY)) + 1e-9).all()
-    assert not climb_paths(history, ONE_WAY, exact_up_to=1).sure.any()
+    assert not refine_path_bounds(history, ONE_WAY, exact_up_to=1).sure.any()
 
 
 def test_a_change_that_cannot_happen_is_refused():
-    with pytest.raises(NoWorldError):
-        climb_paths(written("a:y", "a:x"), ONE_WAY)
+    with pytest.raises(InconsistentSeriesError):
+        refine_path_bounds(written("a:y", "a:x"), ONE_WAY)
 
 
 def test_too_many_paths_are_not_counted():
     everything = np.ones((8, 8), dtype=np.bool_)
-    found = climb_paths(written(*["abcdefgh:qrstuvwx"] * 3), everything)
+    found = refine_path_bounds(written(*["abcdefgh:qrstuvwx"] * 3), everything)
     assert not found.sure.any()
     assert (found.top == 1 / 8).all()

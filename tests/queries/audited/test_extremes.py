@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from query_auditing_oracle import AllTables
-from sfumato.queries.audited.extremes import Maxima
+from sfumato.queries.audited.extremes import MaximumAuditor
 
 PERSONS = 5
 
@@ -18,7 +18,7 @@ def rows(*chosen):
 
 
 def test_a_smaller_set_is_denied_whatever_its_maximum_is():
-    maxima = Maxima(PERSONS)
+    maxima = MaximumAuditor(PERSONS)
     assert not maxima.discloses(rows(0, 1, 2))
     maxima.accept(rows(0, 1, 2), 9)
     assert maxima.discloses(rows(0, 1))
@@ -26,18 +26,18 @@ def test_a_smaller_set_is_denied_whatever_its_maximum_is():
 
 
 def test_one_person_alone_is_denied():
-    assert Maxima(PERSONS).discloses(rows(2))
+    assert MaximumAuditor(PERSONS).discloses(rows(2))
 
 
 def test_one_further_person_is_denied_because_the_maximum_may_rise():
-    maxima = Maxima(PERSONS)
+    maxima = MaximumAuditor(PERSONS)
     maxima.accept(rows(0, 1), 5)
     assert maxima.discloses(rows(0, 1, 2))
     assert not maxima.discloses(rows(0, 1, 2, 3))
 
 
 def test_a_lower_answer_rules_rows_out():
-    maxima = Maxima(PERSONS)
+    maxima = MaximumAuditor(PERSONS)
     maxima.accept(rows(0, 1, 2, 3, 4), 5)
     assert not maxima.discloses(rows(2, 3))
     maxima.accept(rows(0, 1), 3)
@@ -51,7 +51,7 @@ def test_a_lower_answer_rules_rows_out():
 )
 def test_maxima_are_denied_exactly_when_some_possible_answer_would_tell_a_value(table, questions):
     values = 2 * np.array(table)
-    maxima, world = Maxima(PERSONS), AllTables(PERSONS, range(-3, 7))
+    maxima, world = MaximumAuditor(PERSONS), AllTables(PERSONS, range(-3, 7))
     for question in questions:
         chosen = np.array(question)
         if not chosen.any():

@@ -21,7 +21,14 @@ from drawn_examples import examples
 from query_auditing_oracle import determined_by_sums
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 from sfumato.queries.audited.auditor import MIXES, QueryAuditor
-from sfumato.queries.audited.narrowing import Answered, Tolerance, _narrowest, lean_of, maximum_narrows, sum_narrows
+from sfumato.queries.audited.narrowing import (
+    AnsweredClassSums,
+    IntervalTolerance,
+    _narrowest_interval,
+    decay_rate_from_mean,
+    maximum_narrows_interval,
+    sum_narrows_interval,
+)
 
 NAMES = list("abcdefgh")
 PAY = [1000, 2000, 1500, 3000, 2500, 900, 4000, 3500]
@@ -192,10 +199,10 @@ def same_answer(one, other, kind, names):
 
 
 def test_a_maximum_is_denied_when_all_its_values_may_be_near_the_bound():
-    half = Tolerance(low=0, high=100, width=50, risk=0.01)
-    assert maximum_narrows(np.full(6, 100.0), half)
-    assert not maximum_narrows(np.full(7, 100.0), half)
-    assert maximum_narrows(np.full(7, 60.0), half)
+    half = IntervalTolerance(low=0, high=100, width=50, risk=0.01)
+    assert maximum_narrows_interval(np.full(6, 100.0), half)
+    assert not maximum_narrows_interval(np.full(7, 100.0), half)
+    assert maximum_narrows_interval(np.full(7, 60.0), half)
 
 
 def test_a_sum_that_is_likely_to_narrow_values_too_much_is_denied(table, tmp_path):
@@ -212,18 +219,18 @@ def test_a_sum_that_is_likely_to_narrow_values_too_much_is_denied(table, tmp_pat
 
 def test_what_is_answered_leaves_the_tolerance_to_nearly_every_table():
     generator = np.random.default_rng(3)
-    tolerance = Tolerance(low=0, high=1, width=0.1, risk=0.05)
+    tolerance = IntervalTolerance(low=0, high=1, width=0.1, risk=0.05)
     sets = np.array([[1, 1, 1, 0, 0], [0, 0, 1, 1, 1], [1, 0, 0, 1, 0]], dtype=float)
     sizes = np.array([1.0, 2, 1, 1, 2])
     narrow = answered = 0
     for _ in range(8):
         values = np.array([generator.random(int(size)).sum() for size in sizes])
-        past = Answered(asked=np.zeros((0, 5)), sums=np.zeros(0), sizes=sizes)
+        past = AnsweredClassSums(asked=np.zeros((0, 5)), sums=np.zeros(0), sizes=sizes)
         for members in sets:
-            if not sum_narrows(past, members, tolerance):
+            if not sum_narrows_interval(past, members, tolerance):
                 past = past.with_sum(members, float(members @ values))
                 answered += 1
-        narrow += _narrowest(past, tolerance) < tolerance.width
+        narrow += _narrowest_interval(past, tolerance) < tolerance.width
     assert answered > 8
     # Each of at most 3 answers is too narrow with a chance of 0.05 at most: more than 6 of 8 tables are so with a
     # chance below 2e-5.
@@ -233,11 +240,11 @@ def test_what_is_answered_leaves_the_tolerance_to_nearly_every_table():
 DECIDED: dict[tuple[object, ...], bool] = {}
 
 
-def narrows(past: Answered, members: np.ndarray, tolerance: Tolerance) -> bool:
+def narrows(past: AnsweredClassSums, members: np.ndarray, tolerance: IntervalTolerance) -> bool:
     """Decide, or remember: what follows from earlier answers alone is the same for all tables that gave them."""
     asked = tolerance, past.asked.tobytes(), past.sums.tobytes(), past.sizes.tobytes(), members.tobytes()
     if asked not in DECIDED:
-        DECIDED[asked] = sum_narrows(past, members, tolerance)
+        DECIDED[asked] = sum_narrows_interval(past, members, tolerance)
     return DECIDED[asked]
 
 
@@ -247,17 +254,17 @@ def test_skewed_tables_keep_the_tolerance_where_the_skew_is_stated(mirrored):
 
     def narrowed(skew):
         generator = np.random.default_rng(11)
-        tolerance = Tolerance(low=0, high=1, width=0.3, risk=0.01, skew=skew)
+        tolerance = IntervalTolerance(low=0, high=1, width=0.3, risk=0.01, skew=skew)
         narrow = 0
         for _ in range(20):
             sizes = np.array([2.0, 3.0, 4.0])
             values = np.array([np.minimum(generator.exponential(0.08, int(size)), 1).sum() for size in sizes])
             values = sizes - values if mirrored else values
-            past = Answered(asked=np.zeros((0, 3)), sums=np.zeros(0), sizes=sizes)
+            past = AnsweredClassSums(asked=np.zeros((0, 3)), sums=np.zeros(0), sizes=sizes)
             for members in np.eye(3):
                 if not narrows(past, members, tolerance):
                     past = past.with_sum(members, float(members @ values))
-            narrow += _narrowest(past, tolerance) < tolerance.width
+            narrow += _narrowest_interval(past, tolerance) < tolerance.width
         return narrow
 
     assert narrowed(0.5) > 10
@@ -265,18 +272,18 @@ def test_skewed_tables_keep_the_tolerance_where_the_skew_is_stated(mirrored):
 
 
 def test_a_large_group_of_skewed_values_is_answered():
-    tolerance = Tolerance(low=0, high=1, width=0.3, risk=0.01, skew=0.08)
-    past = Answered(asked=np.zeros((0, 1)), sums=np.zeros(0), sizes=np.array([40.0]))
-    assert not sum_narrows(past, np.ones(1), tolerance)
-    assert sum_narrows(replace(past, sizes=np.array([4.0])), np.ones(1), tolerance)
-    assert maximum_narrows(np.full(5, 1.0), tolerance)
-    assert not maximum_narrows(np.full(5, 1.0), replace(tolerance, skew=0.5))
+    tolerance = IntervalTolerance(low=0, high=1, width=0.3, risk=0.01, skew=0.08)
+    past = AnsweredClassSums(asked=np.zeros((0, 1)), sums=np.zeros(0), sizes=np.array([40.0]))
+    assert not sum_narrows_interval(past, np.ones(1), tolerance)
+    assert sum_narrows_interval(replace(past, sizes=np.array([4.0])), np.ones(1), tolerance)
+    assert maximum_narrows_interval(np.full(5, 1.0), tolerance)
+    assert not maximum_narrows_interval(np.full(5, 1.0), replace(tolerance, skew=0.5))
 
 
 @given(st.floats(0.02, 0.49))
 def test_the_lean_gives_the_mean_that_is_stated(skew):
     at = (np.arange(200_000) + 0.5) / 200_000
-    weights = np.exp(-lean_of(skew) * at)
+    weights = np.exp(-decay_rate_from_mean(skew) * at)
     assert (at * weights).sum() / weights.sum() == pytest.approx(skew, rel=1e-3)
 
 
@@ -289,11 +296,11 @@ def test_values_that_lean_more_than_stated_are_refused(tmp_path):
 
 
 def test_intervals_of_linear_programs_are_those_known():
-    tolerance = Tolerance(low=0, high=10, width=1, risk=0.01)
-    one_sum = Answered(asked=np.array([[1.0, 1.0]]), sums=np.array([4.0]), sizes=np.array([1.0, 1.0]))
-    assert _narrowest(one_sum, tolerance) == pytest.approx(4)
-    of_class = Answered(asked=np.array([[1.0]]), sums=np.array([29.0]), sizes=np.array([3.0]))
-    assert _narrowest(of_class, tolerance) == pytest.approx(1)
+    tolerance = IntervalTolerance(low=0, high=10, width=1, risk=0.01)
+    one_sum = AnsweredClassSums(asked=np.array([[1.0, 1.0]]), sums=np.array([4.0]), sizes=np.array([1.0, 1.0]))
+    assert _narrowest_interval(one_sum, tolerance) == pytest.approx(4)
+    of_class = AnsweredClassSums(asked=np.array([[1.0]]), sums=np.array([29.0]), sizes=np.array([3.0]))
+    assert _narrowest_interval(of_class, tolerance) == pytest.approx(1)
 
 
 BAD = {

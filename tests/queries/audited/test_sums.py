@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_auditing_oracle import determined_by_sums
-from sfumato.queries.audited.sums import PRIME, AnsweredSums, _common_denominator
+from sfumato.queries.audited.sums import PRIME, SumAuditor, _common_denominator
 
 
 def rows(persons, chosen):
@@ -23,26 +23,26 @@ def ask(sums, chosen):
 
 
 def test_three_sums_over_pairs_of_three_persons_are_never_all_answered():
-    sums = AnsweredSums(3)
+    sums = SumAuditor(3)
     assert not ask(sums, rows(3, [0, 1])).discloses
     assert not ask(sums, rows(3, [1, 2])).discloses
-    assert sums.judge(rows(3, [0, 2])).discloses
+    assert sums.check(rows(3, [0, 2])).discloses
 
 
 def test_one_person_is_never_answered():
-    assert AnsweredSums(5).judge(rows(5, [3])).discloses
-    assert AnsweredSums(1).judge(rows(1, [0])).discloses
+    assert SumAuditor(5).check(rows(5, [3])).discloses
+    assert SumAuditor(1).check(rows(1, [0])).discloses
 
 
 def test_all_but_one_is_denied_after_all():
-    sums = AnsweredSums(6)
+    sums = SumAuditor(6)
     ask(sums, rows(6, range(6)))
-    assert sums.judge(rows(6, range(5))).discloses
-    assert not sums.judge(rows(6, range(4))).discloses
+    assert sums.check(rows(6, range(5))).discloses
+    assert not sums.check(rows(6, range(4))).discloses
 
 
 def test_sums_that_follow_from_answered_ones_are_known():
-    sums = AnsweredSums(8)
+    sums = SumAuditor(8)
     for chosen in ([0, 1], [2, 3], [4, 5, 6, 7]):
         assert not ask(sums, rows(8, chosen)).known
     for chosen in ([0, 1], [0, 1, 2, 3], [2, 3, 4, 5, 6, 7], range(8)):
@@ -52,14 +52,14 @@ def test_sums_that_follow_from_answered_ones_are_known():
 
 def test_sums_that_follow_by_halves_are_known():
     pairs = np.arange(6) // 2
-    sums = AnsweredSums(6)
+    sums = SumAuditor(6)
     for chosen in ([0, 1], [1, 2], [0, 2]):
         assert not ask(sums, np.isin(pairs, chosen)).discloses
     assert ask(sums, rows(6, range(6))).known
 
 
 def test_a_combination_that_is_not_exact_is_no_proof():
-    sums = AnsweredSums(4)
+    sums = SumAuditor(4)
     ask(sums, rows(4, [0, 1]))
     full = np.ones(len(sums.partition.sizes), dtype=bool)
     assert not sums._is_combination(np.array([1]), full)
@@ -79,7 +79,7 @@ def test_large_fractions_have_no_small_denominator():
     )
 )
 def test_sums_are_denied_exactly_when_a_value_would_follow(persons):
-    sums = AnsweredSums(len(persons[0]))
+    sums = SumAuditor(len(persons[0]))
     answered = []
     for question in persons:
         if not any(question):
@@ -93,7 +93,7 @@ def test_sums_are_denied_exactly_when_a_value_would_follow(persons):
 
 
 def test_a_history_that_does_not_fit_into_memory_is_denied(monkeypatch):
-    sums = AnsweredSums(6)
+    sums = SumAuditor(6)
     ask(sums, rows(6, [0, 1, 2]))
-    monkeypatch.setattr("sfumato.queries.audited.sums.MOST_CELLS", 5)
-    assert sums.judge(rows(6, [1, 2, 3, 4])).discloses
+    monkeypatch.setattr("sfumato.queries.audited.sums.MAX_CELLS", 5)
+    assert sums.check(rows(6, [1, 2, 3, 4])).discloses

@@ -16,11 +16,11 @@ import sfumato as sf
 from drawn_examples import examples
 from golden_files import GOLDEN
 from queries.estimates.worlds import answer, worlds
-from sfumato.queries.estimates.estimation import Answers, Estimate, estimate, estimate_all
+from sfumato.queries.estimates.estimation import Estimate, PreparedTable, estimate, estimate_all
 from sfumato.queries.query import Query
 from strategies import CELLS, GRADES, schemas, tables
 
-SALARIES = sf.Schema(quasi=["age"], sensitive=["salary"])
+SALARIES = sf.Schema(quasi_identifiers=["age"], sensitive=["salary"])
 
 
 def bounds(published, schema, query, **options):
@@ -62,7 +62,7 @@ BOUNDS = st.integers(-8, 8).map(lambda halves: halves / 2)
     st.sampled_from(["count", "sum", "avg"]),
 )
 def test_columns_of_whole_numbers_are_answered_as_if_all_whole_numbers_were_listed(cells, condition, kind):
-    published, schema = pa.table({"x": cells}), sf.Schema(quasi=["x"], scales={"x": "numeric"})
+    published, schema = pa.table({"x": cells}), sf.Schema(quasi_identifiers=["x"], scales={"x": "numeric"})
     over = None if kind == "count" else "x"
     query = Query(kind=kind, over=over, where={} if condition is None else {"x": condition})
     found = estimate(published, schema, query, whole=["x"])
@@ -72,7 +72,10 @@ def test_columns_of_whole_numbers_are_answered_as_if_all_whole_numbers_were_list
 
 
 def test_what_is_stated_to_be_whole_must_be_a_column_of_numbers_with_whole_numbers():
-    published, schema = pa.table({"x": ["[0.2, 0.8]", "1"], "sex": ["f", "m"]}), sf.Schema(quasi=["x", "sex"])
+    published, schema = (
+        pa.table({"x": ["[0.2, 0.8]", "1"], "sex": ["f", "m"]}),
+        sf.Schema(quasi_identifiers=["x", "sex"]),
+    )
     for whole, where, sentence in (
         (["x"], {"x": ("<", 1)}, "1 different cells without a whole number"),
         (["sex"], {"sex": ["f"]}, "not read as numbers"),
@@ -91,7 +94,7 @@ def test_beyond_what_is_shown_much_is_possible_and_nothing_expected():
 
 def test_a_taxonomy_node_counts_by_its_leaves_and_a_suppressed_cell_may_be_missing():
     jobs = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer"]})
-    schema = sf.Schema(quasi=["job"], hierarchies={"job": jobs})
+    schema = sf.Schema(quasi_identifiers=["job"], hierarchies={"job": jobs})
     table = pa.table({"job": ["office", "office", "farmer", "*"]})
     assert bounds(table, schema, Query(where={"job": "clerk"})) == pytest.approx((4 / 3, 0, 3))
     assert bounds(table, schema, Query(where={"job": ["clerk", "lawyer", "farmer"]})) == (4, 3, 4)
@@ -100,7 +103,7 @@ def test_a_taxonomy_node_counts_by_its_leaves_and_a_suppressed_cell_may_be_missi
 
 
 def test_values_that_nothing_shows_may_hide_behind_stars_and_masks():
-    schema = sf.Schema(quasi=["zip"], scales={"zip": "nominal"})
+    schema = sf.Schema(quasi_identifiers=["zip"], scales={"zip": "nominal"})
     table = pa.table({"zip": ["537**", "53703", "53706", "*", "{53703, 90210}"]})
     expected = (0.5 + 1 + 1 / 3 + 0.5, 1, 4)
     assert bounds(table, schema, Query(where={"zip": {"53703"}})) == pytest.approx(expected)
@@ -152,7 +155,7 @@ def local_anatomy():
     return table.assign(salary=[10, 20, 30, 40, 50, 60, 70, 80])
 
 
-PERSONS = sf.Schema(quasi=["age", "sex", "occupation"], sensitive=["salary"])
+PERSONS = sf.Schema(quasi_identifiers=["age", "sex", "occupation"], sensitive=["salary"])
 
 
 def test_semi_sensitive_cells_count_by_the_share_in_their_bucket():
@@ -167,7 +170,7 @@ def test_semi_sensitive_cells_count_by_the_share_in_their_bucket():
 def test_rounded_bounds_are_those_of_the_thesis():
     where = {"age": (">", 30), "occupation": "Lawyer"}
     queries = [Query(kind="sum", over="salary", where=where), Query(where=where), Query(where={"age": (">", 30)})]
-    total, both, older = Answers.read(local_anatomy(), PERSONS, queries, {}).rounded()
+    total, both, older = PreparedTable.from_table(local_anatomy(), PERSONS, queries, {}).rounded()
     assert total == Estimate(55, 0, 40 + 80)  # 1/4 and 3/4 of a record match in the two buckets
     assert both == Estimate(1, 1, 1)
     assert older == Estimate(3, 3, 3)
@@ -190,7 +193,7 @@ def test_many_queries_give_a_frame_of_the_callers_kind(frame):
 
 NUMBERS = range(4)
 NAMES = ["x", "y", "z"]
-SCHEMA = sf.Schema(quasi=["a", "b"], sensitive=["s"])
+SCHEMA = sf.Schema(quasi_identifiers=["a", "b"], sensitive=["s"])
 LABELS = {f"[{low}, {high}]": list(range(low, high + 1)) for low in NUMBERS for high in range(low, 4)}
 LABELS |= {"*": list(NUMBERS), "2": [2]}
 SETS = {"x": ["x"], "y": ["y"], "{x, z}": ["x", "z"], "*": NAMES}

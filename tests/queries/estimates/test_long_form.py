@@ -19,7 +19,7 @@ from sfumato.queries.estimates.long_form import long_form
 from sfumato.queries.estimates.views import long_form_views
 from sfumato.queries.query import Query
 
-SCHEMA = sf.Schema(quasi=["age", "sex"], sensitive=["disease"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
 
 
 def anatomized():
@@ -29,7 +29,7 @@ def anatomized():
 
 
 def test_the_long_form_is_that_of_the_thesis():
-    schema = sf.Schema(quasi=["age", "sex", "zip"], sensitive=["disease"], insensitive=["id"])
+    schema = sf.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive=["disease"], insensitive=["id"])
     spelled = long_form(anatomized(), schema)
     assert isinstance(spelled, pd.DataFrame)
     assert list(spelled.columns) == ["_record", "id", "age", "sex", "zip", "disease", "_probability"]
@@ -76,7 +76,7 @@ def test_several_attributes_give_all_combinations_or_are_left_empty():
 
 
 def test_a_long_form_that_would_be_too_long_is_refused(monkeypatch):
-    monkeypatch.setattr(module, "MOST_ROWS", 31)
+    monkeypatch.setattr(module, "MAX_ROWS", 31)
     with pytest.raises(sf.SchemaError, match=r"would have 32 rows; expand fewer attributes at a time\."):
         long_form(anatomized(), SCHEMA)
 
@@ -122,7 +122,7 @@ def test_long_form_and_views_sum_to_the_expected_count(table, age, disease):
 
 def test_views_spell_out_intervals_of_whole_numbers_and_days(tmp_path):
     table = pa.table({"age": ["[20, 22]", "21", "*"], "born": ["[2000-01-01, 2000-01-04)"] * 3, "x": [0.5, 1.5, 1.5]})
-    schema = sf.Schema(quasi=["age", "born", "x"])
+    schema = sf.Schema(quasi_identifiers=["age", "born", "x"])
     names = long_form_views(tmp_path / "made.duckdb", table, schema, name="people")
     values = [f"people_values_of_{name}" for name in ("age", "born", "x")]
     assert names == ["people", "people_long", *values]
@@ -142,7 +142,10 @@ def test_views_spell_out_intervals_of_whole_numbers_and_days(tmp_path):
 def test_values_that_cannot_be_listed_have_no_view():
     table = pa.table({"zip": ["537**", "902**"], "height": ["[1.5, 1.8)", "1.9"]})
     with duckdb.connect() as connection:
-        assert long_form_views(connection, table, sf.Schema(quasi=["zip", "height"])) == ["published", "published_long"]
+        assert long_form_views(connection, table, sf.Schema(quasi_identifiers=["zip", "height"])) == [
+            "published",
+            "published_long",
+        ]
 
 
 def test_views_that_are_there_are_replaced_only_on_demand(tmp_path):
@@ -176,7 +179,7 @@ def test_names_that_would_be_taken_for_others_are_refused():
         duckdb.connect() as connection,
         pytest.raises(sf.WriteError, match="does not distinguish the columns 'age' and 'AGE'"),
     ):
-        long_form_views(connection, twice, sf.Schema(quasi=["age"], insensitive=["AGE"]))
+        long_form_views(connection, twice, sf.Schema(quasi_identifiers=["age"], insensitive=["AGE"]))
     for name in ("_record", "_probability"):
         with pytest.raises(sf.SchemaError, match=f"already has a column '{name}'"):
             long_form(anatomized().assign(**{name: 1}), SCHEMA)

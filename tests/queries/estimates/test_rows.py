@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.queries.estimates.rows import natural_column, number_column, satisfying, text_column
+from sfumato.queries.estimates.rows import matching_rows, natural_column, number_column, text_column
 from sfumato.queries.query import Query
-from sfumato.table.frames import canonical
+from sfumato.table.frames import to_canonical
 
 
 def chosen(column, condition, read=natural_column):
-    table = canonical(pa.table({"x": column}))
+    table = to_canonical(pa.table({"x": column}))
     columns = {"x": read("x", table["x"])}
-    return np.flatnonzero(satisfying(Query(where={"x": condition}).conditions, columns, table.num_rows)).tolist()
+    return np.flatnonzero(matching_rows(Query(where={"x": condition}).conditions, columns, table.num_rows)).tolist()
 
 
 def test_numbers_are_compared_as_numbers():

@@ -13,15 +13,15 @@ import pytest
 import sfumato as sf
 from queries.estimates.worlds import answer
 from sfumato.queries.estimates.workload import Workload, actual_answers, relative_errors
-from sfumato.queries.query import Between, Compared, OneOf
+from sfumato.queries.query import Between, Comparison, OneOf
 
 QUASI = ["age", "sex", "marital_status", "education", "job", "height_cm"]
-PLAIN = sf.Schema(quasi=QUASI, sensitive=["cost"])
+PLAIN = sf.Schema(quasi_identifiers=QUASI, sensitive=["cost"])
 
 
 @pytest.fixture(scope="module")
 def original():
-    return sf.samples.generate(300, seed=3, missing=0.02)
+    return sf.samples.generate_hospital(300, seed=3, missing=0.02)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_queries_are_of_the_stated_shape(original):
     assert {(query.kind, query.over, len(query.where)) for query in queries} == {("sum", "cost", 4)}
     named = Counter(name for query in queries for name in query.where)
     assert set(named) == set(QUASI)
-    signs = {c.sign for q in queries for c in q.conditions.values() if isinstance(c, Compared)}
+    signs = {c.sign for q in queries for c in q.conditions.values() if isinstance(c, Comparison)}
     assert signs == {"!=", "<", "<=", ">", ">="}
     for query in queries:
         for name, condition in query.conditions.items():
@@ -68,7 +68,7 @@ def test_actual_answers_are_those_of_plain_python(original, kind):
 
 def _as_given(condition):
     values = condition.values  # noqa: PD011 - no dataframe
-    return (condition.sign, *values) if isinstance(condition, Compared) else list(values)
+    return (condition.sign, *values) if isinstance(condition, Comparison) else list(values)
 
 
 @pytest.mark.parametrize("workload", [Workload(queries=60), Workload(queries=60, kind="count", attributes=2)])
@@ -139,7 +139,7 @@ def test_a_workload_that_does_not_fit_the_table_is_refused(original):
     with pytest.raises(sf.InvalidParameterError, match=r"Workload.attributes must be at most 6 here; got 7\."):
         Workload(attributes=7).draw(original, PLAIN)
     with pytest.raises(sf.InvalidParameterError, match="0 sensitive attributes are numeric"):
-        Workload().draw(original, sf.Schema(quasi=QUASI))
+        Workload().draw(original, sf.Schema(quasi_identifiers=QUASI))
     with pytest.raises(sf.SchemaError, match="'price'"):
         Workload(over="price").draw(original, PLAIN)
     with pytest.raises(sf.SchemaError, match="'sex'"):

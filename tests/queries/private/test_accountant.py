@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, WriteError
 from sfumato.neighbors import EDGE
 from sfumato.queries.private.accountant import Accountant, AnotherBudgetError
-from sfumato.queries.private.budget import UNIT, shown, units_of_budget, units_of_cost
+from sfumato.queries.private.budget import UNIT, epsilon_budget_units, epsilon_cost_units, format_epsilon
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_what_is_spent_survives_the_program(path):
     Accountant(path, total=2).spend("ann", 0.5, "count")
     assert Accountant(path).balance().total.left == "1.5"
     assert Accountant(path, total=2).balance().total.left == "1.5"
-    Accountant(path).belong_to("digest", EDGE)
+    Accountant(path).bind_table("digest", EDGE)
     assert repr(Accountant(path)) == "Accountant(epsilon 1.5 of 2 left for adding or removing one edge)"
     assert Accountant(path).balance().neighbors == "adding or removing one edge"
     with pytest.raises(InfeasibleError, match=r"or stop asking\. The epsilon is for adding or removing one edge\."):
@@ -106,12 +106,12 @@ def test_a_budget_cannot_be_changed_by_opening_it_again(path):
 
 def test_a_budget_belongs_to_one_table_and_one_unit(path):
     accountant = Accountant(path, total=2)
-    accountant.belong_to("one", "row")
-    accountant.belong_to("one", "row")
+    accountant.bind_table("one", "row")
+    accountant.bind_table("one", "row")
     with pytest.raises(InvalidParameterError, match="keeps the budget of another table"):
-        accountant.belong_to("two", "row")
+        accountant.bind_table("two", "row")
     with pytest.raises(InvalidParameterError, match="keeps a budget for row, not for person"):
-        accountant.belong_to("one", "person")
+        accountant.bind_table("one", "person")
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, "-0.1", float("nan"), float("inf"), True, "much", None, 10**7, [1]])
@@ -243,7 +243,7 @@ def test_an_accountant_that_was_made_elsewhere_goes_on_on_purpose_only(path, tmp
 def test_what_a_killed_program_wrote_and_did_not_remember_stays_spent(path, monkeypatch):
     accountant = Accountant(path, total=1)
     with monkeypatch.context() as patched:
-        patched.setattr("sfumato.queries.private.accountant.remember", lambda *_: sys.exit(1))
+        patched.setattr("sfumato.queries.private.accountant.save_head", lambda *_: sys.exit(1))
         with pytest.raises(SystemExit):
             accountant.spend("ann", "0.75", "count")
     with pytest.raises(InfeasibleError, match=r"has 0\.25 left"):
@@ -252,28 +252,28 @@ def test_what_a_killed_program_wrote_and_did_not_remember_stays_spent(path, monk
 
 def test_a_second_budget_of_the_same_data_is_asked_for_on_purpose(path, tmp_path):
     first = Accountant(path, total=1)
-    first.belong_to("digest", "row")
+    first.bind_table("digest", "row")
     second = Accountant(tmp_path / "second.sqlite", total=1)
     for unit in ("row", "person"):
         with pytest.raises(
             AnotherBudgetError, match=rf"have a budget already: {re.escape(str(path))}\. Ask with that one; or"
         ):
-            second.belong_to("digest", unit)
-    second.belong_to("another digest", "row")
+            second.bind_table("digest", unit)
+    second.bind_table("another digest", "row")
     third = Accountant(tmp_path / "third.sqlite", total=1)
     with pytest.raises(AnotherBudgetError, match="by another_budget=True, and what both spend adds up"):
-        third.belong_to("digest", "row")
+        third.bind_table("digest", "row")
     Accountant(tmp_path / "third.sqlite", another_budget=True)
-    third.belong_to("digest", "row")
-    first.belong_to("digest", "row")
+    third.bind_table("digest", "row")
+    first.bind_table("digest", "row")
     path.unlink()
     with pytest.raises(AnotherBudgetError):
-        Accountant(path, total=1).belong_to("digest", "row")
+        Accountant(path, total=1).bind_table("digest", "row")
 
 
 def test_neither_the_file_nor_the_state_folder_holds_a_plain_digest(path, monkeypatch):
     digest = "5f" * 32
-    Accountant(path, total=1).belong_to(digest, "row")
+    Accountant(path, total=1).bind_table(digest, "row")
     plain = {digest.encode(), bytes.fromhex(digest), hashlib.sha256(digest.encode()).hexdigest().encode()}
     kept = [path, *(each for each in Path(os.environ["XDG_STATE_HOME"]).rglob("*"))]
     for each in kept:
@@ -283,7 +283,7 @@ def test_neither_the_file_nor_the_state_folder_holds_a_plain_digest(path, monkey
             assert each.stat().st_mode & 0o077 == 0
     notes = {each.parent.name for each in kept if each.parent.parent.name == "budgets"}
     monkeypatch.setenv("XDG_STATE_HOME", os.environ["XDG_STATE_HOME"] + "-2")
-    Accountant(path.with_name("2"), total=1).belong_to(digest, "row")
+    Accountant(path.with_name("2"), total=1).bind_table(digest, "row")
     other = {each.name for each in Path(os.environ["XDG_STATE_HOME"]).glob("sfumato/budgets/*")}
     assert len(notes) == len(other) == 1
     assert notes != other
@@ -291,14 +291,14 @@ def test_neither_the_file_nor_the_state_folder_holds_a_plain_digest(path, monkey
 
 @given(st.lists(st.decimals("0.001", "0.3", places=3), min_size=1, max_size=12))
 def test_costs_add_up_exactly(costs):
-    units = sum(units_of_cost(float(cost), "PrivateTable") for cost in costs)
-    assert Decimal(shown(units)) == sum(costs)
+    units = sum(epsilon_cost_units(float(cost), "PrivateTable") for cost in costs)
+    assert Decimal(format_epsilon(units)) == sum(costs)
 
 
 def test_costs_are_rounded_up_and_budgets_down():
     third = Fraction(1, 3)
-    assert units_of_cost(third, "PrivateTable") == units_of_budget(third, "Accountant", "total") + 1
-    assert units_of_cost(0.1 + 0.2, "PrivateTable") == 3 * UNIT // 10 + 1
+    assert epsilon_cost_units(third, "PrivateTable") == epsilon_budget_units(third, "Accountant", "total") + 1
+    assert epsilon_cost_units(0.1 + 0.2, "PrivateTable") == 3 * UNIT // 10 + 1
 
 
 SPENDER = """

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.queries.audited.drawing import draw_history
-from sfumato.queries.audited.history import PastQuestion
+from sfumato.queries.audited.drawing import draw_query_history
+from sfumato.queries.audited.history import RecordedQuery
 from sfumato.queries.private.answers import PrivateCounts
-from sfumato.queries.private.drawing import draw_counts
+from sfumato.queries.private.drawing import draw_noisy_counts
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -34,7 +34,7 @@ def answer(counts):
 
 
 def test_every_cell_has_a_bar_and_every_true_count_a_dot():
-    drawn = ET.fromstring(draw_counts(answer([5, 0, -2]), truth=[4, 1, 0]))  # noqa: S314 - we wrote it
+    drawn = ET.fromstring(draw_noisy_counts(answer([5, 0, -2]), truth=[4, 1, 0]))  # noqa: S314 - we wrote it
     assert len(drawn.findall(f"{SVG}rect")) == 3
     assert len(drawn.findall(f"{SVG}circle")) == 3
     heights = [float(bar.attrib["height"]) for bar in drawn.findall(f"{SVG}rect")]
@@ -44,16 +44,16 @@ def test_every_cell_has_a_bar_and_every_true_count_a_dot():
 
 def test_too_many_bars_and_too_few_dots_are_refused():
     with pytest.raises(InvalidParameterError, match="at most 300 cells, but this answer has 301"):
-        draw_counts(answer(range(301)))
+        draw_noisy_counts(answer(range(301)))
     with pytest.raises(InvalidParameterError, match="one true count per cell, 2 in all; got 1"):
-        draw_counts(answer([1, 2]), truth=[1])
+        draw_noisy_counts(answer([1, 2]), truth=[1])
 
 
 def test_a_history_has_a_line_per_user_and_a_cross_per_denial():
-    history = [PastQuestion("ann", "sum", "sum of a<b", denied=False), PastQuestion("bob", "sum", "sum", denied=True)]
-    drawn = ET.fromstring(draw_history(history))  # noqa: S314 - we wrote it
+    history = [RecordedQuery("ann", "sum", "sum of a<b", denied=False), RecordedQuery("bob", "sum", "sum", denied=True)]
+    drawn = ET.fromstring(draw_query_history(history))  # noqa: S314 - we wrote it
     squares = [each.find(f"{SVG}rect") for each in drawn.findall(f"{SVG}g")]
     assert len({square.attrib["y"] for square in squares}) == 2
     assert len(drawn.findall(f"{SVG}g/{SVG}path")) == 1
     with pytest.raises(InvalidParameterError, match="1 to 200 questions, but there are 0"):
-        draw_history([])
+        draw_query_history([])

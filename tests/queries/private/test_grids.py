@@ -14,7 +14,14 @@ from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.private import grids, noise
 from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.grids import agreeing, coarse_sides, corners, grid_counts, leaf_sides, split
+from sfumato.queries.private.grids import (
+    assign_leaves,
+    coarse_grid_size,
+    count_adaptive_grid,
+    fine_grid_sizes,
+    leaf_bounds,
+    make_consistent_leaves,
+)
 from sfumato.queries.private.private_table import PrivateTable
 from sfumato.queries.private.sentences import Question
 
@@ -49,34 +56,34 @@ def weighted_least_squares(sums, leaves, side):
 @given(st.integers(1, 5), st.integers(0, 10**6))
 def test_sums_agree_by_least_squares(side, seed):
     drawn = np.random.default_rng(seed).normal(scale=30, size=side**2 + 1)
-    found = agreeing(drawn[:1], drawn[1:], np.array([side]))
+    found = make_consistent_leaves(drawn[:1], drawn[1:], np.array([side]))
     assert found == pytest.approx(weighted_least_squares(drawn[:1], drawn[1:], side))
 
 
 def test_sizes_are_those_of_the_source():
     """A side of max(10, sqrt(N eps / 10) / 4), and sqrt(N' eps' / 5) inside, never less than one."""
-    assert coarse_sides(10_000, 1.0) == 10
-    assert coarse_sides(4_000_000, 1.0) == 159
-    assert coarse_sides(-50, 1.0) == 10
-    assert leaf_sides(np.array([500.0, 501.0, -9.0]), 1.0).tolist() == [10, 11, 1]
+    assert coarse_grid_size(10_000, 1.0) == 10
+    assert coarse_grid_size(4_000_000, 1.0) == 159
+    assert coarse_grid_size(-50, 1.0) == 10
+    assert fine_grid_sizes(np.array([500.0, 501.0, -9.0]), 1.0).tolist() == [10, 11, 1]
 
 
 def test_the_leaves_are_never_too_many():
-    sides = leaf_sides(np.full(90_000, 10.0**6), 10.0)
-    assert (sides**2).sum() <= grids.MOST_CELLS
-    assert coarse_sides(10**12, 100.0) == grids.MOST_SIDES
+    sides = fine_grid_sizes(np.full(90_000, 10.0**6), 10.0)
+    assert (sides**2).sum() <= grids.MAX_CELLS
+    assert coarse_grid_size(10**12, 100.0) == grids.MAX_SIDES
 
 
 def test_epsilon_is_split_into_what_is_stated(monkeypatch):
     costs = []
-    real = noise.noisy
+    real = noise.add_discrete_laplace
 
     def watched(values, *, sensitivity, epsilon):
         costs.append((len(values), sensitivity, epsilon))
         return real(values, sensitivity=sensitivity, epsilon=epsilon)
 
-    monkeypatch.setattr(noise, "noisy", watched)
-    found = grid_counts(clustered(2000), max_rows=3, epsilon=Fraction(2), confidence=0.9)
+    monkeypatch.setattr(noise, "add_discrete_laplace", watched)
+    found = count_adaptive_grid(clustered(2000), max_rows=3, epsilon=Fraction(2), confidence=0.9)
     assert [cost for *_, cost in costs] == [Fraction(1, 10), Fraction(19, 20), Fraction(19, 20)]
     assert sum(cost for *_, cost in costs) == 2
     assert [sizes for sizes, *_ in costs] == [1, found.grid.coarse**2, found.grid.leaves]
@@ -90,9 +97,9 @@ def test_every_point_is_in_the_one_leaf_whose_corners_hold_it(seed, coarse):
     generator = np.random.default_rng(seed)
     places = np.concatenate([generator.uniform(size=(40, 2)), generator.integers(0, 2, (5, 2))])
     sides = generator.integers(1, 4, coarse**2)
-    cell = grids._numbered(places, np.full(len(places), coarse))
-    found = split(places, cell, coarse, sides)
-    edges = corners(found, (0.0, 1.0), (0.0, 1.0))
+    cell = grids._cell_numbers(places, np.full(len(places), coarse))
+    found = assign_leaves(places, cell, coarse, sides)
+    edges = leaf_bounds(found, (0.0, 1.0), (0.0, 1.0))
     assert len(edges) == found.leaves
     assert ((edges[:, 1] - edges[:, 0]) * (edges[:, 3] - edges[:, 2])).sum() == pytest.approx(1)
     mine = edges[found.leaf]
@@ -157,7 +164,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     points = clustered(2000)
     inside = []
     for _ in range(12):
-        found = grid_counts(points, max_rows=1, epsilon=Fraction(1), confidence=0.8)
+        found = count_adaptive_grid(points, max_rows=1, epsilon=Fraction(1), confidence=0.8)
         truth = np.bincount(found.grid.leaf, minlength=found.grid.leaves)
         inside.append((np.abs(found.counts - truth) <= found.margins).mean())
     assert 0.74 < np.mean(inside) < 0.88
@@ -173,7 +180,7 @@ def test_missing_values_are_in_no_cell_and_others_are_moved_to_the_bounds(tmp_pa
 
 
 def test_a_sentence_asks_for_a_grid(table):
-    asked = Question.read("grid of x, y where kind = a")
+    asked = Question.parse("grid of x, y where kind = a")
     assert asked.ask(table, epsilon="1", confidence=0.9, edges={}).columns == ("x", "y")
 
 

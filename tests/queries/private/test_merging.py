@@ -14,7 +14,7 @@ from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError
 from sfumato.queries.private import merging, noise
 from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.merging import cheapest_bins, merged
+from sfumato.queries.private.merging import merge_cells, optimal_bins
 from sfumato.queries.private.private_table import PrivateTable
 
 SMALL = st.lists(st.integers(-5, 40), min_size=1, max_size=9).map(lambda each: np.array(each, dtype=np.float64))
@@ -42,7 +42,7 @@ def all_bins(cells):
 @examples(60)
 @given(SMALL, st.floats(0.1, 200))
 def test_no_choice_of_bins_has_a_lower_expected_error(counts, variance):
-    found = cheapest_bins(counts, variance)
+    found = optimal_bins(counts, variance)
     least = min(expected_error(counts, starts, variance) for starts in all_bins(len(counts)))
     assert expected_error(counts, found, variance) == pytest.approx(least, abs=1e-6)
 
@@ -57,13 +57,13 @@ def test_the_number_of_bins_is_the_one_that_the_source_chooses(counts, variance)
         spread = sum(((each - each.mean()) ** 2).sum() for each in np.split(counts, starts[1:]))
         best[len(starts)] = min(spread, best.get(len(starts), np.inf))
     scores = {k: spread - (cells - 2 * k) * variance for k, spread in best.items()}
-    assert scores[len(cheapest_bins(counts, variance))] == pytest.approx(min(scores.values()), abs=1e-6)
+    assert scores[len(optimal_bins(counts, variance))] == pytest.approx(min(scores.values()), abs=1e-6)
 
 
 @examples(60)
 @given(SMALL, st.floats(0.1, 200))
 def test_no_bin_is_worse_than_the_noise_of_its_cells(counts, variance):
-    for each in np.split(counts, cheapest_bins(counts, variance)[1:]):
+    for each in np.split(counts, optimal_bins(counts, variance)[1:]):
         spread = ((each - each.mean()) ** 2).sum()
         assert spread - (len(each) - 2) * variance <= len(each) * variance + 1e-6
 
@@ -83,7 +83,7 @@ def test_the_expected_error_is_that_of_simulated_noise():
 def test_the_variance_is_that_of_the_discrete_laplace(scale):
     steps = np.arange(-4000, 4001)
     chance = np.exp(-np.abs(steps) / scale)
-    assert noise.variance(scale) == pytest.approx((chance / chance.sum() * steps**2).sum())
+    assert noise.noise_variance(scale) == pytest.approx((chance / chance.sum() * steps**2).sum())
 
 
 def test_merging_beats_the_flat_histogram_on_smooth_data_and_costs_nothing(tmp_path):
@@ -95,7 +95,7 @@ def test_merging_beats_the_flat_histogram_on_smooth_data_and_costs_nothing(tmp_p
     for _ in range(5):
         flat = table.histogram("at", edges=edges, epsilon=0.1)
         spent = table.accountant.balance()
-        found = merged(flat)
+        found = merge_cells(flat)
         assert table.accountant.balance() == spent
         assert found.steps == ("merged with neighbors",)
         assert found.counts.sum() == pytest.approx(flat.counts.sum())
@@ -108,7 +108,7 @@ def test_little_noise_merges_nothing_that_differs(tmp_path):
     counts = np.random.default_rng(2).permutation(np.arange(50) * 20)
     table = table_of(counts, tmp_path)
     flat = table.histogram("at", edges=list(range(51)), epsilon=10**4)
-    assert (merged(flat).counts == counts).all()
+    assert (merge_cells(flat).counts == counts).all()
 
 
 def test_intervals_hold_the_truth_and_the_merged_count(tmp_path):
@@ -116,7 +116,7 @@ def test_intervals_hold_the_truth_and_the_merged_count(tmp_path):
     table = table_of(counts, tmp_path)
     inside = []
     for _ in range(30):
-        found = merged(table.histogram("at", edges=list(range(81)), epsilon=0.2, confidence=0.8))
+        found = merge_cells(table.histogram("at", edges=list(range(81)), epsilon=0.2, confidence=0.8))
         assert ((found.lower <= found.counts) & (found.counts <= found.upper)).all()
         inside.append(((found.lower <= counts) & (counts <= found.upper)).mean())
     assert np.mean(inside) > 0.75
@@ -129,11 +129,11 @@ def test_what_cannot_be_merged_is_refused(tmp_path, monkeypatch):
         table.histogram("at", edges=edges, epsilon=1, shape="tree"),
         table.histogram("at", edges=edges, epsilon=1, shape="wavelet"),
         table.contingency_table(["at", "kind"], edges={"at": edges}, epsilon=1),
-        merged(table.histogram("at", edges=edges, epsilon=1)),
+        merge_cells(table.histogram("at", edges=edges, epsilon=1)),
     ]
     for each in made:
         with pytest.raises(InvalidParameterError, match="shape='cells'"):
-            merged(each)
-    monkeypatch.setattr(merging, "MOST_CELLS", 2)
+            merge_cells(each)
+    monkeypatch.setattr(merging, "MAX_CELLS", 2)
     with pytest.raises(InvalidParameterError, match="more than 2 cells"):
-        merged(table.histogram("at", edges=edges, epsilon=1))
+        merge_cells(table.histogram("at", edges=edges, epsilon=1))

@@ -88,7 +88,7 @@ class Purse(Accountant):
     def __init__(self):
         self.costs = []
 
-    def belong_to(self, *_, **__):  # noqa: D102 - as that of the class
+    def bind_table(self, *_, **__):  # noqa: D102 - as that of the class
         pass
 
     def record_refusal(self, analyst, question, reason):
@@ -215,4 +215,4 @@ def test_infinite_and_huge_values_are_moved_to_the_bounds():
     ]
     table = PrivateTable(pandas_of(rows), accountant=Purse(), analyst="ann", **STATED)
     assert table.sum("x", epsilon=10**5).value == pytest.approx(50, abs=0.01)
-    assert table.unread["x"] == 0
+    assert table.unreadable_counts["x"] == 0

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.queries.estimates.rows import satisfying
+from sfumato.queries.estimates.rows import matching_rows
 from sfumato.queries.private import noise, quantiles
 from sfumato.queries.private.accountant import Accountant, AnotherBudgetError
-from sfumato.queries.private.columns import stated, step_of, whole_steps
-from sfumato.queries.private.post_processing import consistent, consistent_leaves, non_negative, tree_of
-from sfumato.queries.private.private_table import PrivateTable, _first_rows
-from sfumato.queries.private.wavelet import backward, forward
+from sfumato.queries.private.columns import declare_columns, step_of, to_integer_steps
+from sfumato.queries.private.post_processing import clip_negative, consistent_leaves, make_consistent, sum_tree
+from sfumato.queries.private.private_table import PrivateTable, _rows_within_limit
+from sfumato.queries.private.wavelet import haar_transform, inverse_haar_transform
 from sfumato.queries.query import Query
 from sfumato.validation import MOST_CONFIDENCE
 
@@ -78,7 +78,7 @@ def test_answers_are_exact_where_epsilon_is_huge(table, frame):
 def test_histograms_of_all_shapes_are_exact_where_epsilon_is_huge(table, frame, shape):
     found = table.histogram("age", edges=[0, 10, 20, 50, 70, 100], epsilon=SURE, shape=shape)
     if shape == "tree":
-        found = consistent(found)
+        found = make_consistent(found)
     expected = np.histogram(frame["age"], [0, 10, 20, 50, 70, 100])[0]
     assert np.allclose(found.counts, expected)
 
@@ -149,7 +149,7 @@ def test_a_person_takes_part_with_a_stated_number_of_rows(frame, accountant):
 @given(persons=st.lists(st.sampled_from(["a", "b", "c", None]), max_size=20), most=st.integers(1, 3))
 def test_which_rows_of_a_person_take_part_depends_on_that_person_alone(persons, most):
     column = pa.chunked_array([pa.array(persons, pa.string())])
-    kept = _first_rows(column, most)
+    kept = _rows_within_limit(column, most)
     for person in ("a", "b", "c"):
         places = [place for place, each in enumerate(persons) if each == person]
         assert np.flatnonzero([kept[place] for place in places]).tolist() == list(range(min(most, len(places))))
@@ -169,10 +169,10 @@ def test_one_more_row_changes_no_score_of_a_quantile_by_more_than_is_paid_for(va
         return 0, 1.0
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noise, "least", remember)
+        patch.setattr(noise, "permute_and_flip", remember)
         for rows in (values, [*values, extra]):
-            counts = quantiles.counted(np.array(rows, dtype=float), grid)
-            quantiles.select(counts, share, max_rows=1, epsilon=Fraction(1), confidence=0.9)
+            counts = quantiles.count_at_candidates(np.array(rows, dtype=float), grid)
+            quantiles.select_quantile(counts, share, max_rows=1, epsilon=Fraction(1), confidence=0.9)
     assert sum(epsilon for _, _, epsilon in seen[:3]) == 1
     assert all(scores.min() == 0 for scores, _, _ in seen)
     for (before, sensitivity, _), (after, _, _) in zip(seen[:3], seen[3:], strict=True):
@@ -188,18 +188,18 @@ def test_one_more_row_changes_trees_and_wavelets_by_what_is_paid_for(counts, pla
     after = before.copy()
     after[place % len(counts)] += 1
     if shape == "tree":
-        one, other = (np.concatenate(tree_of(each, 2)) for each in (before, after))
-        paid = len(tree_of(before, 2))
+        one, other = (np.concatenate(sum_tree(each, 2)) for each in (before, after))
+        paid = len(sum_tree(before, 2))
     else:
         size = 1 << (len(counts) - 1).bit_length()
-        one, other = (forward(np.pad(each, (0, size - len(each)))) for each in (before, after))
+        one, other = (haar_transform(np.pad(each, (0, size - len(each)))) for each in (before, after))
         paid = 1 + (size - 1).bit_length()
     assert np.abs(one - other).sum() == paid
 
 
 @given(st.lists(st.floats(-100, 100), min_size=1, max_size=9))
 def test_whole_steps_are_near_the_values_and_within_the_largest(values):
-    steps, (step, most) = whole_steps(np.array(values), -3.5, 50.25), step_of(-3.5, 50.25)
+    steps, (step, most) = to_integer_steps(np.array(values), -3.5, 50.25), step_of(-3.5, 50.25)
     assert np.abs(steps * step - np.clip(values, -3.5, 50.25)).max() <= step
     assert np.abs(steps).max() <= most
     assert most * step == pytest.approx(50.25)
@@ -213,7 +213,7 @@ def test_consistency_is_that_of_the_worked_example():
 @given(st.integers(2, 4), st.integers(1, 3), st.integers(0, 10**6))
 def test_consistency_is_least_squares(branching, height, seed):
     leaves = branching**height
-    sums = tree_of(np.eye(leaves, dtype=np.int64)[0] * 0, branching)
+    sums = sum_tree(np.eye(leaves, dtype=np.int64)[0] * 0, branching)
     matrix = np.vstack(
         [np.kron(np.eye(len(level)), np.ones(leaves // len(level))).reshape(len(level), leaves) for level in sums]
     )
@@ -224,23 +224,23 @@ def test_consistency_is_least_squares(branching, height, seed):
 
 
 def test_the_wavelet_is_that_of_the_worked_example():
-    assert forward(np.array([1, 2, 3, 4])).tolist() == [10, -4, -1, -1]
-    assert backward(np.array([10, -4, -1, -1])).tolist() == [1, 2, 3, 4]
+    assert haar_transform(np.array([1, 2, 3, 4])).tolist() == [10, -4, -1, -1]
+    assert inverse_haar_transform(np.array([10, -4, -1, -1])).tolist() == [1, 2, 3, 4]
 
 
 def test_steps_after_the_noise_are_named(table):
     found = table.histogram("age", edges=list(range(0, 101, 10)), epsilon=0.5, shape="tree")
     assert found.steps == ()
-    done = non_negative(consistent(found))
+    done = clip_negative(make_consistent(found))
     assert done.steps == ("made consistent", "raised to 0")
     assert done.counts.min() >= 0
     assert done.epsilon == found.epsilon
     with pytest.raises(InvalidParameterError, match="shape='tree'"):
-        consistent(table.histogram("sex", epsilon=1))
+        make_consistent(table.histogram("sex", epsilon=1))
 
 
 def test_noise_has_the_distribution_that_is_stated():
-    draws = noise.noisy(np.zeros(20_000, dtype=np.int64), sensitivity=1, epsilon=Fraction(1, 2)).numbers
+    draws = noise.add_discrete_laplace(np.zeros(20_000, dtype=np.int64), sensitivity=1, epsilon=Fraction(1, 2)).numbers
     a = exp(-0.5)
     edges = range(-6, 7)
     expected = [(1 - a) / (1 + a) * a ** abs(value) for value in edges]
@@ -272,7 +272,7 @@ def test_intervals_of_trees_and_wavelets_hold_the_truth_as_often_as_they_say(tab
         held = 0
         for _ in range(30):
             found = table.histogram("age", edges=edges, epsilon=0.5, shape=shape, confidence=0.8)
-            found = consistent(found) if shape == "tree" else found
+            found = make_consistent(found) if shape == "tree" else found
             held += int(found.lower[3] <= truth[3] <= found.upper[3])
         assert stats.binom.cdf(held, 30, 0.78) > FALSE_ALARM
         assert stats.binom.sf(held - 1, 30, 0.82) > FALSE_ALARM
@@ -291,25 +291,25 @@ def test_answers_of_neighbors_are_hardly_told_apart(accountant, tmp_path):
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 12.5, 1e6])
 def test_margins_are_those_of_opendp(scale):
-    accuracy = noise.opendp().discrete_laplacian_scale_to_accuracy(scale, 0.05)
-    assert noise.margin(scale, 0.95) == np.ceil(accuracy) - 1
-    assert noise.margin(1e-5, 0.95) == 0
+    accuracy = noise.load_opendp().discrete_laplacian_scale_to_accuracy(scale, 0.05)
+    assert noise.error_margin(scale, 0.95) == np.ceil(accuracy) - 1
+    assert noise.error_margin(1e-5, 0.95) == 0
 
 
 def test_the_noise_costs_no_more_than_epsilon():
-    library = noise.opendp()
+    library = noise.load_opendp()
     for epsilon in (Fraction(1, 10), Fraction(1, 3), Fraction(7, 10), Fraction(123_456_789, 10**9)):
-        drawn = noise.noisy(np.zeros(1, dtype=np.int64), sensitivity=7, epsilon=epsilon)
+        drawn = noise.add_discrete_laplace(np.zeros(1, dtype=np.int64), sensitivity=7, epsilon=epsilon)
         space = library.vector_domain(library.atom_domain(T="i64")), library.l1_distance(T="i64")
         cost = library.m.make_laplace(*space, drawn.scale).map(7)
         assert epsilon * Fraction(99, 100) < Fraction(cost) <= epsilon
-        _, scale = noise.least(np.zeros(3, dtype=np.int64), sensitivity=7, epsilon=epsilon)
+        _, scale = noise.permute_and_flip(np.zeros(3, dtype=np.int64), sensitivity=7, epsilon=epsilon)
         space = library.vector_domain(library.atom_domain(T="i64")), library.linf_distance(T="i64")
         cost = library.m.make_noisy_max(*space, library.max_divergence(), scale, negate=True).map(7)
         assert epsilon * Fraction(99, 100) < Fraction(cost) <= epsilon
         assert noise.selection_scale(sensitivity=7, epsilon=epsilon) == pytest.approx(scale)
     with pytest.raises(InvalidParameterError, match="give a larger one"):
-        noise.noisy(np.zeros(1, dtype=np.int64), sensitivity=2**40, epsilon=Fraction(1, 10**12))
+        noise.add_discrete_laplace(np.zeros(1, dtype=np.int64), sensitivity=2**40, epsilon=Fraction(1, 10**12))
 
 
 BAD = {
@@ -386,8 +386,8 @@ def test_one_row_changes_how_no_other_row_is_read(rows, other, place):
         table = pa.table(
             {name: pa.array(cells, pa.string()) for name, cells in zip(COLUMNS, zip(*lines, strict=True), strict=True)}
         )
-        found = stated(table, NUMBERS["bounds"], NUMBERS["categories"])
-        met = satisfying(
+        found = declare_columns(table, NUMBERS["bounds"], NUMBERS["categories"])
+        met = matching_rows(
             Query(where={"day": (">=", "2020-01-02"), "age": (0, 50)}).conditions, found.columns, len(rows)
         )
         ages = found.cells("age", [0, 2, 100])[0]
@@ -422,7 +422,7 @@ def test_dates_are_asked_by_bounds_that_are_dates(accountant):
         ("[2020-01-01, 2020-01-03)",): 1,
         ("[2020-01-03, 2021-01-01]",): 1,
     }
-    assert table.unread == {"day": 3}
+    assert table.unreadable_counts == {"day": 3}
     with pytest.raises(SchemaError, match="has dates; sums, means and quantiles need bounds that are numbers"):
         table.mean("day", epsilon=1)
     with pytest.raises(InvalidParameterError, match="must name dates"):
@@ -434,7 +434,7 @@ def test_a_question_is_paid_before_any_row_is_looked_at(table, monkeypatch):
         raise InfeasibleError("spent")
 
     seen = []
-    monkeypatch.setattr("sfumato.queries.private.private_table.satisfying", lambda *given: seen.append(given[2]))
+    monkeypatch.setattr("sfumato.queries.private.private_table.matching_rows", lambda *given: seen.append(given[2]))
     monkeypatch.setattr(Accountant, "spend", spend)
     with pytest.raises(InfeasibleError):
         table.count({"age": 5}, epsilon=1)
@@ -469,9 +469,9 @@ def test_scores_of_a_quantile_are_those_of_unbounded_numbers(counts, digits, con
         return 0, 1.0
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(noise, "least", least)
+        patched.setattr(noise, "permute_and_flip", least)
         try:
-            quantiles.select(np.array(counts), share, max_rows=1, epsilon=epsilon, confidence=confidence)
+            quantiles.select_quantile(np.array(counts), share, max_rows=1, epsilon=epsilon, confidence=confidence)
         except InvalidParameterError:
             assert power < -8
             return

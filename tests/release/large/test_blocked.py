@@ -17,26 +17,26 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ReadError
+from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, ReadError
 from sfumato.recipe import Recipe
 from sfumato.release.large import block_task, mixed_parts
-from sfumato.release.large.mixed_parts import mix
-from sfumato.table.columns import undecorated
+from sfumato.release.large.mixed_parts import shuffle_into_parts
+from sfumato.table.columns import strip_metadata
 from sfumato.table.frames import to_arrow
 
 K = (sf.KAnonymity(k=2),)
 L = (sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive="disease"))
 T = (sf.TCloseness(t=0.5, sensitive="disease"),)
 REQUESTS = [
-    (sf.NCPTopDown(), L),
-    (sf.Sabre(), T),
+    (sf.TopDownNCP(), L),
+    (sf.SABRE(), T),
     (sf.LocalRecoding(), K),
-    (sf.Mdav(), T),
-    (sf.Mdav(publish="ranges"), L),
-    (sf.VMdav(), K),
+    (sf.MDAV(), T),
+    (sf.MDAV(publish="ranges"), L),
+    (sf.VMDAV(), K),
     (sf.KMember(), L),
     (sf.GreedyPKClustering(), K),
-    (sf.MaaSlie(), L),
+    (sf.MAASLIE(), L),
     (sf.Mondrian(strict=False), L),
 ]
 
@@ -54,16 +54,16 @@ def census(rows: int = 400) -> pa.Table:
     return to_arrow(sf.samples.generate_census(rows, seed=3))[0]
 
 
-SCHEMA = sf.Schema(quasi=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
-RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mdav(), seed=1, block_rows=60)
+SCHEMA = sf.Schema(quasi_identifiers=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
+RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.MDAV(), seed=1, block_rows=60)
 
 
 def test_blocks_are_told_and_reported(tmp_path):
     table = census()
-    expected = sf.carry_out(RECIPE, table)
+    expected = sf.run_recipe(RECIPE, table)
     found = in_blocks(RECIPE, table, tmp_path)
-    assert rows_of(found).equals(ordered(undecorated(expected.published)))
-    assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+    assert rows_of(found).equals(ordered(strip_metadata(expected.published)))
+    assert found.metrics == pytest.approx({name: expected.metrics[name] for name in found.metrics})
     assert found.passage.segments == len(found.paths) > 5
     assert f"cut into {len(found.paths)} blocks as the recipe asks for" in str(found.passage)
     ages = [pq.read_table(path)["age"].to_pylist() for path in found.paths]
@@ -84,8 +84,8 @@ def test_permuted_rows_are_published_alike(tmp_path):
 def test_centers_are_of_one_kind_in_all_blocks(tmp_path):
     """Those of the first block are whole, those of the second one are not."""
     table = pa.table({"age": [1, 1, 1, 1, 50, 51, 60, 61], "disease": ["flu"] * 8})
-    schema = sf.Schema(quasi=["age"], sensitive=["disease"])
-    recipe = Recipe(schema=schema, models=K, algorithm=sf.Mdav(), seed=1, block_rows=4)
+    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
+    recipe = Recipe(schema=schema, models=K, algorithm=sf.MDAV(), seed=1, block_rows=4)
     found = in_blocks(recipe, table, tmp_path)
     assert [pq.read_table(path)["age"].type for path in found.paths] == [pa.float64()] * 2
     assert rows_of(found)["age"].to_pylist() == [1, 1, 1, 1, 50.5, 50.5, 60.5, 60.5]
@@ -96,11 +96,11 @@ def test_moments_keep_their_time_zone(tmp_path):
         [i * 3_600_000_000 for i in (1, 2, 30, 31, 500, 502, 600, 601)], pa.timestamp("us", "Asia/Tokyo")
     )
     table = pa.table({"born": moments, "disease": ["flu"] * 8})
-    schema = sf.Schema(quasi=["born"], sensitive=["disease"])
-    recipe = Recipe(schema=schema, models=K, algorithm=sf.Mdav(), seed=1, block_rows=4)
+    schema = sf.Schema(quasi_identifiers=["born"], sensitive=["disease"])
+    recipe = Recipe(schema=schema, models=K, algorithm=sf.MDAV(), seed=1, block_rows=4)
     pq.write_table(table, tmp_path / "table.parquet")
     found = in_blocks(recipe, tmp_path / "table.parquet", tmp_path)
-    sf.carry_out(recipe, table).write(tmp_path / "memory", table_format="parquet")
+    sf.run_recipe(recipe, table).write(tmp_path / "memory", table_format="parquet")
     expected = pq.read_table(tmp_path / "memory" / "public" / "table.parquet")
     assert rows_of(found).equals(ordered(expected))
     assert len(found.paths) > 1
@@ -117,13 +117,13 @@ def test_a_block_that_cannot_be_cut_must_fit_into_memory(tmp_path, monkeypatch):
 
 
 def test_blocks_that_suppress_too_much_are_refused(tmp_path, monkeypatch):
-    search = sf.Mdav.search
+    search = sf.MDAV.search
 
     def wasteful(self, task):
         found = search(self, task)
         return replace(found, group=np.where(np.arange(len(found.group)) < 6, -1, found.group))
 
-    monkeypatch.setattr(sf.Mdav, "search", wasteful)
+    monkeypatch.setattr(sf.MDAV, "search", wasteful)
     with pytest.raises(InfeasibleError, match=r"Mdav would suppress .* records, more than the 0 allowed"):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
@@ -132,7 +132,7 @@ def test_blocks_that_suppress_too_much_are_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize("column", ["age", "occupation"])
 def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, swap_cells, column):
     swap_cells(column)
-    with pytest.raises(BrokenPromiseError):
+    with pytest.raises(GuaranteeViolatedError):
         in_blocks(replace(RECIPE, models=(sf.KAnonymity(k=1),)), census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
@@ -169,7 +169,7 @@ def mixed(blocks):
                 ),
                 paths[-1],
             )
-        mix(paths, place, parts)
+        shuffle_into_parts(paths, place, parts)
         assert [path.name for path in place.iterdir()] == ["parts"]
         tables = [pq.read_table(path) for path in sorted(parts.iterdir())]
         assert all(table.equals(ordered(table)) for table in tables)
@@ -188,6 +188,6 @@ def test_missing_cells_are_refused_as_in_memory(tmp_path):
     table = census()
     ages = pa.array([None if at < 7 else age for at, age in enumerate(table["age"].to_pylist())])
     table = table.set_column(table.schema.get_field_index("age"), "age", ages)
-    for make in (lambda: sf.carry_out(RECIPE, table), lambda: in_blocks(RECIPE, table, tmp_path)):
+    for make in (lambda: sf.run_recipe(RECIPE, table), lambda: in_blocks(RECIPE, table, tmp_path)):
         with pytest.raises(sf.UnsupportedModelError, match="'age' has 7 missing cells"):
             make()

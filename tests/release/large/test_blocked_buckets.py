@@ -18,12 +18,12 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.exceptions import BrokenPromiseError, ReadError
+from sfumato.exceptions import GuaranteeViolatedError, ReadError
 from sfumato.recipe import Recipe
 from sfumato.release.large import blocked, bucket_numbers, finishing
 from sfumato.release.large.bucket_numbers import number_buckets
-from sfumato.schema.missing import Missing
-from sfumato.table.columns import undecorated
+from sfumato.schema.missing import MissingPolicy
+from sfumato.table.columns import strip_metadata
 from sfumato.table.frames import to_arrow
 
 SECRET = "5f" * 32
@@ -35,8 +35,8 @@ REQUESTS = [
     (sf.Anatomy(), T),
     (sf.LocalAnatomy(), L),
     (sf.LocalAnatomyGeneralization(), (*K, *L)),
-    (sf.CrossBucket(), (sf.KLAnonymity(k=2, l=2, sensitive="disease"),)),
-    (sf.CrossBucket(), K),
+    (sf.CrossBucketGeneralization(), (sf.KLAnonymity(k=2, l=2, sensitive="disease"),)),
+    (sf.CrossBucketGeneralization(), K),
     (sf.Slicing(), K),
     (sf.Slicing(slices=3), L),
 ]
@@ -59,7 +59,7 @@ def test_rows_are_those_of_memory(algorithm, models, drawn, asked):
         block_rows=rows,
         max_suppressed=most,
     )
-    loose = schema.missing is Missing.MATCHES_ALL  # its groups are judged only all together
+    loose = schema.missing is MissingPolicy.MATCHES_ALL  # its groups are judged only all together
     check_as_in_memory(recipe, table, groups=10_000 if loose else groups)
 
 
@@ -68,18 +68,20 @@ def census(rows: int = 400) -> pa.Table:
 
 
 QUASI = ["age", "education", "sex", "hours_per_week"]
-SCHEMA = sf.Schema(quasi=QUASI, sensitive=["occupation"], insensitive=["salary"])
+SCHEMA = sf.Schema(quasi_identifiers=QUASI, sensitive=["occupation"], insensitive=["salary"])
 DIVERSE = (sf.FrequencyLDiversity(l=2, sensitive="occupation"),)
 RECIPE = Recipe(schema=SCHEMA, models=DIVERSE, algorithm=sf.Anatomy(), seed=1, secret=SECRET, block_rows=60)
 MANY = [
     RECIPE,
-    replace(RECIPE, algorithm=sf.CrossBucket(), models=(sf.KLAnonymity(k=2, l=2, sensitive="occupation"),)),
+    replace(
+        RECIPE, algorithm=sf.CrossBucketGeneralization(), models=(sf.KLAnonymity(k=2, l=2, sensitive="occupation"),)
+    ),
     replace(RECIPE, algorithm=sf.LocalAnatomyGeneralization(), models=(*K, *DIVERSE)),
     replace(RECIPE, algorithm=sf.Slicing()),
     replace(RECIPE, algorithm=sf.Slicing(slices=3), models=K),
     replace(
         RECIPE,
-        schema=sf.Schema(quasi=QUASI, sensitive=["occupation", "salary"]),
+        schema=sf.Schema(quasi_identifiers=QUASI, sensitive=["occupation", "salary"]),
         models=(*DIVERSE, sf.DistinctLDiversity(l=3, sensitive="salary")),
     ),
 ]
@@ -94,7 +96,7 @@ def test_many_blocks_are_those_of_memory_in_however_many_pieces_they_are_judged(
 @pytest.mark.parametrize("recipe", MANY, ids=lambda recipe: repr(recipe.algorithm))
 def test_the_folder_is_read_and_judged_like_one_of_memory(recipe, tmp_path):
     found = in_blocks(recipe, census(), tmp_path)
-    expected = sf.carry_out(recipe, census())
+    expected = sf.run_recipe(recipe, census())
     expected.write(tmp_path / "memory", table_format="parquet")
     public, memory = tmp_path / "release" / "public", tmp_path / "memory" / "public"
     assert found.recipe.secret == SECRET
@@ -112,8 +114,8 @@ def test_the_folder_is_read_and_judged_like_one_of_memory(recipe, tmp_path):
     assert audits[0].to_dict() == audits[1].to_dict()
     assert audits[0].to_dict()["levels"] == expected.audit.to_dict()["levels"]
     if "_bucket_occupation" in rows_of(found).column_names:
-        records, values = sf.release.split_tables(rows_of(found), recipe.schema)
-        again = sf.release.split_tables(undecorated(expected.published), recipe.schema)
+        records, values = sf.release.split_bucketized(rows_of(found), recipe.schema)
+        again = sf.release.split_bucketized(strip_metadata(expected.published), recipe.schema)
         assert records.equals(again[0])
         assert all(values[name].equals(again[1][name]) for name in values)
 
@@ -168,7 +170,7 @@ def test_buckets_are_numbered_by_their_keys_among_those_of_all_blocks(blocks, at
 @pytest.mark.parametrize("column", ["age", "occupation", "_bucket_occupation", "salary"])
 def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, swap_cells, column):
     swap_cells(column)
-    with pytest.raises((BrokenPromiseError, ReadError)):
+    with pytest.raises((GuaranteeViolatedError, ReadError)):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
@@ -176,7 +178,7 @@ def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, swap_cells,
 @pytest.mark.parametrize("column", ["education", "occupation"])
 def test_slices_that_are_written_wrong_withhold_the_release(tmp_path, swap_cells, column):
     swap_cells(column)
-    with pytest.raises((BrokenPromiseError, ReadError)):
+    with pytest.raises((GuaranteeViolatedError, ReadError)):
         in_blocks(MANY[3], census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
@@ -193,7 +195,7 @@ def test_buckets_that_share_a_number_withhold_the_release(tmp_path, monkeypatch)
         return files
 
     monkeypatch.setattr(blocked, "number_buckets", shared)
-    with pytest.raises(BrokenPromiseError):
+    with pytest.raises(GuaranteeViolatedError):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
@@ -208,13 +210,13 @@ def test_a_promise_that_files_break_withholds_the_release(tmp_path, monkeypatch)
         return replace(found, buckets=dict.fromkeys(found.buckets, alone))
 
     monkeypatch.setattr(sf.Anatomy, "search", careless)
-    with pytest.raises(BrokenPromiseError):
+    with pytest.raises(GuaranteeViolatedError):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
 
 def test_unprotected_columns_are_refused_as_in_memory(tmp_path):
-    recipe = replace(RECIPE, schema=sf.Schema(quasi=QUASI, sensitive=["occupation", "salary"]))
+    recipe = replace(RECIPE, schema=sf.Schema(quasi_identifiers=QUASI, sensitive=["occupation", "salary"]))
     check_as_in_memory(recipe, census())
     with pytest.raises(sf.UnsupportedModelError, match="'salary' next to exact quasi-identifiers"):
         in_blocks(recipe, census(), tmp_path)
@@ -235,11 +237,11 @@ def test_moments_and_dates_are_sliced_as_they_are(tmp_path):
     moments = pa.array([at * 3_600_000_000 for at in range(40)], pa.timestamp("us", "Asia/Tokyo"))
     rng = np.random.default_rng(1)
     table = pa.table({"born": moments, "size": rng.random(40), "ill": rng.random(40) < 0.5, "zip": ["a", None] * 20})
-    schema = sf.Schema(quasi=["born", "size", "zip"], sensitive=["ill"])
+    schema = sf.Schema(quasi_identifiers=["born", "size", "zip"], sensitive=["ill"])
     recipe = replace(RECIPE, schema=schema, algorithm=sf.Slicing(), models=(sf.KAnonymity(k=3),), block_rows=12)
     pq.write_table(table, tmp_path / "table.parquet")
     found = in_blocks(recipe, tmp_path / "table.parquet", tmp_path)
-    sf.carry_out(recipe, table).write(tmp_path / "memory", table_format="parquet")
+    sf.run_recipe(recipe, table).write(tmp_path / "memory", table_format="parquet")
     expected = pq.read_table(tmp_path / "memory" / "public" / "table.parquet")
     assert rows_of(found).equals(ordered(expected))
     assert len(found.paths) > 1

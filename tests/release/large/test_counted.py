@@ -16,7 +16,7 @@ from tests.strategies import described_tables
 import sfumato as sf
 from sfumato.exceptions import SfumatoError
 from sfumato.recipe import Recipe
-from sfumato.table.columns import undecorated
+from sfumato.table.columns import strip_metadata
 
 SERVED = [
     sf.Mondrian(),
@@ -37,13 +37,13 @@ PROMISES = [
 ]
 
 
-def by_duckdb(recipe: Recipe, data: object, folder: Path) -> sf.LargeRelease:
-    release = sf.carry_out(recipe, data, engine="duckdb", memory="100MB", out=folder / "release")
-    assert isinstance(release, sf.LargeRelease)
+def by_duckdb(recipe: Recipe, data: object, folder: Path) -> sf.StoredRelease:
+    release = sf.run_recipe(recipe, data, engine="duckdb", memory="100MB", out=folder / "release")
+    assert isinstance(release, sf.StoredRelease)
     return release
 
 
-def rows_of(release: sf.LargeRelease) -> pa.Table:
+def rows_of(release: sf.StoredRelease) -> pa.Table:
     return pa.concat_tables([pq.read_table(path) for path in release.paths])
 
 
@@ -54,19 +54,19 @@ def test_rows_and_their_order_are_those_of_memory(algorithm, drawn, models, shar
     table, schema = drawn
     recipe = Recipe(schema=schema, models=models, algorithm=algorithm, max_suppressed=share, seed=1)
     try:
-        expected = sf.carry_out(recipe, table)
+        expected = sf.run_recipe(recipe, table)
     except SfumatoError as error:
         refused = error
     else:
         with tempfile.TemporaryDirectory() as folder:
             found = by_duckdb(recipe, table, Path(folder))
-            assert rows_of(found).equals(undecorated(expected.published))
+            assert rows_of(found).equals(strip_metadata(expected.published))
         assert found.audit.holds
         assert found.audit.to_dict()["models"] == expected.audit.to_dict()["models"]
         assert found.proof == expected.proof
         assert found.suppressed == expected.suppressed
         assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
-        assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+        assert found.metrics == pytest.approx({name: expected.metrics[name] for name in found.metrics})
         return
     with tempfile.TemporaryDirectory() as folder:
         with pytest.raises(type(refused)) as told:

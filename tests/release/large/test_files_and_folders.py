@@ -13,9 +13,9 @@ import pytest
 import sfumato as sf
 from sfumato.exceptions import ReadError, SchemaError, WriteError
 from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.table.columns import undecorated
+from sfumato.table.columns import strip_metadata
 
-SCHEMA = sf.Schema(quasi=["age"], insensitive=["job"])
+SCHEMA = sf.Schema(quasi_identifiers=["age"], insensitive=["job"])
 OTHERS = pa.table({"age": [80] * 30, "job": ["none"] * 30})
 PEOPLE = pa.table({"age": [20, 30, 40] * 10, "job": ["clerk", "cook"] * 15})
 
@@ -24,8 +24,8 @@ def both(data, out, schema=SCHEMA):
     """Return the rows that DuckDB and memory publish."""
     models = [sf.KAnonymity(k=2)]
     large = sf.anonymize(data, schema, models, engine="duckdb", memory="100MB", out=out)
-    assert isinstance(large, sf.LargeRelease)
-    return large.scan().to_table(), undecorated(sf.anonymize(data, schema, models, engine="memory").published)
+    assert isinstance(large, sf.StoredRelease)
+    return large.scan().to_table(), strip_metadata(sf.anonymize(data, schema, models, engine="memory").published)
 
 
 def hive(folder, **tables):
@@ -66,7 +66,7 @@ def test_a_name_that_cannot_be_told_from_a_pattern_is_refused(tmp_path):
 def test_folders_name_the_same_columns_in_every_engine(tmp_path, names, expected):
     above = tmp_path / "age=99"  # what stands above the folder that users name means nothing
     data = hive(above / "people", **dict.fromkeys(names, PEOPLE))
-    shown, memory = both(data, tmp_path / "release", sf.Schema(quasi=["age", "zip"], insensitive=["job"]))
+    shown, memory = both(data, tmp_path / "release", sf.Schema(quasi_identifiers=["age", "zip"], insensitive=["job"]))
     assert shown.equals(memory)
     assert set(shown["zip"].to_pylist()) == set(expected)
     assert set(shown["age"].to_pylist()) == {20, 30, 40}

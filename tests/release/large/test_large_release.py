@@ -18,7 +18,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import (
-    BrokenPromiseError,
+    GuaranteeViolatedError,
     InfeasibleError,
     InvalidParameterError,
     ReadError,
@@ -27,11 +27,11 @@ from sfumato.exceptions import (
 )
 from sfumato.release.large import counted, judging, large_run, running
 from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.table.columns import undecorated
+from sfumato.table.columns import strip_metadata
 
 SCHEMA = sf.Schema(
-    identifier=["name"],
-    quasi=["age", "sex", "zip"],
+    identifiers=["name"],
+    quasi_identifiers=["age", "sex", "zip"],
     sensitive=["disease"],
     insensitive=["job"],
     hierarchies={"zip": sf.Prefixes()},
@@ -59,7 +59,7 @@ sf.anonymize("patients", SCHEMA, MODELS, engine="duckdb", memory="100MB", out="r
 
 @pytest.fixture(scope="module")
 def patients() -> pa.Table:
-    return sf.samples.generate(2_000, seed=3)
+    return sf.samples.generate_hospital(2_000, seed=3)
 
 
 @pytest.fixture
@@ -70,14 +70,14 @@ def folder(patients: pa.Table, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def released(folder: Path, **more: object) -> sf.LargeRelease:
+def released(folder: Path, **more: object) -> sf.StoredRelease:
     where = {"engine": "duckdb", "memory": "100MB", "out": folder / "release", **more}
     release = sf.anonymize(folder / "patients", SCHEMA, MODELS, **where)  # type: ignore[call-overload]  # as users call it
-    assert isinstance(release, sf.LargeRelease)
+    assert isinstance(release, sf.StoredRelease)
     return release
 
 
-def rows(release: sf.LargeRelease) -> pa.Table:
+def rows(release: sf.StoredRelease) -> pa.Table:
     return pa.concat_tables([pq.read_table(path) for path in release.paths])
 
 
@@ -85,7 +85,7 @@ def test_folders_hold_what_they_hold_in_memory(folder, patients):
     release = released(folder, progress=False)
     expected = sf.anonymize(patients, SCHEMA, MODELS)
     expected.write(folder / "expected", table_format="parquet")
-    assert rows(release).equals(undecorated(expected.published))
+    assert rows(release).equals(strip_metadata(expected.published))
     for name in ("promise.json", "dictionary.json"):
         told, usual = (json.loads((folder / at / "public" / name).read_text()) for at in ("release", "expected"))
         assert told == usual
@@ -114,7 +114,7 @@ def test_an_audit_notices_parts_that_are_lost_with_all_their_groups(folder, engi
 
 
 def test_other_tables_that_an_engine_reads(folder, patients):
-    expected = undecorated(sf.anonymize(patients, SCHEMA, MODELS).published)
+    expected = strip_metadata(sf.anonymize(patients, SCHEMA, MODELS).published)
     files = [folder / "patients", str(folder / "patients" / "*.parquet"), folder / "patients" / "0.parquet"]
     for at, data in enumerate([*files[:2], ds.dataset(patients), patients.to_reader(), patients]):
         release = sf.anonymize(data, SCHEMA, MODELS, engine="duckdb", memory="100MB", out=folder / f"release-{at}")
@@ -142,11 +142,11 @@ def test_partitions_are_columns(folder, patients):
     ("more", "sentence"),
     {
         "masking": ({"masking": [sf.masking.TopCode(column="age", at=80)]}, "Masking steps are not carried out"),
-        "algorithm": ({"algorithm": sf.Mdav()}, r"Mdav works on single rows.* give block_rows=,"),
+        "algorithm": ({"algorithm": sf.MDAV()}, r"Mdav works on single rows.* give block_rows=,"),
         "buckets": ({"algorithm": sf.Anatomy()}, "Anatomy works on single rows, beyond memory only in blocks"),
         "needless blocks": ({"block_rows": 20}, "Mondrian counts equal records and needs no blocks"),
         "large blocks": (
-            {"algorithm": sf.Mdav(), "block_rows": 500_000},
+            {"algorithm": sf.MDAV(), "block_rows": 500_000},
             r"Blocks of 500,000 rows may not fit into the 0.1 GB .* to 16,666 or less",
         ),
         "relaxed": ({"algorithm": sf.Mondrian(strict=False)}, "use strict=True"),
@@ -215,7 +215,7 @@ def test_nothing_is_at_the_target_after_a_kill_and_the_next_run_cleans_up(folder
 
 def test_a_release_that_is_not_true_is_withheld(folder, monkeypatch):
     monkeypatch.setattr(DuckDBSource, "digest_written", lambda *_: "another")
-    with pytest.raises(BrokenPromiseError, match="withheld"):
+    with pytest.raises(GuaranteeViolatedError, match="withheld"):
         released(folder)
     assert [path.name for path in folder.iterdir()] == ["patients"]
 
@@ -247,7 +247,7 @@ def test_files_that_an_engine_would_read_otherwise_are_refused(tmp_path, columns
     (tmp_path / "files").mkdir()
     for at, each in enumerate(columns):
         pq.write_table(pa.table(each), tmp_path / "files" / f"{at}.parquet")
-    schema = sf.Schema(quasi=list(columns[0]))
+    schema = sf.Schema(quasi_identifiers=list(columns[0]))
     with pytest.raises(SfumatoError, match=sentence):
         sf.anonymize(tmp_path / "files", schema, MODELS, engine="duckdb", memory="100MB", out=tmp_path / "release")
     assert not (tmp_path / "release").exists()

@@ -16,15 +16,15 @@ from tests.strategies import described_tables
 
 import sfumato as sf
 from sfumato.algorithms.full_domain import optimal
-from sfumato.core.progress import silent
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ReadError, SfumatoError
+from sfumato.core.progress import ignore_progress
+from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, ReadError, SfumatoError
 from sfumato.recipe import Recipe
-from sfumato.release.large.large_run import Limits
-from sfumato.release.large.leveled_counts import LeveledCounts
-from sfumato.release.large.running import carry_out_large
-from sfumato.sources.base import LookUp
-from sfumato.sources.engines import Resources
-from sfumato.table.columns import undecorated
+from sfumato.release.large.large_run import MemoryLimits
+from sfumato.release.large.leveled_counts import LevelCounts
+from sfumato.release.large.running import run_recipe_in_engine
+from sfumato.sources.base import ValueMapping
+from sfumato.sources.engines import EngineSelector
+from sfumato.table.columns import strip_metadata
 from sfumato.table.frames import to_arrow
 
 SERVED = [
@@ -44,26 +44,26 @@ PROMISES = [
 ]
 
 
-def by_levels(recipe: Recipe, data: object, folder: Path, most: int) -> sf.LargeRelease:
-    limits = Limits(combinations=0, groups=10_000, segment_rows=1)
+def by_levels(recipe: Recipe, data: object, folder: Path, most: int) -> sf.StoredRelease:
+    limits = MemoryLimits(combinations=0, groups=10_000, segment_rows=1)
     with (
         pytest.MonkeyPatch.context() as patch,
-        Resources(engine="duckdb", memory="100MB").opened(data, recipe.reading, folder / "release") as source,
+        EngineSelector(engine="duckdb", memory="100MB").open_source(data, recipe.reading, folder / "release") as source,
     ):
-        patch.setattr(LeveledCounts, "most", most)
-        return carry_out_large(
+        patch.setattr(LevelCounts, "max_combinations", most)
+        return run_recipe_in_engine(
             recipe,
             source,
             folder / "release",
             memory=100_000_000,
             replace_older=False,
             report=True,
-            progress=silent,
+            progress=ignore_progress,
             limits=limits,
         )
 
 
-def rows_of(release: sf.LargeRelease) -> pa.Table:
+def rows_of(release: sf.StoredRelease) -> pa.Table:
     return pa.concat_tables([pq.read_table(path) for path in release.paths])
 
 
@@ -79,7 +79,7 @@ def test_rows_and_their_order_are_those_of_memory(algorithm, drawn, models, shar
     table, schema = drawn
     recipe = Recipe(schema=schema, models=models, algorithm=algorithm, max_suppressed=share, seed=1)
     try:
-        expected = sf.carry_out(recipe, table)
+        expected = sf.run_recipe(recipe, table)
     except SfumatoError as error:
         refused = error
     else:
@@ -106,13 +106,13 @@ def check_equal(recipe, table, most, expected):
             assert most < table.num_rows
             assert not any(Path(folder).iterdir())
             return
-        assert rows_of(found).equals(undecorated(expected.published))
+        assert rows_of(found).equals(strip_metadata(expected.published))
     assert found.passage.way == "leveled"
     assert found.audit.holds
     assert found.audit.truth.holds
     assert found.audit.to_dict()["models"] == expected.audit.to_dict()["models"]
     assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
-    assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+    assert found.metrics == pytest.approx({name: expected.metrics[name] for name in found.metrics})
     assert found.suppressed == expected.suppressed
     assert (found.proof is None) == (expected.proof is None)
     assert found.proof is None or found.proof.found == pytest.approx(expected.proof.found)
@@ -123,7 +123,7 @@ def census(rows: int = 3000) -> pa.Table:
 
 
 SCHEMA = sf.Schema(
-    quasi=["age", "hours_per_week", "sex", "race"],
+    quasi_identifiers=["age", "hours_per_week", "sex", "race"],
     sensitive=["occupation"],
     insensitive=["salary"],
     hierarchies={"age": sf.Intervals(5, 10, 20), "hours_per_week": sf.Intervals(10, 20)},
@@ -134,9 +134,9 @@ RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Optima
 @pytest.mark.parametrize("most", [150, 400, 1200])
 def test_the_optimum_is_found_on_sets_that_fit(tmp_path, most):
     table = census()
-    expected = sf.carry_out(RECIPE, table)
+    expected = sf.run_recipe(RECIPE, table)
     found = by_levels(RECIPE, table, tmp_path, most)
-    assert rows_of(found).equals(undecorated(expected.published))
+    assert rows_of(found).equals(strip_metadata(expected.published))
     assert found.proof.optimal
     assert found.suppressed == expected.suppressed > 0
     assert "level by level" in str(found.passage)
@@ -147,9 +147,9 @@ def test_the_optimum_is_found_on_sets_that_fit(tmp_path, most):
 def test_sensitive_values_are_counted_along(tmp_path):
     models = (sf.KAnonymity(k=5), sf.TCloseness(t=0.3, sensitive="occupation"))
     recipe = replace(RECIPE, models=models)
-    expected = sf.carry_out(recipe, census())
+    expected = sf.run_recipe(recipe, census())
     found = by_levels(recipe, census(), tmp_path, 2000)
-    assert rows_of(found).equals(undecorated(expected.published))
+    assert rows_of(found).equals(strip_metadata(expected.published))
 
 
 def test_a_recoding_that_sizes_do_not_rule_out_and_that_does_not_fit_is_refused(tmp_path):
@@ -183,47 +183,49 @@ def test_levels_that_do_not_fit_are_refused(tmp_path):
 )
 def test_what_looks_at_more_than_levels_is_refused(tmp_path, algorithm):
     with (
-        Resources(engine="duckdb", memory="100MB").opened(census(), RECIPE.reading, tmp_path / "release") as source,
+        EngineSelector(engine="duckdb", memory="100MB").open_source(
+            census(), RECIPE.reading, tmp_path / "release"
+        ) as source,
         pytest.raises(InfeasibleError, match="too many for memory"),
     ):
-        carry_out_large(
+        run_recipe_in_engine(
             replace(RECIPE, algorithm=algorithm),
             source,
             tmp_path / "release",
             memory=100_000_000,
             replace_older=False,
             report=False,
-            progress=silent,
-            limits=Limits(combinations=5, groups=10_000, segment_rows=1),
+            progress=ignore_progress,
+            limits=MemoryLimits(combinations=5, groups=10_000, segment_rows=1),
         )
 
 
 def test_a_value_that_stands_for_one_of_another_node_is_found_out(tmp_path, monkeypatch):
     """The oldest people are published with the youngest."""
-    plain = LeveledCounts.look_ups
+    plain = LevelCounts.look_ups
 
     def wrong(self, levels):
         found = plain(self, levels)
         age = found["age"]
         others = age.others.to_pylist()
         others[-2] = others[0]
-        return {**found, "age": LookUp(age.values, pa.array(others, age.others.type))}
+        return {**found, "age": ValueMapping(age.values, pa.array(others, age.others.type))}
 
     levels = {"age": 2, "sex": 0}
     recipe = replace(RECIPE, algorithm=sf.algorithms.FixedLevels(levels=levels), max_suppressed=1.0)
-    monkeypatch.setattr(LeveledCounts, "look_ups", wrong)
-    with pytest.raises(BrokenPromiseError):
+    monkeypatch.setattr(LevelCounts, "look_ups", wrong)
+    with pytest.raises(GuaranteeViolatedError):
         by_levels(recipe, census(), tmp_path, 1000)
     assert not any(tmp_path.iterdir())
 
 
 def test_a_value_that_appears_between_two_passes_stops_the_run(tmp_path, monkeypatch):
-    plain = LeveledCounts.look_ups
+    plain = LevelCounts.look_ups
 
     def shorter(self, levels):
         found = plain(self, levels)
-        return {name: LookUp(each.values[1:], each.others[1:]) for name, each in found.items()}
+        return {name: ValueMapping(each.values[1:], each.others[1:]) for name, each in found.items()}
 
-    monkeypatch.setattr(LeveledCounts, "look_ups", shorter)
+    monkeypatch.setattr(LevelCounts, "look_ups", shorter)
     with pytest.raises(ReadError, match="changed while it was read"):
         by_levels(RECIPE, census(), tmp_path, 1000)

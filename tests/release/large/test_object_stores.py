@@ -14,7 +14,13 @@ from tests.release.large.test_segmented import RECIPE, census
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
 from sfumato.table import object_stores
-from sfumato.table.object_stores import MANIFEST, StoredFolder, file_system, is_stored, stored_table
+from sfumato.table.object_stores import (
+    MANIFEST,
+    ObjectStoreFolder,
+    is_object_store_address,
+    open_file_system,
+    open_stored_table,
+)
 
 ADDRESS = "bucket://here/release"
 
@@ -84,16 +90,16 @@ def bucket(tmp_path, monkeypatch):
     def find(address):
         return system, address.partition("://")[2]
 
-    monkeypatch.setattr(object_stores, "file_system", find)
+    monkeypatch.setattr(object_stores, "open_file_system", find)
     (tmp_path / "temporary").mkdir()
     yield made
     assert not any((tmp_path / "temporary").iterdir())
 
 
-def released(folder: Path, **where) -> sf.LargeRelease:
+def released(folder: Path, **where) -> sf.StoredRelease:
     pq.write_table(census(), folder / "census.parquet")
     given = {"engine": "duckdb", "memory": "100MB", "out": ADDRESS, "temporary": folder / "temporary", **where}
-    return sf.carry_out(RECIPE, folder / "census.parquet", **given)
+    return sf.run_recipe(RECIPE, folder / "census.parquet", **given)
 
 
 def files(bucket: Bucket) -> set[str]:
@@ -110,7 +116,7 @@ def test_a_release_is_what_its_manifest_names_and_that_is_written_last(tmp_path,
     named = json.loads((bucket.root / "here/release" / MANIFEST).read_text())["files"]
     assert {f"here/release/{each['at']}" for each in named.values()} | {f"here/release/{MANIFEST}"} == files(bucket)
     assert {"public/table/part-00000.parquet", "public/promise.json", "internal/recipe.toml"} <= named.keys()
-    in_memory = sf.carry_out(RECIPE, census())
+    in_memory = sf.run_recipe(RECIPE, census())
     assert release.scan().to_table().equals(pq.read_table(pa.BufferReader(parts_of(in_memory))))
     assert release.paths == (f"{ADDRESS}/{named['public/table/part-00000.parquet']['at']}",)
     for engine in ("memory", "duckdb"):
@@ -126,7 +132,7 @@ def parts_of(release: sf.Release) -> pa.Buffer:
 
 
 def test_a_table_in_memory_is_stored_too(tmp_path, bucket):
-    release = sf.carry_out(RECIPE, census(), out=ADDRESS, temporary=tmp_path / "temporary")
+    release = sf.run_recipe(RECIPE, census(), out=ADDRESS, temporary=tmp_path / "temporary")
     assert isinstance(release, sf.Release)
     assert judged().records == release.audit.records
     assert files(bucket)
@@ -201,12 +207,14 @@ def test_a_release_is_resumed_only_where_it_was_made(tmp_path, bucket):
 
 
 def test_addresses_are_told_from_files_and_databases(tmp_path):
-    assert is_stored("s3a://bucket/release")
-    assert not any(map(is_stored, ["release", tmp_path, None, "sqlite:///a.db", "postgresql://ann@host/x", "C:/x"]))
-    assert stored_table("release") == "release"
-    system, path = file_system(f"file://{tmp_path}/")
+    assert is_object_store_address("s3a://bucket/release")
+    assert not any(
+        map(is_object_store_address, ["release", tmp_path, None, "sqlite:///a.db", "postgresql://ann@host/x", "C:/x"])
+    )
+    assert open_stored_table("release") == "release"
+    system, path = open_file_system(f"file://{tmp_path}/")
     assert (system.type_name, path) == ("local", str(tmp_path))
     with pytest.raises(ReadError, match="has no manifest"):
-        StoredFolder(f"file://{tmp_path}").scan()
+        ObjectStoreFolder(f"file://{tmp_path}").scan()
     with pytest.raises(WriteError, match="Arrow knows no store"):
-        StoredFolder("nobody-knows://bucket").refuse_occupied(replace=False)
+        ObjectStoreFolder("nobody-knows://bucket").check_free(replace=False)

@@ -17,7 +17,7 @@ from tests.strategies import described_tables
 import sfumato as sf
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, SfumatoError, UnsupportedModelError
 from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.table.columns import undecorated
+from sfumato.table.columns import strip_metadata
 
 PROMISES = [
     (sf.KAnonymity(k=2),),
@@ -26,7 +26,7 @@ PROMISES = [
 ALGORITHMS = [sf.Optimal(), sf.Datafly(), sf.TopDownSpecialization()]
 
 
-def rows_of(release: sf.LargeRelease) -> pa.Table:
+def rows_of(release: sf.StoredRelease) -> pa.Table:
     return pa.concat_tables([pq.read_table(path) for path in release.paths])
 
 
@@ -37,8 +37,8 @@ def released(table: pa.Table, schema: sf.Schema, models, algorithm) -> sf.Releas
         return None
 
 
-def by_duckdb(data: object, recoding: sf.release.Recoding, folder: Path) -> sf.release.LargeRecodedRows:
-    return sf.recode(data, recoding, engine="duckdb", memory="100MB", out=folder / "later")
+def by_duckdb(data: object, recoding: sf.release.Recoding, folder: Path) -> sf.release.StoredTransformedRows:
+    return sf.transform(data, recoding, engine="duckdb", memory="100MB", out=folder / "later")
 
 
 def without_way(audit: sf.Audit) -> dict[str, object]:
@@ -63,7 +63,7 @@ def test_rows_and_figures_are_those_of_memory(drawn, models, algorithm, share):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         try:
-            expected = sf.recode(later, earlier.recoding)
+            expected = sf.transform(later, earlier.recoding)
         except InfeasibleError as error:
             with pytest.raises(InfeasibleError, match=str(error)[:20]):
                 by_duckdb(later, earlier.recoding, folder)
@@ -74,46 +74,48 @@ def test_rows_and_figures_are_those_of_memory(drawn, models, algorithm, share):
                 by_duckdb(later, earlier.recoding, folder)
             return
         found = by_duckdb(later, earlier.recoding, folder)
-        assert rows_of(found).equals(undecorated(expected.published))
+        assert rows_of(found).equals(strip_metadata(expected.published))
         assert (found.unknown, found.broken, found.suppressed) == (
             expected.unknown,
             expected.broken,
             expected.suppressed,
         )
         assert without_way(found.audit) == without_way(expected.audit)
-        assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+        assert found.metrics == pytest.approx({name: expected.metrics[name] for name in found.metrics})
         assert found.recipe.to_dict()["attributes"] == expected.recipe.to_dict()["attributes"]
         assert "rows with an unknown value" in repr(found)
 
 
 @pytest.fixture
 def january() -> sf.Release:
-    table = sf.samples.generate(300, seed=5).select(["age", "zip", "disease"])
-    schema = sf.Schema(quasi=["age", "zip"], sensitive=["disease"], hierarchies={"age": sf.Intervals(10, 20)})
+    table = sf.samples.generate_hospital(300, seed=5).select(["age", "zip", "disease"])
+    schema = sf.Schema(
+        quasi_identifiers=["age", "zip"], sensitive=["disease"], hierarchies={"age": sf.Intervals(10, 20)}
+    )
     return sf.anonymize(table, schema, [sf.KAnonymity(k=5)], sf.Optimal(), max_suppressed=0.1, seed=1)
 
 
 def test_files_are_recoded_and_written(january, tmp_path):
-    february = sf.samples.generate(400, seed=6)
+    february = sf.samples.generate_hospital(400, seed=6)
     sf.write(february, tmp_path / "february.csv")
     pq.write_table(february, tmp_path / "february.parquet")
-    expected = sf.recode(february, january.recoding)
+    expected = sf.transform(february, january.recoding)
     for name in ("february.csv", "february.parquet"):
-        found = sf.recode(
+        found = sf.transform(
             tmp_path / name, january.recoding, engine="duckdb", memory="100MB", out=tmp_path / "out", replace=True
         )
-        assert rows_of(found).equals(undecorated(expected.published))
+        assert rows_of(found).equals(strip_metadata(expected.published))
         assert found.left_out == expected.left_out
         assert sf.release.Recoding.read(tmp_path / "out" / "internal" / "recoding.toml").columns
     with pytest.raises(InvalidParameterError, match="out="):
-        sf.recode(february, january.recoding, engine="duckdb")
-    written = sf.recode(tmp_path / "february.parquet", january.recoding, out=tmp_path / "in_memory")
-    assert isinstance(written, sf.release.RecodedRows)
+        sf.transform(february, january.recoding, engine="duckdb")
+    written = sf.transform(tmp_path / "february.parquet", january.recoding, out=tmp_path / "in_memory")
+    assert isinstance(written, sf.release.TransformedRows)
     assert (tmp_path / "in_memory" / "public").is_dir()
 
 
 def test_columns_of_another_type_are_refused(january, tmp_path):
-    table = sf.samples.generate(50, seed=6)
+    table = sf.samples.generate_hospital(50, seed=6)
     ages = pa.array([f"{age} years" for age in table["age"].to_pylist()])
     texts = table.set_column(table.column_names.index("age"), "age", ages)
     with pytest.raises(SchemaError, match="another type than in the earlier release"):
@@ -125,4 +127,4 @@ def test_what_is_not_served_is_refused_before_any_row_is_read(january, tmp_path,
     model = sf.TCloseness(t=0.5, sensitive="disease", compared_with="original")
     recoding = replace(january.recoding, recipe=replace(january.recoding.recipe, models=(model,)))
     with pytest.raises(UnsupportedModelError, match="compares with the original"):
-        by_duckdb(sf.samples.generate(50, seed=6), recoding, tmp_path)
+        by_duckdb(sf.samples.generate_hospital(50, seed=6), recoding, tmp_path)

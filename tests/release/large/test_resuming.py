@@ -15,31 +15,31 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.core.progress import Progress, silent
-from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, WriteError
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError, WriteError
 from sfumato.recipe import Recipe
 from sfumato.release.large.coded_rows import CodedRows
-from sfumato.release.large.finishing import Finishing
-from sfumato.release.large.keeping import PLAN, kept_folder, kept_for
-from sfumato.release.large.large_run import Limits
-from sfumato.release.large.running import carry_out_large
-from sfumato.sources.engines import Resources
+from sfumato.release.large.finishing import SegmentProcessing
+from sfumato.release.large.keeping import PLAN, resumable_folder, resumable_folder_for
+from sfumato.release.large.large_run import MemoryLimits
+from sfumato.release.large.running import run_recipe_in_engine
+from sfumato.sources.engines import EngineSelector
 from sfumato.table.frames import to_arrow
 
-SCHEMA = sf.Schema(quasi=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
 RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mondrian(), seed=1)
-LIMITS = Limits(combinations=0, groups=10_000, segment_rows=120)
+LIMITS = MemoryLimits(combinations=0, groups=10_000, segment_rows=120)
 KEPT = ".sfumato-resume-release"
 STAGES = ["coding", "cutting", "parting", "segment 1 of", "segment 2 of", "segment 4 of", "judging", "reporting", ""]
 KILLED = 7
 
 
 def released(
-    recipe: Recipe, data: object, folder: Path, progress: Progress = silent, *, resume: bool = True
-) -> sf.LargeRelease:
-    resources, out = Resources(engine="duckdb", memory="100MB", resume=resume), folder / "release"
-    with kept_for(resources, out) as kept, resources.opened(data, recipe.reading, out) as source:
-        return carry_out_large(
+    recipe: Recipe, data: object, folder: Path, progress: Progress = ignore_progress, *, resume: bool = True
+) -> sf.StoredRelease:
+    resources, out = EngineSelector(engine="duckdb", memory="100MB", resume=resume), folder / "release"
+    with resumable_folder_for(resources, out) as kept, resources.open_source(data, recipe.reading, out) as source:
+        return run_recipe_in_engine(
             recipe,
             source,
             out,
@@ -120,7 +120,7 @@ def published(folder: Path) -> dict[str, bytes]:
     return {name: each for name, each in found.items() if not name.startswith("internal/report")}
 
 
-BLOCKS = replace(RECIPE, algorithm=sf.Mdav(), block_rows=120)
+BLOCKS = replace(RECIPE, algorithm=sf.MDAV(), block_rows=120)
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +136,8 @@ def test_a_release_in_blocks_is_resumed_with_the_same_bytes(tmp_path, in_blocks,
         released(BLOCKS, census(), tmp_path, interrupted_at(stage))
     plan = json.loads((tmp_path / KEPT / PLAN).read_text())
     assert len(plan["finished"]) == (0 if stage == "cutting" else 2 if stage == "segment 3 of" else len(plan["losses"]))
-    searched, search = [], sf.Mdav.search
-    monkeypatch.setattr(sf.Mdav, "search", lambda self, task: searched.append(task) or search(self, task))
+    searched, search = [], sf.MDAV.search
+    monkeypatch.setattr(sf.MDAV, "search", lambda self, task: searched.append(task) or search(self, task))
     found = released(BLOCKS, census(), tmp_path)
     assert len(searched) == found.passage.segments - len(plan["finished"])
     assert contents(tmp_path) == in_blocks
@@ -205,8 +205,8 @@ def stopped(folder: Path, stage: str = "segment 3 of") -> Path:
 def test_what_is_finished_is_not_done_again(tmp_path, whole, monkeypatch):
     stopped(tmp_path)
     monkeypatch.setattr(CodedRows, "write", None)
-    finished, finish = [], Finishing.finish
-    monkeypatch.setattr(Finishing, "finish", lambda self, at: finished.append(at) or finish(self, at))
+    finished, finish = [], SegmentProcessing.finish
+    monkeypatch.setattr(SegmentProcessing, "finish", lambda self, at: finished.append(at) or finish(self, at))
     release = released(RECIPE, census(), tmp_path)
     assert finished == list(range(2, release.passage.segments))
     assert contents(tmp_path / "release") == whole
@@ -246,7 +246,7 @@ def test_a_seed_that_was_drawn_is_drawn_once(tmp_path):
 def test_what_broke_its_promise_is_not_kept(tmp_path, monkeypatch):
     read = CodedRows.segment
     monkeypatch.setattr(CodedRows, "segment", lambda self, at: read(self, at).slice(1))
-    with pytest.raises(BrokenPromiseError):
+    with pytest.raises(GuaranteeViolatedError):
         released(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
@@ -256,7 +256,7 @@ def test_a_folder_that_others_can_read_or_that_is_in_use_is_refused(tmp_path):
     with pytest.raises(WriteError, match="can be read by others"):
         released(RECIPE, census(), tmp_path)
     (tmp_path / KEPT).rmdir()
-    with kept_folder(tmp_path, "release"), pytest.raises(WriteError, match="Another process"):
+    with resumable_folder(tmp_path, "release"), pytest.raises(WriteError, match="Another process"):
         released(RECIPE, census(), tmp_path)
 
 
@@ -271,7 +271,7 @@ def test_a_table_that_is_not_cut_leaves_nothing_to_resume(tmp_path):
     pq.write_table(census(), tmp_path / "census.parquet")
     place = {"engine": "duckdb", "memory": "100MB", "out": tmp_path / "release", "resume": True}
     with pytest.raises(InterruptedRunError):
-        sf.carry_out(RECIPE, tmp_path / "census.parquet", progress=interrupted_at("judging"), **place)
+        sf.run_recipe(RECIPE, tmp_path / "census.parquet", progress=interrupted_at("judging"), **place)
     assert [path.name for path in tmp_path.iterdir()] == ["census.parquet"]
-    assert sf.carry_out(RECIPE, tmp_path / "census.parquet", **place).passage.way == "counted"
+    assert sf.run_recipe(RECIPE, tmp_path / "census.parquet", **place).passage.way == "counted"
     assert {path.name for path in tmp_path.iterdir()} == {"census.parquet", "release"}

@@ -23,19 +23,19 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.core.progress import silent
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, SfumatoError, WriteError
+from sfumato.core.progress import ignore_progress
+from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, SfumatoError, WriteError
 from sfumato.recipe import Recipe
 from sfumato.release.large import finishing, segmented, uncut_segments
 from sfumato.release.large.coded_rows import BatchWriter, CodedRows
-from sfumato.release.large.large_run import Limits
+from sfumato.release.large.large_run import MemoryLimits
 from sfumato.release.large.row_hashes import hash_rows
-from sfumato.release.large.running import carry_out_large
-from sfumato.release.large.segment_judging import gathering
-from sfumato.release.large.uncut_segments import Cases
-from sfumato.sources.engines import Resources
+from sfumato.release.large.running import run_recipe_in_engine
+from sfumato.release.large.segment_judging import part_findings
+from sfumato.release.large.uncut_segments import WeightedRows
+from sfumato.sources.engines import EngineSelector
 from sfumato.sources.parts import PartsWriter
-from sfumato.table.columns import undecorated
+from sfumato.table.columns import strip_metadata
 from sfumato.table.frames import to_arrow
 
 MEMORY = 100_000_000
@@ -47,22 +47,24 @@ PROMISES = [
 ALGORITHMS = [sf.Mondrian(), sf.Mondrian(publish="sets", bounds="exact")]
 
 
-def in_segments(recipe: Recipe, data: object, folder: Path, rows: int = 50, groups: int = 10_000) -> sf.LargeRelease:
-    limits = Limits(combinations=0, groups=groups, segment_rows=rows)
-    with Resources(engine="duckdb", memory="100MB").opened(data, recipe.reading, folder / "release") as source:
-        return carry_out_large(
+def in_segments(recipe: Recipe, data: object, folder: Path, rows: int = 50, groups: int = 10_000) -> sf.StoredRelease:
+    limits = MemoryLimits(combinations=0, groups=groups, segment_rows=rows)
+    with EngineSelector(engine="duckdb", memory="100MB").open_source(
+        data, recipe.reading, folder / "release"
+    ) as source:
+        return run_recipe_in_engine(
             recipe,
             source,
             folder / "release",
             memory=MEMORY,
             replace_older=False,
             report=True,
-            progress=silent,
+            progress=ignore_progress,
             limits=limits,
         )
 
 
-def rows_of(release: sf.LargeRelease) -> pa.Table:
+def rows_of(release: sf.StoredRelease) -> pa.Table:
     return ordered(pa.concat_tables([pq.read_table(path) for path in release.paths]))
 
 
@@ -77,7 +79,7 @@ def test_rows_are_those_of_memory(algorithm, drawn, models, rows):
     table, schema = drawn
     recipe = Recipe(schema=schema, models=models, algorithm=algorithm, seed=1)
     try:
-        expected = sf.carry_out(recipe, table)
+        expected = sf.run_recipe(recipe, table)
     except SfumatoError as error:
         refused = error
     else:
@@ -93,29 +95,29 @@ def test_rows_are_those_of_memory(algorithm, drawn, models, rows):
 def check_equal(recipe, table, rows, expected):
     with tempfile.TemporaryDirectory() as folder:
         found = in_segments(recipe, table, Path(folder), rows)
-        assert rows_of(found).equals(ordered(undecorated(expected.published)))
+        assert rows_of(found).equals(ordered(strip_metadata(expected.published)))
     assert found.passage.way == "segmented"
     assert found.audit.holds
     assert found.audit.truth.holds
     assert found.audit.to_dict()["models"] == expected.audit.to_dict()["models"]
     assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
-    assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+    assert found.metrics == pytest.approx({name: expected.metrics[name] for name in found.metrics})
 
 
 def census(rows: int = 400) -> pa.Table:
     return to_arrow(sf.samples.generate_census(rows, seed=3))[0]
 
 
-SCHEMA = sf.Schema(quasi=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
+SCHEMA = sf.Schema(quasi_identifiers=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
 RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mondrian(), seed=1)
 
 
 @pytest.mark.parametrize("groups", [30, 10_000])
 def test_groups_are_judged_in_pieces_as_all_at_once(tmp_path, groups):
     table = census()
-    expected = sf.carry_out(RECIPE, table)
+    expected = sf.run_recipe(RECIPE, table)
     found = in_segments(RECIPE, table, tmp_path, groups=groups)
-    assert rows_of(found).equals(ordered(undecorated(expected.published)))
+    assert rows_of(found).equals(ordered(strip_metadata(expected.published)))
     assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
     assert found.passage.segments == len(found.paths) > 1
     assert (tmp_path / "release" / "internal" / "report.html").exists()
@@ -123,32 +125,34 @@ def test_groups_are_judged_in_pieces_as_all_at_once(tmp_path, groups):
 
 
 def test_groups_that_are_in_two_parts_are_judged_as_one(tmp_path):
-    schema = replace(SCHEMA, quasi=["age"], hierarchies={"age": sf.Taxonomy({"any": [str(age) for age in range(120)]})})
+    schema = replace(
+        SCHEMA, quasi_identifiers=["age"], hierarchies={"age": sf.Taxonomy({"any": [str(age) for age in range(120)]})}
+    )
     table = census()
     table = table.set_column(table.schema.get_field_index("age"), "age", table["age"].cast(pa.string()))
     recipe = replace(RECIPE, schema=schema)
-    expected = sf.carry_out(recipe, table)
+    expected = sf.run_recipe(recipe, table)
     found = in_segments(recipe, table, tmp_path)
     shown = [set(pq.read_table(path)["age"].to_pylist()) for path in found.paths]
     assert sum(map(len, shown)) > len(set.union(*shown)), "no part shows what another one shows"
     assert sorted(found.audit.sizes) == sorted(expected.audit.sizes)
-    assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+    assert found.metrics == pytest.approx({name: expected.metrics[name] for name in found.metrics})
 
 
 def compared_with_others(run):
     """Gather findings of parts that are compared with a table in which values occur as often as others do."""
-    parts = gathering(run)
+    parts = part_findings(run)
     rolled = {name: np.roll(counts, 1) for name, counts in parts._whole.counts.items()}
     parts._whole = replace(parts._whole, counts=rolled)
-    parts._totals = [parts._whole.only(tuple(each.counts)) for each in parts._totals]
+    parts._totals = [parts._whole.select(tuple(each.counts)) for each in parts._totals]
     return parts
 
 
 def test_parts_that_were_compared_with_other_totals_are_judged_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(segmented, "gathering", compared_with_others)
+    monkeypatch.setattr(segmented, "part_findings", compared_with_others)
     table = census()
     found = in_segments(RECIPE, table, tmp_path)
-    assert found.audit.to_dict()["levels"] == sf.carry_out(RECIPE, table).audit.to_dict()["levels"]
+    assert found.audit.to_dict()["levels"] == sf.run_recipe(RECIPE, table).audit.to_dict()["levels"]
 
 
 def without_last(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -167,7 +171,7 @@ def with_other_cell(batch: pa.RecordBatch) -> pa.RecordBatch:
 def test_rows_that_are_lost_or_changed_on_the_way_withhold_the_release(tmp_path, monkeypatch, damage):
     read = CodedRows.segment
     monkeypatch.setattr(CodedRows, "segment", lambda self, at: damage(read(self, at)) if at == 1 else read(self, at))
-    with pytest.raises(BrokenPromiseError):
+    with pytest.raises(GuaranteeViolatedError):
         in_segments(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
@@ -175,7 +179,7 @@ def test_rows_that_are_lost_or_changed_on_the_way_withhold_the_release(tmp_path,
 @pytest.mark.parametrize("column", ["age", "occupation"])
 def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, swap_cells, column):
     swap_cells(column)
-    with pytest.raises(BrokenPromiseError):
+    with pytest.raises(GuaranteeViolatedError):
         in_segments(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
@@ -186,13 +190,13 @@ def mostly_alike(rows: int = 1000) -> pa.Table:
     alike = pa.array([at % 5 != 0 for at in range(rows)])
     same = pa.array([at % 10 < 5 and at % 5 != 0 for at in range(rows)])
     for at, name in enumerate(table.column_names):
-        where = alike if name in SCHEMA.quasi else same
+        where = alike if name in SCHEMA.quasi_identifiers else same
         cells = pc.if_else(where, table[name][0], table[name])
         table = table.set_column(at, name, cells)
     return table
 
 
-NO_KEPT = sf.Schema(quasi=["age", "education", "sex"])
+NO_KEPT = sf.Schema(quasi_identifiers=["age", "education", "sex"])
 READ = (sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="occupation"))
 
 
@@ -202,19 +206,19 @@ def test_rows_alike_that_nothing_cuts_are_never_in_memory_together(tmp_path, mon
     if schema is NO_KEPT and models is READ:
         return
     table, recipe = mostly_alike(), Recipe(schema=schema, models=models, algorithm=sf.Mondrian(), seed=1)
-    expected = sf.carry_out(recipe, table)
+    expected = sf.run_recipe(recipe, table)
     read, loaded = CodedRows.segment, []
     monkeypatch.setattr(CodedRows, "segment", lambda self, at: loaded.append(read(self, at)) or loaded[-1])
     found = in_segments(recipe, table, tmp_path)
-    assert rows_of(found).equals(ordered(undecorated(expected.published)))
+    assert rows_of(found).equals(ordered(strip_metadata(expected.published)))
     assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
-    assert found.measures == pytest.approx({name: expected.measures[name] for name in found.measures})
+    assert found.metrics == pytest.approx({name: expected.metrics[name] for name in found.metrics})
     assert max(batch.num_rows for batch in loaded) <= 100
     assert len(found.paths) > found.passage.segments or schema is NO_KEPT
     assert [path.name for path in tmp_path.iterdir()] == ["release"]
 
 
-def with_other_case(cases: Cases, batch: pa.RecordBatch) -> np.ndarray:
+def with_other_case(cases: WeightedRows, batch: pa.RecordBatch) -> np.ndarray:
     return (FIND(cases, batch) + 1) % len(cases.many)
 
 
@@ -222,20 +226,20 @@ def without_one(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return (batch.slice(1) for batch in batches)
 
 
-FIND, READ_BATCHES = Cases.find, uncut_segments.read_batches
+FIND, READ_BATCHES = WeightedRows.find, uncut_segments.read_batches
 
 
 @pytest.mark.parametrize(
     ("where", "what", "wrong"),
     [
-        (Cases, "find", with_other_case),
+        (WeightedRows, "find", with_other_case),
         (uncut_segments, "read_batches", lambda path: without_one(READ_BATCHES(path))),
         (uncut_segments, "_repeated", lambda _, start, stop: np.zeros(stop - start, dtype=np.int64)),
     ],
 )
 def test_rows_alike_that_are_lost_or_mixed_up_withhold_the_release(tmp_path, monkeypatch, where, what, wrong):
     monkeypatch.setattr(where, what, wrong)
-    with pytest.raises(BrokenPromiseError):
+    with pytest.raises(GuaranteeViolatedError):
         in_segments(RECIPE, mostly_alike(), tmp_path)
     assert not any(tmp_path.iterdir())
 

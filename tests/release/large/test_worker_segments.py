@@ -32,19 +32,19 @@ from tests.release.large.test_segmented import (
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.core.progress import Progress, silent
-from sfumato.exceptions import BrokenPromiseError, InfeasibleError, ReadError, SfumatoError, WriteError
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, ReadError, SfumatoError, WriteError
 from sfumato.recipe import Recipe
 from sfumato.release.large import worker_tasks
-from sfumato.release.large.finishing import Finishing
-from sfumato.release.large.keeping import PLAN, kept_for
-from sfumato.release.large.large_run import Limits
-from sfumato.release.large.running import carry_out_large
+from sfumato.release.large.finishing import SegmentProcessing
+from sfumato.release.large.keeping import PLAN, resumable_folder_for
+from sfumato.release.large.large_run import MemoryLimits
+from sfumato.release.large.running import run_recipe_in_engine
 from sfumato.release.large.worker_tasks import FinishSegment
-from sfumato.sources.engines import DATASET, Resources
-from sfumato.sources.spark_rows import Dealing
-from sfumato.table.columns import undecorated
-from sfumato.table.workplace import workplace
+from sfumato.sources.engines import DATASET, EngineSelector
+from sfumato.sources.spark_rows import PartitionTask
+from sfumato.table.columns import strip_metadata
+from sfumato.table.workplace import open_workspace
 
 KEPT = ".sfumato-resume-release"
 
@@ -56,12 +56,12 @@ def in_workers(
     rows: int = 50,
     *,
     resume: bool = False,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     source: type[DuckDBWithWorkers] = DuckDBWithWorkers,
-) -> sf.LargeRelease:
-    out, resources = folder / "release", Resources(engine="duckdb", memory="100MB", resume=resume)
-    with kept_for(resources, out) as kept, workplace(folder) as place:
-        return carry_out_large(
+) -> sf.StoredRelease:
+    out, resources = folder / "release", EngineSelector(engine="duckdb", memory="100MB", resume=resume)
+    with resumable_folder_for(resources, out) as kept, open_workspace(folder) as place:
+        return run_recipe_in_engine(
             recipe,
             source(DATASET, memory=MEMORY, temporary=place, tables={DATASET: table}),
             out,
@@ -69,7 +69,7 @@ def in_workers(
             replace_older=False,
             report=True,
             progress=progress,
-            limits=Limits(combinations=0, groups=10_000, segment_rows=rows),
+            limits=MemoryLimits(combinations=0, groups=10_000, segment_rows=rows),
             kept=kept,
         )
 
@@ -96,7 +96,7 @@ def test_files_are_those_of_one_process(algorithm, drawn, models, rows):
         found = in_workers(recipe, table, Path(second), rows)
         assert tables(Path(first)) == tables(Path(second))
         assert found.audit.to_dict() == expected.audit.to_dict()
-        assert found.measures == expected.measures
+        assert found.metrics == expected.metrics
         assert found.passage.segments == expected.passage.segments
         assert [path.name for path in Path(second).iterdir()] == ["release"]
 
@@ -105,10 +105,10 @@ def test_files_are_those_of_one_process(algorithm, drawn, models, rows):
 def test_rows_alike_and_values_throughout_are_those_of_memory(tmp_path, resume):
     table = mostly_alike()
     found = in_workers(RECIPE, table, tmp_path, resume=resume)
-    assert rows_of(found).equals(ordered(undecorated(sf.carry_out(RECIPE, table).published)))
+    assert rows_of(found).equals(ordered(strip_metadata(sf.run_recipe(RECIPE, table).published)))
     assert len(found.paths) > found.passage.segments
     exact = pa.table({"age": np.repeat(np.arange(20), 10), "salary": np.arange(200)})
-    recipe = replace(RECIPE, schema=sf.Schema(quasi=["age"], insensitive=["salary"]))
+    recipe = replace(RECIPE, schema=sf.Schema(quasi_identifiers=["age"], insensitive=["salary"]))
     (tmp_path / "exact").mkdir()
     found = in_workers(recipe, exact, tmp_path / "exact", resume=resume)
     assert rows_of(found).equals(ordered(exact))
@@ -125,14 +125,14 @@ def test_groups_that_can_only_be_judged_together_are(tmp_path):
     )
     recipe = replace(RECIPE, schema=replace(RECIPE.schema, missing="matches-all"))
     found = in_workers(recipe, table, tmp_path, rows=150)
-    expected = sf.carry_out(recipe, table)
-    assert rows_of(found).equals(ordered(undecorated(expected.published)))
+    expected = sf.run_recipe(recipe, table)
+    assert rows_of(found).equals(ordered(strip_metadata(expected.published)))
     assert found.audit.to_dict()["levels"] == expected.audit.to_dict()["levels"]
 
 
 @pytest.mark.parametrize("damage", [without_last, with_other_cell])
 def test_rows_that_are_lost_or_changed_on_the_way_withhold_the_release(tmp_path, monkeypatch, damage):
-    packed = Dealing._dealt
+    packed = PartitionTask._partition
 
     def damaged(self, held):
         (codes, rest), *others = held
@@ -141,8 +141,8 @@ def test_rows_that_are_lost_or_changed_on_the_way_withhold_the_release(tmp_path,
     def damage_codes(codes):
         return without_last(codes) if damage is without_last else codes
 
-    monkeypatch.setattr(Dealing, "_dealt", damaged)
-    with pytest.raises(BrokenPromiseError):
+    monkeypatch.setattr(PartitionTask, "_partition", damaged)
+    with pytest.raises(GuaranteeViolatedError):
         in_workers(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
@@ -150,7 +150,7 @@ def test_rows_that_are_lost_or_changed_on_the_way_withhold_the_release(tmp_path,
 @pytest.mark.parametrize("column", ["age", "occupation"])
 def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, swap_cells, column):
     swap_cells(column)
-    with pytest.raises(BrokenPromiseError):
+    with pytest.raises(GuaranteeViolatedError):
         in_workers(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
@@ -171,7 +171,7 @@ def test_what_a_worker_refuses_is_told_as_it_says_it(tmp_path, monkeypatch):
     def refuse(*_):
         raise InfeasibleError("This cannot be done; do something else.")
 
-    monkeypatch.setattr(Finishing, "finish", refuse)
+    monkeypatch.setattr(SegmentProcessing, "finish", refuse)
     with pytest.raises(InfeasibleError, match=r"^This cannot be done; do something else\.$"):
         in_workers(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from sfumato.table.formats import cells
 from sfumato.table.formats.cells import (
+    count_title_lines,
     detect_separator,
-    first_record,
-    stray_quote_line,
-    titles_above,
-    trimmed,
-    uneven_line,
+    find_stray_quote,
+    find_uneven_line,
+    split_first_record,
+    trim_cells,
 )
 
 
@@ -53,7 +53,7 @@ def test_the_separator_is_the_one_that_agrees_with_the_header(data, separator):
     ],
 )
 def test_the_header_ends_outside_quotes(data, header, rest):
-    found, start = first_record(data, ",")
+    found, start = split_first_record(data, ",")
     assert (found, data[start:]) == (header, rest)
 
 
@@ -74,7 +74,7 @@ def test_the_header_ends_outside_quotes(data, header, rest):
     ],
 )
 def test_spaces_go_outside_quotes_only(data, clean, sound):
-    assert trimmed(data, ",") == (clean, sound)
+    assert trim_cells(data, ",") == (clean, sound)
 
 
 @given(
@@ -86,7 +86,7 @@ def test_trimming_in_blocks_keeps_every_quoted_cell(rows, block):
     padded = "".join(" , ".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) + " \n" for row in rows)
     before, cells.BLOCK = cells.BLOCK, block
     try:
-        clean, sound = trimmed(padded.encode(), ",")
+        clean, sound = trim_cells(padded.encode(), ",")
     finally:
         cells.BLOCK = before
     assert sound
@@ -94,15 +94,15 @@ def test_trimming_in_blocks_keeps_every_quoted_cell(rows, block):
 
 
 def test_uneven_lines_are_found_by_their_number():
-    assert uneven_line(b'a,b\n"x\ny",2\n\n3,4,5\n', ",", 2) == (5, 3)
-    assert uneven_line(b'a,b\n\n"x\ny"\n3,4\n', ",", 2) == (3, 1)
-    assert uneven_line(b"a,b\n1,2\n", ",", 2) is None
+    assert find_uneven_line(b'a,b\n"x\ny",2\n\n3,4,5\n', ",", 2) == (5, 3)
+    assert find_uneven_line(b'a,b\n\n"x\ny"\n3,4\n', ",", 2) == (3, 1)
+    assert find_uneven_line(b"a,b\n1,2\n", ",", 2) is None
 
 
 def test_stray_quotes_are_found_by_their_line():
-    assert stray_quote_line(b'a,b\n1,2\n3,"open\n4,5\n', ",") == 3
-    assert stray_quote_line(b'a,b\n1,"x"y\n', ",") == 2
-    assert stray_quote_line(b'a,b\n1,5" pipe\n', ",") is None
+    assert find_stray_quote(b'a,b\n1,2\n3,"open\n4,5\n', ",") == 3
+    assert find_stray_quote(b'a,b\n1,"x"y\n', ",") == 2
+    assert find_stray_quote(b'a,b\n1,5" pipe\n', ",") is None
 
 
 @pytest.mark.parametrize(
@@ -117,4 +117,4 @@ def test_stray_quotes_are_found_by_their_line():
     ],
 )
 def test_titles_are_counted_and_a_record_is_never_taken_for_the_header(lines, titles):
-    assert titles_above(lines.encode()) == titles
+    assert count_title_lines(lines.encode()) == titles

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
-from sfumato.table.read import load
+from sfumato.table.read import read_with_findings
 
 CELLS = "zip;weight;born;mixed;ok\n10115;70 kg;31.12.1990;1.5;true\n20095;71kg;1990-12-30;1,5;false\nNA;;;;\n"
 
@@ -21,7 +21,7 @@ def path(tmp_path):
 
 
 def read(path, name, kind):
-    return load(path, {"column_types": {name: kind}}).table[name].to_pylist()
+    return read_with_findings(path, {"column_types": {name: kind}}).table[name].to_pylist()
 
 
 def test_a_column_is_read_as_it_is_said_to_be(path):
@@ -33,8 +33,8 @@ def test_a_column_is_read_as_it_is_said_to_be(path):
 
 def test_what_is_said_is_not_told(path):
     types = {"weight": "number:kg", "born": "text", "mixed": "text"}
-    assert load(path, {"column_types": types}).remarks == ()
-    assert len(load(path, {}).remarks) == 3
+    assert read_with_findings(path, {"column_types": types}).remarks == ()
+    assert len(read_with_findings(path, {}).remarks) == 3
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_a_type_of_no_column_is_refused(path):
 
 def test_a_decimal_comma_leaves_points_as_texts(tmp_path):
     (tmp_path / "y.csv").write_text("a;b\n1,5;1.5\n2;2.5\n")
-    read = load(tmp_path / "y.csv", {"decimal": ",", "thousands": ""}).table
+    read = read_with_findings(tmp_path / "y.csv", {"decimal": ",", "thousands": ""}).table
     assert read.to_pydict() == {"a": [1.5, 2.0], "b": ["1.5", "2.5"]}
 
 
@@ -73,14 +73,14 @@ def test_columns_of_texts_in_any_format_are_read_as_they_are_said_to_be(tmp_path
     table = pa.table({"weight": ["70 kg", None], "born": [dt.date(1990, 1, 1), None], "ok": [True, False]})
     sf.write(table, tmp_path / "x.parquet")
     types = {"weight": "number:kg", "born": "date", "ok": "boolean"}
-    read = load(tmp_path / "x.parquet", {"column_types": types}).table
+    read = read_with_findings(tmp_path / "x.parquet", {"column_types": types}).table
     assert read["weight"].to_pylist() == [70, None]
     assert read.drop_columns("weight").equals(table.drop_columns("weight"))
     with pytest.raises(ReadError, match="'ok' cannot be read as 'number', because it holds booleans"):
-        load(tmp_path / "x.parquet", {"column_types": {"ok": "number"}})
+        read_with_findings(tmp_path / "x.parquet", {"column_types": {"ok": "number"}})
 
 
 def test_long_numbers_that_a_float_would_merge_are_not_numbers(tmp_path):
     (tmp_path / "y.csv").write_text("a\n0.12345678901234567891\n0.12345678901234567892\n")
     with pytest.raises(ReadError, match="'a' cannot be read as numbers; read it as text"):
-        load(tmp_path / "y.csv", {"column_types": {"a": "number"}})
+        read_with_findings(tmp_path / "y.csv", {"column_types": {"a": "number"}})

@@ -14,7 +14,7 @@ from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, Wr
 from sfumato.table.formats import text_file
 from sfumato.table.formats.csv import read_csv, write_csv
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.frames import canonical, zones_of
+from sfumato.table.frames import get_time_zones, to_canonical
 
 
 @pytest.fixture
@@ -305,7 +305,7 @@ def test_a_mark_that_lies_is_refused_with_the_option_that_mends_it(csv_file):
 )
 def test_what_is_written_by_conventions_is_read_by_them(tmp_path_factory, numbers, days, date_format, encoding):
     rows = min(len(numbers), len(days))
-    table = canonical(pa.table({"größe": numbers[:rows], "day": days[:rows], "text": ["a;b,c 城"] * rows}))
+    table = to_canonical(pa.table({"größe": numbers[:rows], "day": days[:rows], "text": ["a;b,c 城"] * rows}))
     path = tmp_path_factory.mktemp("x") / "x.csv"
     conventions = {"separator": ";", "decimal": ",", "date_format": date_format, "encoding": encoding}
     write_csv(table, path, **conventions)
@@ -324,7 +324,7 @@ def test_moments_are_written_with_their_zone(tmp_path):
     write_csv(moments, tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_text() == "at\n1970-01-01T01:00:00+01:00\n1970-01-01T02:00:00.500000+01:00\n"
     read = read_csv(tmp_path / "x.csv")
-    assert zones_of(read) == {"at": "UTC"}
+    assert get_time_zones(read) == {"at": "UTC"}
     assert read["at"].cast(pa.int64()).to_pylist() == [0, 3_600_500_000]
 
 
@@ -337,9 +337,9 @@ def test_spaces_around_cells_are_dropped_whether_looked_for_in_cells_or_in_the_f
     path = tmp_path_factory.mktemp("spaces") / "some.csv"
     path.write_bytes(("p, q" + ends + "".join(",".join(row) + ends for row in rows) + last).encode())
     found = []
-    for plain in (text_file._plain_columns, lambda *_: None):
+    for plain in (text_file._read_plain_columns, lambda *_: None):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(text_file, "_plain_columns", plain)
+            patch.setattr(text_file, "_read_plain_columns", plain)
             try:
                 found.append(read_csv(path).to_pydict())
             except ReadError as error:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from sfumato.exceptions import ReadError, ReadWarning, SfumatoError
-from sfumato.table.formats.csv_batches import CsvBatches
-from sfumato.table.frames import canonical
+from sfumato.table.formats.csv_batches import CSVConverter
+from sfumato.table.frames import to_canonical
 
 CELLS = [
     st.sampled_from(["1", "2", "-3", "", "NA"]),
@@ -57,9 +57,9 @@ def text_files(draw: st.DrawFn) -> bytes:
 
 def in_batches(path: Path, batch: int, most: int = 10**9, **options: object) -> pa.Table:
     with tempfile.TemporaryDirectory() as place:
-        found = CsvBatches(path=path, place=Path(place), options=options, most=most, batch=batch).write()
+        found = CSVConverter(path=path, place=Path(place), options=options, most=most, batch=batch).write()
         assert [each.name for each in Path(place).glob("*.parquet")] == ["table.parquet"]
-        return canonical(pq.read_table(found))
+        return to_canonical(pq.read_table(found))
 
 
 def tried(path: Path, batch: int, options: dict[str, int]) -> tuple[str, pa.Table]:
@@ -113,11 +113,13 @@ def test_every_batch_is_read_by_the_type_of_the_whole_column(content, tmp_path):
     expected = None if "inf" in content else at_once(tmp_path / "t.csv")
     for batch in range(1, len(content)):
         with tempfile.TemporaryDirectory() as place:
-            found = CsvBatches(path=tmp_path / "t.csv", place=Path(place), options={}, most=10**6, batch=batch).write()
+            found = CSVConverter(
+                path=tmp_path / "t.csv", place=Path(place), options={}, most=10**6, batch=batch
+            ).write()
             if expected is None:  # what is infinite is refused only when it is published
                 assert pq.read_table(found)["a"].to_pylist() == [1.5, float("inf"), float("-inf")]
             else:
-                assert canonical(pq.read_table(found)).equals(expected)
+                assert to_canonical(pq.read_table(found)).equals(expected)
 
 
 @pytest.mark.parametrize(
@@ -143,9 +145,9 @@ def test_options_and_findings_are_those_of_reading_at_once(options, tmp_path):
         )
     )
     with warnings.catch_warnings(record=True):
-        expected, told = at_once(path, **options), sf.propose_reading(path, options)
-    batches = CsvBatches(path=path, place=tmp_path, options=options, most=10**6, batch=10)
-    assert canonical(pq.read_table(batches.write())).equals(expected)
+        expected, told = at_once(path, **options), sf.read_detecting_layout(path, options)
+    batches = CSVConverter(path=path, place=tmp_path, options=options, most=10**6, batch=10)
+    assert to_canonical(pq.read_table(batches.write())).equals(expected)
     assert {**options, **batches.findings.options} == dict(told.reading)
     assert tuple(batches.findings.remarks) == told.remarks
 

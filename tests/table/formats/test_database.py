@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.formats.database import masked, read_database, write_database
-from sfumato.table.formats.identifiers import one_statement
+from sfumato.table.formats.database import mask_url, read_database, write_database
+from sfumato.table.formats.identifiers import strip_semicolon
 from sfumato.table.formats.known import is_url
 
 TABLE = pa.table({"n": [1]})
@@ -34,7 +34,7 @@ def test_urls_are_told_from_files():
     ],
 )
 def test_passwords_are_masked(url, shown):
-    assert masked(url) == shown
+    assert mask_url(url) == shown
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_names_that_differ_in_case_only_are_refused(tmp_path, scheme):
 
 
 def test_a_semicolon_after_a_query_is_dropped():
-    assert one_statement(" SELECT 1 ;\n ") == "SELECT 1"
+    assert strip_semicolon(" SELECT 1 ;\n ") == "SELECT 1"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.table.formats.dates import ISO, USUAL, DateFormat
-from sfumato.table.read import load
+from sfumato.table.formats.dates import ISO, USUAL_FORMATS, DateFormat
+from sfumato.table.read import read_with_findings
 
 PYTHON = {"yyyy": "%Y", "mm": "%m", "dd": "%d"}
 DAYS = st.lists(st.dates(min_value=date(1000, 1, 1)), min_size=1, max_size=5, unique=True)
@@ -23,7 +23,7 @@ def python_format(written: str) -> str:
     return written
 
 
-@given(DAYS, st.sampled_from((ISO, *USUAL)))
+@given(DAYS, st.sampled_from((ISO, *USUAL_FORMATS)))
 def test_days_are_read_and_written_as_python_does(days, written):
     texts = [day.strftime(python_format(written)) for day in days]
     form = DateFormat(written)
@@ -68,6 +68,6 @@ def test_two_digits_are_years_from_1930_to_2029_and_written_as_four(days):
 def test_two_digits_are_told_and_not_guessed(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("born,n\n" + "".join(f"{day:02d}.03.6{day % 10},1\n" for day in range(1, 20)))
-    assert load(path, {}).table["born"].type == pa.string()
-    assert "two digits for the year" in load(path, {}).remarks[0]
-    assert load(path, {"date_format": "dd.mm.yy"}).table["born"].to_pylist()[0] == date(1961, 3, 1)
+    assert read_with_findings(path, {}).table["born"].type == pa.string()
+    assert "two digits for the year" in read_with_findings(path, {}).remarks[0]
+    assert read_with_findings(path, {"date_format": "dd.mm.yy"}).table["born"].to_pylist()[0] == date(1961, 3, 1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.table.formats.conventions import Conventions
-from sfumato.table.formats.detecting import detect
+from sfumato.table.formats.detecting import detect_conventions
 
 FOUND = [
     ({"height": ["1,70", "1,8"]}, {"decimal": ","}, "has decimal commas and is read as numbers; .*decimal=','"),
@@ -52,7 +52,9 @@ SILENT = [
 
 
 def found_in(cells, **given):
-    return detect({name: pa.array(values, pa.string()) for name, values in cells.items()}, Conventions(**given))
+    return detect_conventions(
+        {name: pa.array(values, pa.string()) for name, values in cells.items()}, Conventions(**given)
+    )
 
 
 @pytest.mark.parametrize(("cells", "expected", "sentence"), FOUND)

@@ -13,9 +13,9 @@ import pytest
 
 from sfumato.exceptions import ReadError, SchemaError, WriteError
 from sfumato.table.formats.excel import read_excel, write_excel
-from sfumato.table.frames import canonical
+from sfumato.table.frames import to_canonical
 
-TABLE = canonical(
+TABLE = to_canonical(
     pa.table(
         {
             "zip": ["02139", None, "10115"],

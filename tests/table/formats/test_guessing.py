@@ -13,9 +13,9 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.cli.application import app
 from sfumato.exceptions import ReadWarning
-from sfumato.table.formats.encoding import decoded, foreign_lines
-from sfumato.table.formats.guessing import guess, in_language
-from sfumato.table.formats.utf8_files import utf8_file
+from sfumato.table.formats.encoding import decode_file, sample_non_ascii_lines
+from sfumato.table.formats.guessing import guess_encoding, prefer_language
+from sfumato.table.formats.utf8_files import convert_to_utf8_file
 
 BLOOD = (
     "id,性别,年龄,体检日期,*天门冬氨酸氨基转换酶,*丙氨酸氨基转换酶,*碱性磷酸酶,*r-谷氨酰基转换酶,*总蛋白,白蛋白,*球蛋白,白球比例,"
@@ -47,7 +47,7 @@ def english(monkeypatch):
 
 def found_in(folder, text, encoding):
     (folder / "x.csv").write_bytes(text.encode(encoding))
-    return decoded(folder / "x.csv")
+    return decode_file(folder / "x.csv")
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -56,7 +56,7 @@ def test_old_files_are_read_by_their_letters(tmp_path, name):
     found = found_in(tmp_path, text, encoding)
     assert found.data.decode() == text
     (tmp_path / "place").mkdir()
-    beyond = utf8_file(tmp_path / "x.csv", None, tmp_path / "place")
+    beyond = convert_to_utf8_file(tmp_path / "x.csv", None, tmp_path / "place")
     assert (beyond.encoding, beyond.remarks) == (found.encoding, found.remarks)
     assert beyond.path.read_text("utf-8") == text
 
@@ -76,13 +76,13 @@ def test_where_two_encodings_fit_the_other_is_offered(tmp_path):
     told = CliRunner().invoke(app, ["inspect", str(path)])
     assert "pass --encoding cp1250, and otherwise confirm it with --encoding cp1252" in told.stderr
     assert found_in(tmp_path, "id,x\n1,køn\n", "cp1252").remarks
-    assert decoded(path, "cp1252").remarks == ()
+    assert decode_file(path, "cp1252").remarks == ()
 
 
 def test_the_language_of_the_page_or_the_system_decides_between_two(tmp_path, monkeypatch):
     text = "id,x\n1,어린이\n"
     assert found_in(tmp_path, text, "cp949").encoding == "gb18030"
-    with in_language("ko"):
+    with prefer_language("ko"):
         assert found_in(tmp_path, text, "cp949").data.decode() == text
     monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
     assert found_in(tmp_path, text, "cp949").encoding == "cp949"
@@ -91,18 +91,21 @@ def test_the_language_of_the_page_or_the_system_decides_between_two(tmp_path, mo
 def test_few_letters_that_are_valid_utf_8_and_chinese_are_told(tmp_path):
     found = found_in(tmp_path, "sex,n\n女,1\n女,2\n", "gbk")
     assert (found.encoding, "its letters fit gb18030, too" in found.remarks[0]) == ("utf-8", True)
-    with in_language("zh"):
+    with prefer_language("zh"):
         found = found_in(tmp_path, "sex,n\n女,1\n女,2\n", "gbk")
     assert (found.encoding, found.data.decode()) == ("gb18030", "sex,n\n女,1\n女,2\n")
     assert found_in(tmp_path, "sex,n\n女,1\n", "utf-8").remarks == ()
 
 
 def test_only_encodings_that_decode_the_whole_file_are_guessed():
-    assert guess(foreign_lines("x\nMüller\n".encode("cp1252")), lambda name: name == "cp1251").encoding == "cp1251"
-    assert guess(b"\x81 \x98 \xff \xff", lambda _: True) is None
+    assert (
+        guess_encoding(sample_non_ascii_lines("x\nMüller\n".encode("cp1252")), lambda name: name == "cp1251").encoding
+        == "cp1251"
+    )
+    assert guess_encoding(b"\x81 \x98 \xff \xff", lambda _: True) is None
 
 
 @examples(100)
 @given(st.text("ab\r\né", max_size=40).map(lambda text: text.encode("cp1252")))
 def test_lines_with_foreign_letters_are_those_that_hold_one(data):
-    assert foreign_lines(data) == b"\n".join(line for line in re.split(rb"[\r\n]", data) if not line.isascii())
+    assert sample_non_ascii_lines(data) == b"\n".join(line for line in re.split(rb"[\r\n]", data) if not line.isascii())

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import sfumato as sf
 from sfumato.cli.application import app
 from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.sources.engines import Resources
+from sfumato.sources.engines import EngineSelector
 from sfumato.table.formats.headers import seems_header
 
 CANARY = "Kanarien" + "vogel"
@@ -94,7 +94,7 @@ def test_names_for_a_file_that_has_a_header_are_asked_about(tmp_path):
 
 def test_readings_propose_that_there_is_no_header_and_recipes_remember_it(tmp_path):
     path = file(tmp_path, "adult.data", ADULT * 5)
-    found = sf.propose_reading(path)
+    found = sf.read_detecting_layout(path)
     assert found.reading["header"] is False
     assert any("has no header" in remark and "confirm it with header=False" in remark for remark in found.remarks)
     assert run("inspect", path, "--out", tmp_path / "r.toml").exit_code == 0
@@ -136,7 +136,7 @@ def test_a_sheet_without_a_header_is_refused_too(tmp_path):
     with pytest.raises(ReadError, match="its first row looks like a record"):
         sf.read(path)
     assert sf.read(path, names=["age", "job"]).to_pylist()[0] == {"age": 39, "job": "cook"}
-    assert sf.propose_reading(path).reading["header"] is False
+    assert sf.read_detecting_layout(path).reading["header"] is False
 
 
 def test_columns_of_one_name_are_told_apart_without_taking_another_name(tmp_path):
@@ -162,7 +162,7 @@ def test_a_file_beyond_memory_is_read_alike(tmp_path, text, options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = sf.read(path, **options)
-    with Resources(engine="duckdb", memory="500MB").opened(str(path), options) as source:
+    with EngineSelector(engine="duckdb", memory="500MB").open_source(str(path), options) as source:
         assert source.names == table.column_names
         assert source.profile(source.names, ()).rows == table.num_rows
 
@@ -206,15 +206,15 @@ def test_a_first_record_with_values_that_are_new_to_their_columns_is_still_a_rec
 
 def test_inspecting_says_that_nothing_shows_whether_the_first_line_is_a_header(tmp_path):
     path = file(tmp_path, "t.csv", "Anna Meier,HIV\nBert Kurz,flu\nCarl Lang,cold\n")
-    (remark,) = sf.propose_reading(path).remarks
+    (remark,) = sf.read_detecting_layout(path).remarks
     assert remark.startswith("Nothing shows whether the first line of")
     assert "Anna" not in remark
     said = run("inspect", path, "--out", tmp_path / "r.toml").stderr
     assert "confirm it with --header; otherwise read it with --no-header, and --names if you know them" in said
     for given in (True, False):
-        assert sf.propose_reading(path, {"header": given}).remarks == ()
+        assert sf.read_detecting_layout(path, {"header": given}).remarks == ()
     named = file(tmp_path, "named.csv", "name,disease,age\nBert Kurz,flu,30\nCarl Lang,cold,31\n")
-    assert sf.propose_reading(named).remarks == ()
+    assert sf.read_detecting_layout(named).remarks == ()
 
 
 def test_row_numbers_that_pandas_writes_before_a_table_have_a_name(tmp_path):
@@ -226,7 +226,7 @@ def test_row_numbers_that_pandas_writes_before_a_table_have_a_name(tmp_path):
     path = tmp_path / "t.csv"
     assert sf.read(path, as_text=True).column_names == ["column_1", "age", "job"]
     assert sf.read(path, names=["row", "age", "job"], header=True).column_names[0] == "row"
-    with Resources(engine="duckdb", memory="500MB").opened(str(path), {}) as source:
+    with EngineSelector(engine="duckdb", memory="500MB").open_source(str(path), {}) as source:
         assert source.names == ["column_1", "age", "job"]
     found = run("inspect", path, "--out", tmp_path / "r.toml")
     assert (found.exit_code, "name all columns by --names" in found.stderr) == (0, True)

@@ -9,12 +9,12 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from sfumato.table.formats.inference import MISSING, typed
-from sfumato.table.values import coded
+from sfumato.table.formats.inference import MISSING, infer_column
+from sfumato.table.values import encode_distinct
 
 
 def infer(*cells: str | None, missing: tuple[str, ...] = MISSING) -> tuple[str, list[object]]:
-    found = typed(*coded(pa.array(cells, pa.string())), missing)
+    found = infer_column(*encode_distinct(pa.array(cells, pa.string())), missing)
     return str(found.type), found.to_pylist()
 
 

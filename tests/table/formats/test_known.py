@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.exceptions import InvalidParameterError, ReadError
 from sfumato.table.formats.base import READ_OPTIONS, WRITE_OPTIONS, Format
-from sfumato.table.formats.known import FORMATS, format_of, honored, release_format
+from sfumato.table.formats.known import FORMATS, check_options, resolve_format, resolve_release_format
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "reading-and-writing.md"
 MARKS = [(form, mark) for form in FORMATS.values() for mark in (*form.suffixes, *(f"{s}://" for s in form.schemes))]
@@ -43,7 +43,7 @@ def test_the_page_shows_the_table():
 @pytest.mark.parametrize(("form", "mark"), MARKS, ids=[mark for _, mark in MARKS])
 def test_a_format_is_found_by_each_of_its_marks(form, mark):
     sources = [f"{mark}host/x", f"{mark.upper()}host/x"] if form.schemes else [f"a.b{mark}", Path(f"A{mark.upper()}")]
-    assert [format_of(source, ReadError) for source in sources] == [form, form]
+    assert [resolve_format(source, ReadError) for source in sources] == [form, form]
 
 
 def test_the_options_of_all_formats_are_those_of_read_and_write():
@@ -53,18 +53,18 @@ def test_the_options_of_all_formats_are_those_of_read_and_write():
 
 def test_options_that_were_not_given_are_left_to_the_format():
     given = {"separator": None, "encoding": "utf-8", "missing": ()}
-    assert honored(FORMATS["csv"], "read", given) == {"encoding": "utf-8", "missing": ()}
-    assert honored(FORMATS["parquet"], "write", {"excel_safe": False}) == {}
+    assert check_options(FORMATS["csv"], "read", given) == {"encoding": "utf-8", "missing": ()}
+    assert check_options(FORMATS["parquet"], "write", {"excel_safe": False}) == {}
 
 
 @pytest.mark.parametrize("name", ["ods", "sqlite", "", None, ["csv"]])
 def test_a_release_is_written_in_a_format_of_files(name):
-    assert release_format("xlsx") is FORMATS["xlsx"]
-    assert release_format("csv", excel_safe=True) is FORMATS["csv"]
+    assert resolve_release_format("xlsx") is FORMATS["xlsx"]
+    assert resolve_release_format("csv", excel_safe=True) is FORMATS["csv"]
     with pytest.raises(InvalidParameterError, match=r"^write\.excel_safe must be left out unless"):
-        release_format("parquet", excel_safe=True)
+        resolve_release_format("parquet", excel_safe=True)
     with pytest.raises(InvalidParameterError, match=r"^write\.table_format must be one of csv, parquet, xlsx; got "):
-        release_format(name)
+        resolve_release_format(name)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.exceptions import ReadError
-from sfumato.table.formats.lines import layout, read_lines
+from sfumato.table.formats.lines import detect_text_layout, read_lines
 from sfumato.table.read import read
 
 ROWS = [b"30,F,2020-01-01", b'1.0, "a, b" ,x', b"NA,M,", b"-2e3,1,2021-05-05"]
@@ -40,7 +40,7 @@ def test_one_line_changes_its_own_row_only(tmp_path_factory, encoding, place, li
 def test_cells_are_read_as_they_stand(tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(b"\xef\xbb\xbfage,sex,\n" + b"\n".join(ROWS) + b'\n"NA","say ""hi""",\n\n1,2\n')
-    separator, encoding = layout(path)
+    separator, encoding = detect_text_layout(path)
     assert (separator, encoding) == (",", "utf-8")
     assert read_lines(path, separator=separator, encoding=encoding).to_pylist() == [
         {"age": "30", "sex": "F"},
@@ -56,7 +56,7 @@ def test_rows_of_several_lines_and_encodings_without_lines_are_refused(tmp_path)
     path = tmp_path / "people.csv"
     path.write_text('age,note\n30,"two\nlines"\n')
     with pytest.raises(ReadError, match=r"Line 2 .* not closed on its line"):
-        layout(path)
+        detect_text_layout(path)
     path.write_text("age,note\n30,x\n", encoding="utf-16")
     with pytest.raises(ReadError, match="save it as UTF-8"):
-        layout(path)
+        detect_text_layout(path)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.table.formats.numerals import THOUSANDS, plain, units_of, without_unit, written
+from sfumato.table.formats.numerals import THOUSANDS, detect_units, format_numbers, normalize_numbers, strip_unit
 
 
 @given(
@@ -22,22 +22,22 @@ def test_marks_are_brought_to_a_decimal_point(numbers, decimal, thousands):
         return
     marks = str.maketrans({",": thousands, ".": decimal})
     texts = [f"{number:,.2f}".translate(marks) for number in numbers]
-    read = plain(pa.array(texts), decimal, thousands)
+    read = normalize_numbers(pa.array(texts), decimal, thousands)
     assert [Decimal(text) for text in read.to_pylist()] == numbers
 
 
 @pytest.mark.parametrize("odd", ["1.5", "1,2,3", "12.34,5", "x", "1 000,5", ""])
 def test_one_number_written_otherwise_makes_none_of_them_numbers(odd):
-    read = plain(pa.array(["1.234,5", odd]), ",", ".")
+    read = normalize_numbers(pa.array(["1.234,5", odd]), ",", ".")
     assert read is None or read.to_pylist() == ["1234.5", odd]
 
 
 def test_numbers_are_written_with_another_mark():
-    assert written(pa.array(["1.5", "-7", "1e-05"]), ",").to_pylist() == ["1,5", "-7", "1e-05"]
+    assert format_numbers(pa.array(["1.5", "-7", "1e-05"]), ",").to_pylist() == ["1,5", "-7", "1e-05"]
 
 
 def test_units_are_known_ones_only_and_taken_away():
-    assert units_of(pa.array(["70 kg", "71kg"])) == ["kg"]
-    assert units_of(pa.array(["70 kg", "154 lb"])) == ["kg", "lb"]
-    assert units_of(pa.array(["70 Smith", "71 Smith"])) == []
-    assert without_unit(pa.array(["70 kg", "71KG", "72"]), "kg").to_pylist() == ["70", "71", "72"]
+    assert detect_units(pa.array(["70 kg", "71kg"])) == ["kg"]
+    assert detect_units(pa.array(["70 kg", "154 lb"])) == ["kg", "lb"]
+    assert detect_units(pa.array(["70 Smith", "71 Smith"])) == []
+    assert strip_unit(pa.array(["70 kg", "71KG", "72"]), "kg").to_pylist() == ["70", "71", "72"]

@@ -13,9 +13,9 @@ import pytest
 from sfumato.exceptions import ReadError, SchemaError, WriteError
 from sfumato.table.formats import postgresql as backend
 from sfumato.table.formats.database import read_database, write_database
-from sfumato.table.frames import canonical
+from sfumato.table.frames import to_canonical
 
-TABLE = canonical(
+TABLE = to_canonical(
     pa.table(
         {
             "zip": ["02139", None, 'say "hi"\n'],
@@ -131,7 +131,7 @@ def test_a_table_is_replaced_only_when_asked(postgresql):
 
 def test_a_failure_after_the_drop_brings_the_old_table_back(postgresql, monkeypatch):
     postgresql.execute("CREATE TABLE kept (a int)", "INSERT INTO kept VALUES (7)")
-    monkeypatch.setattr(backend, "_refuse_unfit", lambda *_: None)
+    monkeypatch.setattr(backend, "_check_supported", lambda *_: None)
     with pytest.raises(WriteError, match=r"refuses the table 'kept' on the data \(SQLSTATE 22021\)"):
         write_database(pa.table({"a": ["x\0y"]}), postgresql.url, table_name="kept", if_exists="replace")
     assert read_database(postgresql.url, table="kept").to_pydict() == {"a": [7]}

@@ -135,14 +135,14 @@ def interrupted(_):
 
 def test_an_interruption_leaves_the_old_table(database, monkeypatch):
     url = database("CREATE TABLE p (a)", "INSERT INTO p VALUES (7)")
-    monkeypatch.setattr(sqlite, "_rows", interrupted)
+    monkeypatch.setattr(sqlite, "_iter_rows", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_database(TABLE, url, table_name="p", if_exists="replace")
     assert read_database(url, table="p")["a"].to_pylist() == [7]
 
 
 def test_an_interruption_leaves_no_new_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(sqlite, "_rows", interrupted)
+    monkeypatch.setattr(sqlite, "_iter_rows", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_database(TABLE, f"sqlite:///{tmp_path}/new.db", table_name="p")
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from drawn_examples import examples
 from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
 from sfumato.table.formats import duckdb as duckdb_format
 from sfumato.table.formats.database import read_database, stream_database, write_database
-from sfumato.table.frames import canonical
+from sfumato.table.frames import to_canonical
 
 TABLE = pa.table({"age": [39, None, 50], "name": ["Eve", None, "Bob"], "weight": [70.5, 80.0, None]})
 
@@ -21,7 +21,7 @@ def streamed(url: str, tmp_path, **options: str) -> pa.Table:
     target = tmp_path / "streamed.parquet"
     target.unlink(missing_ok=True)
     stream_database(url, target, **options)
-    return canonical(pq.read_table(target))
+    return to_canonical(pq.read_table(target))
 
 
 def test_tables_views_and_queries_of_duckdb_are_streamed(tmp_path, monkeypatch):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.table.formats.totals import total_below
+from sfumato.table.formats.totals import detect_total_row
 
 
 @pytest.mark.parametrize("word", ["Total", "SUMME:", "Gesamt", "insgesamt", "合计", "Grand total"])
 def test_a_row_that_is_named_a_total_is_told(word):
-    assert total_below(pa.table({"name": ["Eve", "Bob", "Ann", word], "n": [1, 2, 3, 9]}))
+    assert detect_total_row(pa.table({"name": ["Eve", "Bob", "Ann", word], "n": [1, 2, 3, 9]}))
 
 
 def test_a_row_of_sums_and_nothing_else_is_told():
-    assert total_below(pa.table({"name": ["Eve", "Bob", "Ann", None], "n": [1.5, 2, 3, 6.5]}))
+    assert detect_total_row(pa.table({"name": ["Eve", "Bob", "Ann", None], "n": [1.5, 2, 3, 6.5]}))
 
 
 @pytest.mark.parametrize(
@@ -29,4 +29,4 @@ def test_a_row_of_sums_and_nothing_else_is_told():
     ],
 )
 def test_other_last_rows_are_records(columns):
-    assert total_below(pa.table(columns)) == []
+    assert detect_total_row(pa.table(columns)) == []

@@ -21,7 +21,9 @@ def test_523_of_720_solutions_keep_the_promise_and_the_second_is_adopted(shared_
     here = visit(start_server(shared_data / "adult" / "adult.csv")).enter()
     page = here.page
     expect(page.locator("#size")).to_contain_text("30,162 records")
-    schema = sf.Schema(quasi=QUASI, sensitive=["salary-class"], hierarchies={name: trees[name] for name in QUASI})
+    schema = sf.Schema(
+        quasi_identifiers=QUASI, sensitive=["salary-class"], hierarchies={name: trees[name] for name in QUASI}
+    )
     recipe = Recipe(schema=schema, models=[sf.KAnonymity(k=5)], algorithm=sf.Optimal(), max_suppressed=0.05).to_dict()
     current = json.loads(page.request.get(f"{here.server.base}/recipe").text())
     answer = page.request.patch(

@@ -108,7 +108,7 @@ def test_a_classifier_is_trained_and_compared_with_the_baseline(searched, person
     page.click("#learn")
     expect(page.locator("#learned tr")).to_have_count(3)
     recipe = Recipe.from_dict(recipe_of(here))
-    found = sf.release.try_learning(recipe, sf.read(persons_csv), target="disease")
+    found = sf.release.evaluate_classification(recipe, sf.read(persons_csv), target="disease")
     shown = page.locator("#learned td.number").all_inner_texts()
     expected = [found.original, found.published, found.majority]
     assert [float(text.strip("%")) for text in shown] == pytest.approx([100 * each for each in expected], abs=0.051)

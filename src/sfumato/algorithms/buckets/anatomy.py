@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Shows, Task
-from sfumato.algorithms.buckets.bucketing import Buckets, Rows, eligible_rows, protected_cells
-from sfumato.algorithms.publishing import recode_ranges
+from sfumato.algorithms.base import Shows, TableAlgorithm, TableRequest
+from sfumato.algorithms.buckets.bucketing import Buckets, Rows, collect_sensitive_cells, eligible_rows
+from sfumato.algorithms.publishing import label_ranges
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.grouping import first_rows, group_columns
-from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.coding.grouping import group_columns, representative_rows
+from sfumato.core.publication import NOT_PUBLISHED, TableSolution
 
 
 @dataclass(frozen=True, kw_only=True)
-class Anatomy(Algorithm):
+class Anatomy(TableAlgorithm):
     r"""Publish exact quasi-identifiers, and sensitive values in buckets that keep every model [1]_.
 
     Every attribute that a model names gets buckets of its own. Buckets are those of the assignment step of
@@ -37,7 +37,7 @@ class Anatomy(Algorithm):
     name = "anatomy"
     reference = "Xiao, Tao 2006, https://dl.acm.org/doi/10.5555/1182635.1164141"
     needs_monotone = "always"
-    serves_attributes = "apart"
+    supports_attributes = "apart"
     hides_identities = False
 
     @property
@@ -45,23 +45,23 @@ class Anatomy(Algorithm):
         """Values in buckets, apart from their records."""
         return "buckets"
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse sensitive attributes that would be next to exact quasi-identifiers."""
-        return super().refusal(task) or self._refused_column(task)
+        return super().check(task) or self._check_column(task)
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
-        protected = protected_cells(task)
+        protected = collect_sensitive_cells(task)
         kept = eligible_rows(protected, np.arange(task.table.rows), task)
         task.progress(0.2)
         buckets = {each.name: each.buckets(kept, task.stream, halve=False) for each in protected}
         task.progress(0.8)
-        publication = _exact(task.table.quasi, kept, task.table.rows, buckets)
+        publication = _publish_unchanged(task.table.quasi, kept, task.table.rows, buckets)
         task.progress(1.0)
         return publication
 
-    def _refused_column(self, task: Task) -> str | None:
-        protected = {each.name: each for each in protected_cells(task)}
+    def _check_column(self, task: TableRequest) -> str | None:
+        protected = {each.name: each for each in collect_sensitive_cells(task)}
         for column in task.table.sensitive:
             if column.name not in protected:
                 return (
@@ -74,7 +74,7 @@ class Anatomy(Algorithm):
                     f"Anatomy cannot hide the {lost:,} missing cells of column {column.name!r}, which may be any "
                     "value; fill them or leave these records out."
                 )
-            if protected[column.name].has_nothing_to_hide():
+            if protected[column.name].is_empty():
                 return (
                     f"Anatomy has nothing to hide in column {column.name!r}, because single records keep its models; "
                     "choose l > 1."
@@ -82,18 +82,20 @@ class Anatomy(Algorithm):
         return None
 
 
-def _exact(quasi: Sequence[CodedColumn], kept: Rows, rows: int, buckets: dict[str, Buckets]) -> Publication:
+def _publish_unchanged(
+    quasi: Sequence[CodedColumn], kept: Rows, rows: int, buckets: dict[str, Buckets]
+) -> TableSolution:
     """Publish quasi-identifiers unchanged."""
     group = np.full(rows, NOT_PUBLISHED, dtype=np.int32)
     if not quasi:
         group[kept] = 0
-        return Publication(group, {}, buckets=buckets)
+        return TableSolution(group, {}, buckets=buckets)
     alike = group_columns([column.codes[kept] for column in quasi], [len(column.domain) + 1 for column in quasi])
-    chosen = kept[first_rows(alike)]
+    chosen = kept[representative_rows(alike)]
     group[kept] = alike.labels
     recoded = {}
     for column in quasi:
         codes = column.codes[chosen].astype(np.int64)
         lost = codes == column.domain.missing
-        recoded[column.name] = recode_ranges(column.domain, codes, np.where(lost, -1, codes), np.zeros_like(lost))
-    return Publication(group, recoded, buckets=buckets)
+        recoded[column.name] = label_ranges(column.domain, codes, np.where(lost, -1, codes), np.zeros_like(lost))
+    return TableSolution(group, recoded, buckets=buckets)

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InfeasibleError
-from sfumato.randomness import Stream
+from sfumato.randomness import KeyedRandom
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Pieces: TypeAlias = list[tuple[tuple[int, ...], int]]
 
 
-def exact(l: float | Fraction) -> Fraction:
+def exact_fraction(l: float | Fraction) -> Fraction:
     """Read a number as the exact decimal it is written as: 3.3 is 33/10."""
     return l if isinstance(l, Fraction) else Fraction(str(l))
 
@@ -31,19 +31,19 @@ def exact(l: float | Fraction) -> Fraction:
 def is_eligible(counts: Sequence[int] | Counts, l: float | Fraction) -> bool:
     """Return whether no value accounts for more than 1/l of the records."""
     held = [int(count) for count in counts]
-    return max(held, default=0) * exact(l) <= sum(held)
+    return max(held, default=0) * exact_fraction(l) <= sum(held)
 
 
-def surplus(counts: Sequence[int] | Counts, l: float | Fraction) -> Counts:
+def min_suppression(counts: Sequence[int] | Counts, l: float | Fraction) -> Counts:
     """Return for every value how many records to suppress, as few as possible, so that the rest is l-eligible.
 
     The counts of too frequent values are capped at one number, the largest c for which c l records remain. The
     number of records that remain under a cap is a concave function of it, so the largest is found by bisection.
 
-    >>> surplus([6, 2, 1], 2)
+    >>> min_suppression([6, 2, 1], 2)
     array([3, 0, 0])
     """
-    held, asked = np.asarray(counts, dtype=np.int64), exact(l)
+    held, asked = np.asarray(counts, dtype=np.int64), exact_fraction(l)
     low, high = 0, int(held.max(initial=0))
     while low < high:
         cap = (low + high + 1) // 2
@@ -54,11 +54,11 @@ def surplus(counts: Sequence[int] | Counts, l: float | Fraction) -> Counts:
     return held - np.minimum(held, low)
 
 
-def without_surplus(
+def suppress_frequent_values(
     rows: npt.NDArray[np.intp],
     codes: npt.NDArray[np.unsignedinteger],
     extra: Counts,
-    stream: Stream,
+    stream: KeyedRandom,
     unwanted: npt.NDArray[np.integer] | None = None,
 ) -> npt.NDArray[np.intp]:
     """Leave out this many rows of every value, drawn at random, but the most unwanted first."""
@@ -71,12 +71,12 @@ def without_surplus(
     return np.sort(shuffled[np.arange(len(shuffled)) - starts[values] >= extra[values]])
 
 
-def ineligible(column: str, counts: Sequence[int] | Counts, l: float | Fraction) -> InfeasibleError:
+def ineligible_error(column: str, counts: Sequence[int] | Counts, l: float | Fraction) -> InfeasibleError:
     """Return the error for too frequent values, with the largest share, the largest l, and how many to suppress."""
     held = np.asarray(counts, dtype=np.int64)
     rows, largest = int(held.sum()), int(held.max(initial=0))
     most = rows * 10_000 // max(largest, 1) / 10_000
-    lost = int(surplus(held, l).sum())
+    lost = int(min_suppression(held, l).sum())
     return InfeasibleError(
         f"Column {column!r} cannot keep l = {float(l):g}: one value accounts for {largest / max(rows, 1):.2%} of its "
         f"{rows:,} records, so l can be at most {most:g} unless {lost:,} records are suppressed; "
@@ -84,7 +84,7 @@ def ineligible(column: str, counts: Sequence[int] | Counts, l: float | Fraction)
     )
 
 
-class Remainder:
+class RemainingCounts:
     """The remaining records of every value, always l-eligible.
 
     Parameters
@@ -94,7 +94,7 @@ class Remainder:
     """
 
     def __init__(self, counts: Sequence[tuple[int, int]], l: float | Fraction) -> None:
-        asked = exact(l)
+        asked = exact_fraction(l)
         self.upper, self.lower = asked.numerator, asked.denominator
         self.least = ceil(asked)
         self.left = sum(count for _, count in counts)
@@ -141,7 +141,7 @@ class Remainder:
         return max(0, min(most, self._slack(-popped[0][0]) // extra) if extra else most)
 
 
-def assign(
+def assign_buckets(
     counts: Sequence[int] | Counts, l: float | Fraction, start: int | None = None, step: int = 1
 ) -> list[tuple[tuple[int, ...], int]]:
     r"""Split records into buckets in which no value accounts for more than 1/l [1]_.
@@ -170,26 +170,26 @@ def assign(
 
     Examples
     --------
-    >>> assign([5, 4, 3, 2], 2)
+    >>> assign_buckets([5, 4, 3, 2], 2)
     [((0, 1), 4), ((2, 3), 2), ((0, 2), 1)]
     """
     if not is_eligible(counts, l):
         raise InfeasibleError("One value is too frequent to be assigned; suppress its surplus first.")
-    left = Remainder([(code, int(count)) for code, count in enumerate(counts)], l)
+    left = RemainingCounts([(code, int(count)) for code, count in enumerate(counts)], l)
     pieces: Pieces = []
     while left.left:
         taken = left.take(left.least if start is None else start, step) or left.take(left.least)
         if taken is None:
-            pieces += evenly(left.counts(), exact(l))
+            pieces += distribute_eligible(left.counts(), exact_fraction(l))
             break
         pieces.append(taken)
     return pieces
 
 
-def deal(counts: Sequence[tuple[int, int]], buckets: int) -> Iterator[tuple[tuple[int, ...], int]]:
+def distribute_in_turn(counts: Sequence[tuple[int, int]], buckets: int) -> Iterator[tuple[tuple[int, ...], int]]:
     """Deal records, ordered by value, to buckets in turn: every bucket gets its share of every value, rounded.
 
-    >>> list(deal([(0, 4), (1, 2)], 2))
+    >>> list(distribute_in_turn([(0, 4), (1, 2)], 2))
     [((0, 0, 1), 2)]
     """
     codes = np.array([code for code, _ in counts], dtype=np.int64)
@@ -200,10 +200,10 @@ def deal(counts: Sequence[tuple[int, int]], buckets: int) -> Iterator[tuple[tupl
         yield tuple(codes[np.searchsorted(ends, cards, side="right")].tolist()), last - first
 
 
-def evenly(counts: list[tuple[int, int]], l: Fraction) -> Iterator[tuple[tuple[int, ...], int]]:
+def distribute_eligible(counts: list[tuple[int, int]], l: Fraction) -> Iterator[tuple[tuple[int, ...], int]]:
     """Deal an l-eligible remainder to as many buckets as certainly keep l."""
     total, largest = sum(count for _, count in counts), max(count for _, count in counts)
     buckets = total // ceil(l)
     while -(-largest // buckets) * l > total // buckets:
         buckets -= 1  # a single bucket of all the rest is eligible
-    return deal(counts, buckets)
+    return distribute_in_turn(counts, buckets)

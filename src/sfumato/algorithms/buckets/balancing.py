@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.buckets.assignment import Pieces, assign, without_surplus
-from sfumato.coding.halving import in_order
-from sfumato.randomness import Stream
+from sfumato.algorithms.buckets.assignment import Pieces, assign_buckets, suppress_frequent_values
+from sfumato.coding.halving import argsort_keys
+from sfumato.randomness import KeyedRandom
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger]
@@ -24,7 +24,7 @@ MOST_DENSE = 1 << 22  # pairs of signature and value that are looked up in a tab
 
 
 @dataclass(frozen=True, eq=False)
-class Seats:
+class BucketSlots:
     """Seats under signatures: the signature and the value of each, and the row that sits there, or `NOBODY`."""
 
     signature: Ints
@@ -34,18 +34,18 @@ class Seats:
     def __len__(self) -> int:
         return len(self.row)
 
-    def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Seats:
+    def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> BucketSlots:
         """Keep some seats."""
-        return Seats(self.signature[chosen], self.value[chosen], self.row[chosen])
+        return BucketSlots(self.signature[chosen], self.value[chosen], self.row[chosen])
 
-    def in_order(self, span: int, stream: Stream | None) -> Ints:
+    def in_order(self, span: int, stream: KeyedRandom | None) -> Ints:
         """Order seats by signature and value, which is below `span`; equal ones at random, or as they are."""
         key = self.signature * span + self.value
         end = int(key.max(initial=0)) + 1
-        return in_order(key, end) if stream is None else in_random_order(key, end, stream)
+        return argsort_keys(key, end) if stream is None else shuffled_order(key, end, stream)
 
-    def __add__(self, other: Seats) -> Seats:
-        return Seats(
+    def __add__(self, other: BucketSlots) -> BucketSlots:
+        return BucketSlots(
             np.concatenate([self.signature, other.signature]),
             np.concatenate([self.value, other.value]),
             np.concatenate([self.row, other.row]),
@@ -100,13 +100,13 @@ class SignatureSets:
         return np.asarray(np.repeat(np.maximum.reduceat(counts, self.offsets[:-1]), self.sizes) - counts)
 
 
-def in_random_order(keys: npt.NDArray[np.integer], span: int, stream: Stream) -> Ints:
+def shuffled_order(keys: npt.NDArray[np.integer], span: int, stream: KeyedRandom) -> Ints:
     """Order things by keys below `span`; equal ones at random."""
     mixed = stream.permutation(len(keys))
-    return mixed[in_order(keys[mixed], span)]
+    return mixed[argsort_keys(keys[mixed], span)]
 
 
-def seat(slots: Ints, rows: Ints, codes: Codes, width: int, stream: Stream) -> tuple[Ints, Ints]:
+def fill_slots(slots: Ints, rows: Ints, codes: Codes, width: int, stream: KeyedRandom) -> tuple[Ints, Ints]:
     """Seat persons on slots of their values, as many as possible; who sits and where is random.
 
     Parameters
@@ -123,8 +123,8 @@ def seat(slots: Ints, rows: Ints, codes: Codes, width: int, stream: Stream) -> t
     """
     need, have = np.bincount(slots, minlength=width), np.bincount(codes[rows], minlength=width)
     scarce = bool((need > have).any())  # then it is random which slots stay empty
-    here = in_random_order(slots, width, stream) if scarce else in_order(slots, width)
-    there = rows[in_random_order(codes[rows], width, stream)]
+    here = shuffled_order(slots, width, stream) if scarce else argsort_keys(slots, width)
+    there = rows[shuffled_order(codes[rows], width, stream)]
     rank = np.arange(len(here)) - (np.cumsum(need) - need)[slots[here]]
     first = np.cumsum(have) - have
     seated = rank < have[slots[here]]
@@ -134,18 +134,20 @@ def seat(slots: Ints, rows: Ints, codes: Codes, width: int, stream: Stream) -> t
     return found, there[turn >= need[codes[there]]]
 
 
-def fill_lacks(
-    known: Seats, newcomers: Ints, codes: Codes, signatures: SignatureSets, stream: Stream
-) -> tuple[Seats, Ints]:
+def fill_missing_values(
+    known: BucketSlots, newcomers: Ints, codes: Codes, signatures: SignatureSets, stream: KeyedRandom
+) -> tuple[BucketSlots, Ints]:
     """Add the seats that buckets lack, filled with newcomers where there are some; return also the other newcomers."""
     counts = np.bincount(signatures.places(known.signature, known.value), minlength=len(signatures.values))
     lacks = signatures.lacks(counts)
     signature, value = np.repeat(signatures.entries, lacks), np.repeat(signatures.values, lacks)
-    rows, left = seat(value, newcomers, codes, signatures.width, stream)
-    return Seats(signature, value, rows), left
+    rows, left = fill_slots(value, newcomers, codes, signatures.width, stream)
+    return BucketSlots(signature, value, rows), left
 
 
-def cut_down(known: Seats, added: Seats, signatures: SignatureSets, stream: Stream) -> tuple[Seats, Ints, Ints]:
+def trim_unbalanced(
+    known: BucketSlots, added: BucketSlots, signatures: SignatureSets, stream: KeyedRandom
+) -> tuple[BucketSlots, Ints, Ints]:
     """Leave out as many persons as make the values of every bucket equally frequent again, newcomers first.
 
     Returns
@@ -158,19 +160,19 @@ def cut_down(known: Seats, added: Seats, signatures: SignatureSets, stream: Stre
     place = signatures.places(both.signature, both.value)
     counts = np.bincount(place, minlength=len(signatures.values))
     least = np.minimum.reduceat(counts, signatures.offsets[:-1]) if len(signatures) else counts
-    order = in_random_order(2 * place + new, 2 * len(counts), stream)
+    order = shuffled_order(2 * place + new, 2 * len(counts), stream)
     turn = np.arange(len(order)) - (np.cumsum(counts) - counts)[place[order]]
     stays = turn < least[both.signature[order]]
     kept, out = order[stays], order[~stays]
     return both.take(np.sort(kept)), both.row[out[new[out] == 0]], both.row[out[new[out] == 1]]
 
 
-def fewest_more(rest: Ints, m: int) -> Ints:
+def min_counterfeits(rest: Ints, m: int) -> Ints:
     """Return how many counterfeits of every value make newcomers m-eligible, as few as possible.
 
     With h the largest count and r the sum, m h - r are needed; they go to the smallest counts, none above h.
 
-    >>> fewest_more(np.array([4, 0, 0]), 2)
+    >>> min_counterfeits(np.array([4, 0, 0]), 2)
     array([0, 2, 2])
     """
     counts, needed = rest.copy(), m * int(rest.max(initial=0)) - int(rest.sum())
@@ -190,15 +192,15 @@ def fewest_more(rest: Ints, m: int) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Newcomers:
+class InsertedSlots:
     """The newcomers who fill no lack: their seats, the signatures of these, and who waits."""
 
     pieces: Pieces
-    seats: Seats
+    seats: BucketSlots
     left_out: Ints
 
 
-def assign_newcomers(rows: Ints, codes: Codes, m: int, stream: Stream, *, extra: Ints, more: Ints) -> Newcomers:
+def assign_inserted(rows: Ints, codes: Codes, m: int, stream: KeyedRandom, *, extra: Ints, more: Ints) -> InsertedSlots:
     """Assign newcomers to new signatures of at least m values.
 
     Parameters
@@ -210,27 +212,27 @@ def assign_newcomers(rows: Ints, codes: Codes, m: int, stream: Stream, *, extra:
     extra : how many of every value are left out.
     more : how many counterfeits of every value are added.
     """
-    kept = without_surplus(rows, codes, extra, stream) if extra.any() else rows
-    pieces = assign(np.bincount(codes[kept], minlength=len(more)) + more, m)
+    kept = suppress_frequent_values(rows, codes, extra, stream) if extra.any() else rows
+    pieces = assign_buckets(np.bincount(codes[kept], minlength=len(more)) + more, m)
     sizes = np.array([len(values) for values, _ in pieces], dtype=np.int64)
     often = np.array([many for _, many in pieces], dtype=np.int64)
     values = np.array([value for each, _ in pieces for value in each], dtype=np.int64)
     seats = np.repeat(often, sizes)
     value, piece = np.repeat(values, seats), np.repeat(np.repeat(np.arange(len(pieces)), sizes), seats)
-    found, _ = seat(value, kept, codes, len(more), stream)
-    return Newcomers(pieces, Seats(piece, value, found), np.setdiff1d(rows, kept, assume_unique=True))
+    found, _ = fill_slots(value, kept, codes, len(more), stream)
+    return InsertedSlots(pieces, BucketSlots(piece, value, found), np.setdiff1d(rows, kept, assume_unique=True))
 
 
-def match_at_random(seats: Seats, span: int, stream: Stream | None) -> Ints:
+def split_at_random(seats: BucketSlots, span: int, stream: KeyedRandom | None) -> Ints:
     """Split every bucket into groups with one seat of every value, uniformly at random; return the group of each seat.
 
     Seats of all values of a signature are equally many; values are below `span`. Without a stream, the persons of every
     value are in random order already.
     """
-    return in_turn(seats, seats.signature * span + seats.value, seats.in_order(span, stream))
+    return split_in_order(seats, seats.signature * span + seats.value, seats.in_order(span, stream))
 
 
-def in_turn(seats: Seats, key: Ints, order: Ints) -> Ints:
+def split_in_order(seats: BucketSlots, key: Ints, order: Ints) -> Ints:
     """Give the first seat of every value, in an order by keys, the first group of its signature, and so on."""
     ordered = key[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(order) else np.zeros(0, dtype=np.int64)
@@ -244,7 +246,7 @@ def in_turn(seats: Seats, key: Ints, order: Ints) -> Ints:
     return group
 
 
-def match_in_company(seats: Seats, company: Ints, span: int, stream: Stream) -> Ints:
+def split_by_co_members(seats: BucketSlots, company: Ints, span: int, stream: KeyedRandom) -> Ints:
     """Split every bucket into groups with one seat of every value; return the group of each seat.
 
     Persons stay with those of their company as far as there are groups, the largest companies first. All others, and
@@ -266,7 +268,7 @@ def match_in_company(seats: Seats, company: Ints, span: int, stream: Stream) -> 
     mine = np.where(seats.row == NOBODY, NOBODY, company[seats.row])
     known = np.flatnonzero(mine >= 0)
     known = known[np.unique(mine[known] * len(keys) + of_seat[known], return_index=True)[1]]  # one of each value
-    turn = _turns(seats.signature[known], mine[known])
+    turn = _rank_co_members(seats.signature[known], mine[known])
     stays = turn < groups[seats.signature[known]]
     known, turn = known[stays], turn[stays]
     taken = np.zeros(len(seats), dtype=np.bool_)
@@ -274,7 +276,7 @@ def match_in_company(seats: Seats, company: Ints, span: int, stream: Stream) -> 
     free = np.ones(len(seats), dtype=np.bool_)
     free[known] = False
     others = np.flatnonzero(free)
-    others = others[in_random_order(of_seat[others], len(keys), stream)]
+    others = others[shuffled_order(of_seat[others], len(keys), stream)]
     rank = np.arange(len(seats)) - np.repeat(start, many)
     group = np.empty(len(seats), dtype=np.int64)
     group[known] = first[seats.signature[known]] + turn
@@ -282,7 +284,7 @@ def match_in_company(seats: Seats, company: Ints, span: int, stream: Stream) -> 
     return group
 
 
-def _turns(signature: Ints, company: Ints) -> Ints:
+def _rank_co_members(signature: Ints, company: Ints) -> Ints:
     """Rank the companies of every signature, the largest first; return the rank of each member's."""
     pairs, of_member, size = np.unique(
         np.column_stack([signature, company]), axis=0, return_inverse=True, return_counts=True

@@ -21,7 +21,7 @@ MOST_CHOICES = 20_000  # of medoids, up to which all are tried
 DIGITS = 12  # to which costs are compared, so that the order of a sum does not matter
 
 
-def binned(column: CodedColumn, most: int = MOST_BINS) -> Ints:
+def bin_values(column: CodedColumn, most: int = MOST_BINS) -> Ints:
     """Return a number for every value of an attribute; many numbers, dates or ranks share bins of about equal counts.
 
     Missing cells are a value of their own. Every number below the largest occurs.
@@ -58,12 +58,12 @@ def mean_square_contingency(first: Ints, second: Ints) -> float:
     0.0
     """
     rows, columns = np.bincount(first), np.bincount(second)
-    pairs = _Pairs(len(columns), len(rows) * len(columns))
+    pairs = _PairCounts(len(columns), len(rows) * len(columns))
     pairs.add(first, second)
     return _contingency(rows, columns, pairs)
 
 
-class _Pairs:
+class _PairCounts:
     """How often every pair of two attributes' values occurs, added up batch by batch."""
 
     def __init__(self, width: int, span: int) -> None:
@@ -84,7 +84,7 @@ class _Pairs:
         self.counts = np.bincount(place.ravel(), counts, len(self.keys)).astype(np.int64)
 
 
-def _contingency(rows: Ints, columns: Ints, pairs: _Pairs) -> float:
+def _contingency(rows: Ints, columns: Ints, pairs: _PairCounts) -> float:
     least = min(len(rows), len(columns))
     if least < 2:  # noqa: PLR2004 - a constant
         return 0.0
@@ -94,7 +94,7 @@ def _contingency(rows: Ints, columns: Ints, pairs: _Pairs) -> float:
     return min(max((total - 1.0) / (least - 1), 0.0), 1.0)
 
 
-def correlations(tables: Callable[[], Iterable[Sequence[CodedColumn]]]) -> Floats:
+def contingency_matrix(tables: Callable[[], Iterable[Sequence[CodedColumn]]]) -> Floats:
     r"""Compute $\phi^2$ of every pair of attributes; 1 on the diagonal.
 
     Parameters
@@ -114,7 +114,7 @@ def correlations(tables: Callable[[], Iterable[Sequence[CodedColumn]]]) -> Float
     ]
     widths = [len(each) for each in sums]
     pairs = {
-        (i, j): _Pairs(widths[j], widths[i] * widths[j])
+        (i, j): _PairCounts(widths[j], widths[i] * widths[j])
         for i, j in combinations(range(len(bins)), 2)
         if min(widths[i], widths[j]) > 1
     }

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.partition import NO_CUT, Cuts, CuttingRule, Ints, Records, allowed_cuts, cutter_for
-from sfumato.coding.ordering import ascending
+from sfumato.coding.cutting.partition import NO_CUT, Cuts, CuttingRule, Ints, Records, choose_cutter, find_allowed_cuts
+from sfumato.coding.ordering import stable_argsort
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class BlockTree:
         )
 
 
-def grow(records: Records, axes: Axes, smallest: int, values: int, l: Fraction) -> BlockTree:
+def build_block_tree(records: Records, axes: Axes, smallest: int, values: int, l: Fraction) -> BlockTree:
     """Cut blocks at their widest attribute that leaves both halves l-eligible and not below the smallest size.
 
     Parameters
@@ -46,14 +46,14 @@ def grow(records: Records, axes: Axes, smallest: int, values: int, l: Fraction) 
     values : the number of sensitive values.
     l : one over the largest share of a value in a block.
     """
-    return _Growth(records, axes, smallest, values, l).run()
+    return _BlockTreeBuilder(records, axes, smallest, values, l).run()
 
 
-class _Growth:
+class _BlockTreeBuilder:
     def __init__(self, records: Records, axes: Axes, smallest: int, values: int, l: Fraction) -> None:
         self.records, self.axes, self.values, self.l = records, axes, values, l
         self.rule = CuttingRule(smallest, relaxed=False)
-        self.cutter = cutter_for(len(records.weight))
+        self.cutter = choose_cutter(len(records.weight))
         self.leaf_of = np.empty(len(records.weight), dtype=np.int32)
         self.parent = [np.array([-1])]
         self.size = [np.diff(records.offsets)]
@@ -65,13 +65,13 @@ class _Growth:
         while self.records.segments:
             ranges = self.cutter.ranges(self.records, self.axes)
             propose = partial(self.cutter.propose, self.records, self.axes, self.rule, ranges)
-            cuts = allowed_cuts(propose, self.records.segments, self._refused)
+            cuts = find_allowed_cuts(propose, self.records.segments, self._rejected)
             done, cut = np.flatnonzero(cuts.axis == NO_CUT), np.flatnonzero(cuts.axis != NO_CUT)
             self.cutter.number(self.records, done, finished, self.leaf_of)
             finished += len(done)
             self.leaves.append(nodes[done])
             begin = self.start[-1][cut]
-            left = self.cutter.sides(self.records, cut, cuts.of(cut))
+            left = self.cutter.sides(self.records, cut, cuts.select(cut))
             self.records = self.cutter.split(self.records, cut, left)
             sizes = np.diff(self.records.offsets)
             self.parent.append(np.repeat(nodes[cut], 2))
@@ -85,16 +85,16 @@ class _Growth:
         leaves = np.concatenate(self.leaves)
         leaf = np.zeros(len(parent), dtype=np.bool_)
         leaf[leaves] = True
-        order = ascending(start[leaves][self.leaf_of], len(self.leaf_of) + 1)
+        order = stable_argsort(start[leaves][self.leaf_of], len(self.leaf_of) + 1)
         return BlockTree(order, parent, start, np.concatenate(self.size), leaf)
 
-    def _refused(self, segments: Ints, cuts: Cuts) -> Ints:
+    def _rejected(self, segments: Ints, cuts: Cuts) -> Ints:
         """Find the segments with a half that would not be eligible."""
         proposed = np.flatnonzero(cuts.axis != NO_CUT)
         if self.l <= 1 or not len(proposed):
             return segments[:0]
         named = segments[proposed]
-        left = self.cutter.sides(self.records, named, cuts.of(proposed))
+        left = self.cutter.sides(self.records, named, cuts.select(proposed))
         sizes, largest = self.cutter.halves(self.records, named, left, self.values)
         distinct, place = np.unique(sizes, return_inverse=True)
         most = np.array([size * self.l.denominator // self.l.numerator for size in distinct.tolist()])

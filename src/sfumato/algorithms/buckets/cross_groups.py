@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.buckets.cross_blocks import BlockTree
-from sfumato.algorithms.buckets.cross_picking import Sets
+from sfumato.algorithms.buckets.cross_picking import RecordSets
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.partition import CuttingRule, Ranges, Records, cutter_for, widths
+from sfumato.coding.cutting.partition import CuttingRule, Ranges, Records, choose_cutter, measure_widths
 from sfumato.coding.grouping import COMPILED_ROWS
-from sfumato.coding.ordering import ascending
-from sfumato.coding.readiness import compiled_for
-from sfumato.threads import in_threads, worker_count
+from sfumato.coding.ordering import stable_argsort
+from sfumato.coding.readiness import should_compile_for
+from sfumato.threads import count_workers, map_in_threads
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger]
@@ -34,7 +34,7 @@ class Crossing:
     bucket: Ints
 
 
-def cross(sets: Sets, codes: Codes, axes: Axes, k: int, l: Fraction) -> Crossing:
+def cross_sets(sets: RecordSets, codes: Codes, axes: Axes, k: int, l: Fraction) -> Crossing:
     """Cut every set into groups of k, and every crossed set into buckets.
 
     The records of a set are ordered so that neighbors are close: by recursive median cuts at the widest attribute,
@@ -57,7 +57,7 @@ def cross(sets: Sets, codes: Codes, axes: Axes, k: int, l: Fraction) -> Crossing
     return Crossing(order[taken], cutting.group_starts(), _buckets(sets, taken, k, l))
 
 
-def in_near_order(tree: BlockTree, codes: Codes, axes: Axes, k: int) -> tuple[BlockTree, Ints]:
+def order_by_proximity(tree: BlockTree, codes: Codes, axes: Axes, k: int) -> tuple[BlockTree, Ints]:
     """Order the records inside every block so that nearby ones are close; also return the sizes of the blocks."""
     leaves = np.flatnonzero(tree.leaf)
     sizes = tree.size[leaves[np.argsort(tree.start[leaves])]]
@@ -86,7 +86,7 @@ class _Cutting:
 
     def arranged(self, codes: Codes, axes: Axes) -> Ints:
         """Order the records so that those of a group are close to each other."""
-        if compiled_for(codes.shape[1], COMPILED_ROWS):
+        if should_compile_for(codes.shape[1], COMPILED_ROWS):
             return self._arranged_by_sets(codes, axes)
         return self._arranged_by_levels(codes, axes)
 
@@ -97,10 +97,10 @@ class _Cutting:
         room, sets = np.empty_like(order), (self.starts, self.sizes, self.groups)
 
         def work(part: tuple[int, int]) -> None:
-            kernel.arrange(codes, axes.arrays, sets, *part, order, room)
+            kernel.order_sets(codes, axes.arrays, sets, *part, order, room)
 
-        edges = np.linspace(0, len(self.sizes), 4 * worker_count() + 1).astype(int).tolist()
-        deque(in_threads(work, pairwise(edges)), maxlen=0)
+        edges = np.linspace(0, len(self.sizes), 4 * count_workers() + 1).astype(int).tolist()
+        deque(map_in_threads(work, pairwise(edges)), maxlen=0)
         return order
 
     def _arranged_by_levels(self, codes: Codes, axes: Axes) -> Ints:
@@ -119,7 +119,7 @@ class _Cutting:
             at = np.arange(len(segment)) + (begin - offsets[:-1])[segment]
             mine = order[at]
             key = _sort_key(codes, mine, segment, offsets, axes)
-            order[at] = mine[ascending(key, len(of_set) * (int(axes.leaves.max()) + 1))]
+            order[at] = mine[stable_argsort(key, len(of_set) * (int(axes.leaves.max()) + 1))]
             middle = (first + last) // 2
             of_set = np.repeat(of_set, 2)
             first, last = np.column_stack([first, middle]).ravel(), np.column_stack([middle, last]).ravel()
@@ -129,8 +129,8 @@ def _sort_key(codes: Codes, rows: Ints, segment: Ints, offsets: Ints, axes: Axes
     """Order records by segment, and in a segment by its widest attribute."""
     here = np.ascontiguousarray(codes[:, rows])
     weight, origin = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-    found = cutter_for(here.shape[1]).ranges(Records(here, here[:0], weight, origin, offsets), axes)
-    axis = np.argmax(widths(found, axes), axis=1) % len(axes)
+    found = choose_cutter(here.shape[1]).ranges(Records(here, here[:0], weight, origin, offsets), axes)
+    axis = np.argmax(measure_widths(found, axes), axis=1) % len(axes)
     span = int(axes.leaves.max()) + 1
     return np.asarray(segment * span + here[axis[segment], np.arange(len(rows))])
 
@@ -140,14 +140,14 @@ def tight_ranges(crossing: Crossing, codes: Codes, axes: Axes) -> Ranges:
     weight, origin = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
     offsets = np.append(crossing.starts, len(crossing.order))
     here = np.ascontiguousarray(codes[:, crossing.order])
-    return cutter_for(here.shape[1]).ranges(Records(here, here[:0], weight, origin, offsets), axes)
+    return choose_cutter(here.shape[1]).ranges(Records(here, here[:0], weight, origin, offsets), axes)
 
 
-def _buckets(sets: Sets, taken: Ints, k: int, l: Fraction) -> Ints:
+def _buckets(sets: RecordSets, taken: Ints, k: int, l: Fraction) -> Ints:
     """Find the bucket of every record, in order."""
     sizes = sets.sizes[: sets.crossed]
     distinct, place = np.unique(sizes, return_inverse=True)
-    number = np.array([most_buckets(size, k, l) for size in distinct.tolist()], dtype=np.int64)[place]
+    number = np.array([max_buckets(size, k, l) for size in distinct.tolist()], dtype=np.int64)[place]
     first = np.cumsum(number) - number
     rows = int(sizes.sum())
     within = np.arange(rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -156,12 +156,12 @@ def _buckets(sets: Sets, taken: Ints, k: int, l: Fraction) -> Ints:
 
 
 @lru_cache(maxsize=4096)
-def most_buckets(size: int, k: int, l: Fraction) -> int:
+def max_buckets(size: int, k: int, l: Fraction) -> int:
     """Find how many buckets, up to k, this many records of different values may be dealt to.
 
     A value is in one bucket B only, so a group G exposes it with |G and B| / |G| / |B|. One bucket always works.
 
-    >>> [most_buckets(4, 2, Fraction(4)), most_buckets(5, 2, Fraction(5))]
+    >>> [max_buckets(4, 2, Fraction(4)), max_buckets(5, 2, Fraction(5))]
     [2, 1]
     """
     groups = size // k
@@ -169,8 +169,10 @@ def most_buckets(size: int, k: int, l: Fraction) -> int:
     starts = np.append(0, ends[:-1])
     for buckets in range(min(k, size), 1, -1):
         each = np.arange(buckets)
-        held = _dealt(size, each, buckets)
-        shared = _dealt(ends[:, None], each, buckets) - _dealt(starts[:, None], each, buckets)
+        held = _records_distributed(size, each, buckets)
+        shared = _records_distributed(ends[:, None], each, buckets) - _records_distributed(
+            starts[:, None], each, buckets
+        )
         product = (ends - starts)[:, None] * held
         pairs = zip(shared.ravel().tolist(), product.ravel().tolist(), strict=True)
         if all(part * l <= whole for part, whole in pairs):
@@ -178,6 +180,6 @@ def most_buckets(size: int, k: int, l: Fraction) -> int:
     return 1
 
 
-def _dealt(records: int | Ints, bucket: Ints, buckets: int) -> Ints:
+def _records_distributed(records: int | Ints, bucket: Ints, buckets: int) -> Ints:
     """Count the records before some position that went to a bucket."""
     return np.asarray((records - bucket + buckets - 1) // buckets)

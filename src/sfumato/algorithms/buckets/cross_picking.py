@@ -11,11 +11,11 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.buckets.assignment import Remainder, evenly
+from sfumato.algorithms.buckets.assignment import RemainingCounts, distribute_eligible
 from sfumato.algorithms.buckets.cross_blocks import BlockTree
 from sfumato.coding.grouping import COMPILED_ROWS
-from sfumato.coding.ordering import ascending
-from sfumato.coding.readiness import compiled_for
+from sfumato.coding.ordering import stable_argsort
+from sfumato.coding.readiness import should_compile_for
 
 Ints = npt.NDArray[np.int64]
 Pool = dict[int, list[int]]
@@ -24,7 +24,7 @@ NODES_AT_ONCE = 4096  # between two reports of progress
 
 
 @dataclass(frozen=True, eq=False)
-class Sets:
+class RecordSets:
     """Sets of at least k records, by their positions in the order of the blocks.
 
     Each of the first `crossed` sets is one pick, whose records have different values; it is cut into groups and buckets
@@ -40,7 +40,7 @@ class Sets:
 
 
 @dataclass(eq=False)
-class _Picks:
+class _PickedSets:
     """The picks so far; those too short to be cut into groups of k are kept separate."""
 
     places: list[int] = field(default_factory=list)
@@ -55,13 +55,13 @@ class _Picks:
             self.places += picked
             self.sizes.append(len(picked))
 
-    def sets(self, k: int) -> Sets:
+    def sets(self, k: int) -> RecordSets:
         """Combine short picks with their neighbors until every set has k records."""
         places, sizes = (np.array(each, dtype=np.int64) for each in (self.places, self.sizes))
-        return _combined(places, sizes, self.short, k, hurried=self.hurried)
+        return _combine_short_sets(places, sizes, self.short, k, hurried=self.hurried)
 
 
-def _combined(picked: Ints, crossed: Ints, short: list[list[int]], k: int, *, hurried: bool) -> Sets:
+def _combine_short_sets(picked: Ints, crossed: Ints, short: list[list[int]], k: int, *, hurried: bool) -> RecordSets:
     """Combine short picks with their neighbors until every set has k records; the others are sets of their own."""
     places, sizes, bucket, waiting = [], crossed.tolist() if short else [], [], 0
     for number, mine in enumerate(sorted(short)):
@@ -78,7 +78,7 @@ def _combined(picked: Ints, crossed: Ints, short: list[list[int]], k: int, *, hu
             number -= 1
             alone[len(alone) - sizes[-1] :] = len(short)
         sizes[-1] += waiting
-    return Sets(
+    return RecordSets(
         np.concatenate([picked, np.array(places, dtype=np.int64)]),
         np.array(sizes, dtype=np.int64) if short else crossed,
         number,
@@ -87,7 +87,9 @@ def _combined(picked: Ints, crossed: Ints, short: list[list[int]], k: int, *, hu
     )
 
 
-def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, *, spare: int, told: Callable[[float], None]) -> Sets:
+def pick_sets(
+    tree: BlockTree, values: Ints, k: int, l: Fraction, *, spare: int, told: Callable[[float], None]
+) -> RecordSets:
     """Pick records of all blocks, from the leaves to the root.
 
     A block is l-eligible and so is what its picks leave, which goes to the enclosing block; the union of eligible
@@ -103,11 +105,11 @@ def pick_sets(tree: BlockTree, values: Ints, k: int, l: Fraction, *, spare: int,
     spare : times the size of a pick; a block leaves less than that to the enclosing block.
     told : is called with the share of the work that is done.
     """
-    compiled = l.denominator == 1 and compiled_for(len(values), COMPILED_ROWS, WORTH_WAITING)
-    return (_compiled_sets if compiled else _plain_sets)(tree, values, _Picker(k, l, spare), told)
+    compiled = l.denominator == 1 and should_compile_for(len(values), COMPILED_ROWS, WORTH_WAITING)
+    return (_pick_sets_compiled if compiled else _pick_sets_numpy)(tree, values, _Picker(k, l, spare), told)
 
 
-def _compiled_sets(tree: BlockTree, values: Ints, picker: _Picker, told: Callable[[float], None]) -> Sets:
+def _pick_sets_compiled(tree: BlockTree, values: Ints, picker: _Picker, told: Callable[[float], None]) -> RecordSets:
     from sfumato.coding.kernels import picking as kernel
 
     nodes, rows, width = len(tree.parent), len(values), int(values.max()) + 1
@@ -116,7 +118,7 @@ def _compiled_sets(tree: BlockTree, values: Ints, picker: _Picker, told: Callabl
     leaves = np.flatnonzero(tree.leaf)
     leaves = leaves[np.argsort(tree.start[leaves])]
     block = np.repeat(np.arange(len(leaves)), tree.size[leaves])
-    left = ascending(block * width + values, len(leaves) * width)
+    left = stable_argsort(block * width + values, len(leaves) * width)
     counts, picked, sizes = np.zeros(nodes, dtype=np.int64), np.empty(rows, dtype=np.int64), np.empty(rows, np.int64)
     stacks, state = np.empty((3, width), dtype=np.int64), np.zeros(3, dtype=np.int64)
     rooms = np.empty(width, dtype=np.int64), np.empty(rows + 1, dtype=np.int64), np.empty(rows, dtype=np.int64)
@@ -124,23 +126,23 @@ def _compiled_sets(tree: BlockTree, values: Ints, picker: _Picker, told: Callabl
     shape = child, tree.start, tree.size
     for last in range(nodes, 0, -NODES_AT_ONCE):
         first = max(0, last - NODES_AT_ONCE)
-        kernel.pick_blocks(shape, values, left, counts, first, last, rule, stacks, rooms, picked, sizes, state)
+        kernel.select_from_blocks(shape, values, left, counts, first, last, rule, stacks, rooms, picked, sizes, state)
         told(1 - first / nodes)
     sizes = sizes[: state[kernel.PICKED]]
-    return _sorted_out(picked, sizes, picker.k, hurried=bool(state[kernel.HURRIED]))
+    return _separate_short_sets(picked, sizes, picker.k, hurried=bool(state[kernel.HURRIED]))
 
 
-def _sorted_out(picked: Ints, sizes: Ints, k: int, *, hurried: bool) -> Sets:
+def _separate_short_sets(picked: Ints, sizes: Ints, k: int, *, hurried: bool) -> RecordSets:
     """Keep short picks separate."""
     short = sizes < k
     if not short.any():
-        return _combined(picked, sizes, [], k, hurried=hurried)
+        return _combine_short_sets(picked, sizes, [], k, hurried=hurried)
     ends = np.cumsum(sizes)
     apart = [picked[end - size : end].tolist() for end, size in zip(ends[short], sizes[short], strict=True)]
-    return _combined(picked[~np.repeat(short, sizes)], sizes[~short], apart, k, hurried=hurried)
+    return _combine_short_sets(picked[~np.repeat(short, sizes)], sizes[~short], apart, k, hurried=hurried)
 
 
-def _plain_sets(tree: BlockTree, values: Ints, picker: _Picker, told: Callable[[float], None]) -> Sets:
+def _pick_sets_numpy(tree: BlockTree, values: Ints, picker: _Picker, told: Callable[[float], None]) -> RecordSets:
     waiting: dict[int, Pool] = {}
     codes, nodes = values.tolist(), len(tree.parent)
     facts = zip(tree.parent.tolist(), tree.start.tolist(), tree.size.tolist(), tree.leaf.tolist(), strict=True)
@@ -152,13 +154,13 @@ def _plain_sets(tree: BlockTree, values: Ints, picker: _Picker, told: Callable[[
         if pool:
             picker.pick(pool, last=node == 0)
         if pool and node:
-            _pass_on(pool, waiting.setdefault(parent, {}))
+            _pass_to_parent(pool, waiting.setdefault(parent, {}))
         if node % NODES_AT_ONCE == 0:
             told(1 - node / nodes)
     return picker.picks.sets(picker.k)
 
 
-def _pass_on(pool: Pool, around: Pool) -> None:
+def _pass_to_parent(pool: Pool, around: Pool) -> None:
     """Leave records to the enclosing block; the right half comes first, so they precede its records."""
     for code, places in pool.items():
         around[code] = places + around.get(code, [])
@@ -168,7 +170,7 @@ class _Picker:
     def __init__(self, k: int, l: Fraction, spare: int) -> None:
         self.k, self.l, self.least, self.spare = k, l, ceil(l), spare
         self.multiple = -(-self.least // k) * k
-        self.picks = _Picks()
+        self.picks = _PickedSets()
 
     def pick(self, pool: Pool, *, last: bool) -> None:
         """Pick what can be picked from the records of a block, and remove it from the pool."""
@@ -179,7 +181,7 @@ class _Picker:
             return
         if size < self.multiple and not last:
             return
-        left = Remainder([(code, len(places)) for code, places in pool.items()], self.l)
+        left = RemainingCounts([(code, len(places)) for code, places in pool.items()], self.l)
         while left.left:
             taken = left.take(self.multiple, self.k)
             if taken is None:
@@ -194,9 +196,9 @@ class _Picker:
             for picked in _nearest_records(pool, codes, repetitions):
                 self.picks.add(picked, short=len(picked) < self.k)
 
-    def _deal(self, pool: Pool, left: Remainder) -> None:
+    def _deal(self, pool: Pool, left: RemainingCounts) -> None:
         """Distribute records from which, for a fractional l, no different values can be taken."""
-        for codes, repetitions in evenly(left.counts(), self.l):
+        for codes, repetitions in distribute_eligible(left.counts(), self.l):
             for _ in range(repetitions):
                 self.picks.add([pool[code].pop() for code in codes], short=True)
         pool.clear()
@@ -213,7 +215,7 @@ def _nearest_records(pool: Pool, codes: tuple[int, ...], repetitions: int) -> li
         if len(places) == repetitions:
             columns.append(pool.pop(code))
             continue
-        chosen = nearest(places, anchors)
+        chosen = nearest_positions(places, anchors)
         columns.append([places[at] for at in chosen])
         if repetitions == 1:
             del places[chosen[0]]
@@ -223,7 +225,7 @@ def _nearest_records(pool: Pool, codes: tuple[int, ...], repetitions: int) -> li
     return [list(picked) for picked in zip(*columns, strict=True)]
 
 
-def nearest(places: list[int], anchors: list[int]) -> list[int]:
+def nearest_positions(places: list[int], anchors: list[int]) -> list[int]:
     """Choose ascending positions, each the closest to its anchor that leaves enough for the anchors after it."""
     chosen, low, spare = [], 0, len(places) - len(anchors)
     for i, anchor in enumerate(anchors):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sfumato.algorithms.buckets.bucketing import Rows
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.grouping import group_columns, representative_rows
 
 Masks = npt.NDArray[np.bool_]
 Labels = npt.NDArray[np.int32]
@@ -18,7 +18,7 @@ Cut = Callable[[Rows, Masks], Labels]
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class PatternPool:
     """Records with the same flagged quasi-identifiers, or of several patterns that were combined.
 
     Parameters
@@ -30,21 +30,21 @@ class Pool:
 
     flagged: Masks
     rows: Rows
-    guests: list[Pool] = field(default_factory=list)
+    guests: list[PatternPool] = field(default_factory=list)
 
 
-def pools_of(flags: Sequence[Masks], kept: Rows) -> list[Pool]:
+def pool_by_pattern(flags: Sequence[Masks], kept: Rows) -> list[PatternPool]:
     """Split records by the pattern of their flags, fewest flags first."""
     if not flags:
-        return [Pool(np.zeros(0, dtype=np.bool_), kept)]
+        return [PatternPool(np.zeros(0, dtype=np.bool_), kept)]
     grouped = group_columns([mask[kept].astype(np.uint8) for mask in flags], [2] * len(flags))
-    patterns = np.column_stack([mask[kept[first_rows(grouped)]] for mask in flags])
+    patterns = np.column_stack([mask[kept[representative_rows(grouped)]] for mask in flags])
     parts = np.split(kept[np.argsort(grouped.labels, kind="stable")], np.cumsum(grouped.counts)[:-1])
     order = np.lexsort((*patterns.T, patterns.sum(axis=1)))
-    return [Pool(patterns[number], parts[number]) for number in order]
+    return [PatternPool(patterns[number], parts[number]) for number in order]
 
 
-def merged(pools: Sequence[Pool], k: int, spare: int) -> tuple[list[Pool], Rows]:
+def merge_small_pools(pools: Sequence[PatternPool], k: int, spare: int) -> tuple[list[PatternPool], Rows]:
     """Combine patterns of fewer than k records with others; return the remaining pools, and records to suppress.
 
     The smallest pattern goes first, to the pattern with which it has the most unflagged attributes in common; among
@@ -60,7 +60,7 @@ def merged(pools: Sequence[Pool], k: int, spare: int) -> tuple[list[Pool], Rows]
         if len(small.rows) >= k:
             break
         left.pop(number)
-        host = _host(small, left, k)
+        host = _closest_pool(small, left, k)
         nothing_shared = bool((small.flagged | left[host].flagged).all())
         if nothing_shared and not (small.flagged & left[host].flagged).all() and len(small.rows) <= spare - len(lost):
             lost = np.concatenate([lost, small.rows])
@@ -68,11 +68,11 @@ def merged(pools: Sequence[Pool], k: int, spare: int) -> tuple[list[Pool], Rows]
             left[host].guests.append(small)
         else:
             rows = np.concatenate([left[host].rows, small.rows])
-            left[host] = Pool(left[host].flagged | small.flagged, rows)
+            left[host] = PatternPool(left[host].flagged | small.flagged, rows)
     return left, lost
 
 
-def _host(small: Pool, others: Sequence[Pool], k: int) -> int:
+def _closest_pool(small: PatternPool, others: Sequence[PatternPool], k: int) -> int:
     """Find the pool with the most unflagged attributes in common; among several, one of k records with the least loss.
 
     If all unflagged attributes are common to both, records of the pool are ruled out by no cell that somebody knows of
@@ -85,7 +85,7 @@ def _host(small: Pool, others: Sequence[Pool], k: int) -> int:
     return int(np.lexsort((-sizes, losing, sizes < k, -shared))[0])
 
 
-def group_pools(pools: Sequence[Pool], columns: Sequence[CodedColumn], cut: Cut, rows: int) -> Labels:
+def group_pools(pools: Sequence[PatternPool], columns: Sequence[CodedColumn], cut: Cut, rows: int) -> Labels:
     """Cut every pool into groups, and let guests join them; return the group of every record, below 0 for others."""
     group = np.full(rows, -1, dtype=np.int32)
     used = 0
@@ -93,17 +93,17 @@ def group_pools(pools: Sequence[Pool], columns: Sequence[CodedColumn], cut: Cut,
         labels = cut(pool.rows, ~pool.flagged)
         group[pool.rows] = used + labels
         if pool.guests:
-            joined = _Joining(pool, labels, columns)
+            joined = _RangeExpansion(pool, labels, columns)
             for guest in pool.guests:
                 group[guest.rows] = used + joined.join(guest)
         used += int(labels.max()) + 1
     return group
 
 
-class _Joining:
+class _RangeExpansion:
     """The groups of one pool as ranges of codes, to find the one that a guest widens the least."""
 
-    def __init__(self, pool: Pool, labels: Labels, columns: Sequence[CodedColumn]) -> None:
+    def __init__(self, pool: PatternPool, labels: Labels, columns: Sequence[CodedColumn]) -> None:
         self.columns = columns
         self.spans = np.array([max(len(column.domain), 1) for column in columns], dtype=np.float64)
         order = np.argsort(labels, kind="stable")
@@ -113,7 +113,7 @@ class _Joining:
         self.sizes = np.bincount(labels).astype(np.int64)
         self.starred = np.tile(pool.flagged, (len(starts), 1))
 
-    def join(self, guest: Pool) -> int:
+    def join(self, guest: PatternPool) -> int:
         """Choose a group, and widen it."""
         cells = self._cells(guest.rows)
         low, high = np.minimum(self.low, cells.min(axis=0)), np.maximum(self.high, cells.max(axis=0))

@@ -8,25 +8,32 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Shows, Task
-from sfumato.algorithms.buckets.bucketing import Buckets, Protected, Rows, eligible_rows, protected_cells, simple_models
-from sfumato.algorithms.buckets.personal_series import (
-    PersonalBuckets,
-    in_series,
-    monotone_part,
-    personal_buckets,
-    refused_in_series,
+from sfumato.algorithms.base import Shows, TableAlgorithm, TableRequest
+from sfumato.algorithms.buckets.bucketing import (
+    Buckets,
+    Rows,
+    SensitiveCells,
+    collect_sensitive_cells,
+    eligible_rows,
+    flatten_conjunctions,
 )
-from sfumato.algorithms.publishing import recode_ranges
+from sfumato.algorithms.buckets.personal_series import (
+    SeriesBuckets,
+    assign_series_buckets,
+    check_series,
+    is_in_series,
+    without_series_models,
+)
+from sfumato.algorithms.publishing import label_ranges
 from sfumato.coding.codes import CodedTable
-from sfumato.coding.grouping import first_rows, group_columns
-from sfumato.core.publication import NOT_PUBLISHED, Publication
+from sfumato.coding.grouping import group_columns, representative_rows
+from sfumato.core.publication import NOT_PUBLISHED, TableSolution
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.validation import require
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalAnatomy(Algorithm):
+class LocalAnatomy(TableAlgorithm):
     r"""Publish flagged cells in buckets that keep their attribute's models, and every other cell unchanged [1]_.
 
     Every attribute with flagged cells, and every sensitive attribute that a model names, gets buckets of its own,
@@ -65,9 +72,9 @@ class LocalAnatomy(Algorithm):
     name = "local-anatomy"
     reference = "Doctoral thesis, Jilin University 2018, chapter 4"
     needs_monotone = "always"
-    follows_series = True
-    serves_flags = True
-    serves_attributes = "apart"
+    supports_series = True
+    supports_flags = True
+    supports_attributes = "apart"
     hides_identities = False
 
     halve: bool = True
@@ -82,48 +89,50 @@ class LocalAnatomy(Algorithm):
         """Values in buckets, apart from their records."""
         return "buckets"
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse sensitive cells that no model protects."""
-        refusal = super().refusal(monotone_part(task)) or refused_in_series(self, task)
+        refusal = super().check(without_series_models(task)) or check_series(self, task)
         if refusal is not None:
             return refusal
-        open_columns = {column.name for column in task.table.sensitive} - {each.name for each in protected_cells(task)}
+        open_columns = {column.name for column in task.table.sensitive} - {
+            each.name for each in collect_sensitive_cells(task)
+        }
         unprotected = sorted(open_columns - set(task.table.flags))
         if unprotected:
             return (
                 f"LocalAnatomy would publish column {unprotected[0]!r} next to exact quasi-identifiers, "
                 "but no model protects it; add one or drop the column."
             )
-        return refused_cells(self, task)
+        return check_sensitive_cells(self, task)
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
-        if in_series(task):
-            found = personal_buckets(self, task, allow_shown=self.allow_shown, halve=self.halve)
+        if is_in_series(task):
+            found = assign_series_buckets(self, task, allow_shown=self.allow_shown, halve=self.halve)
             task.progress(0.8)
-            return _in_series(found)
-        protected = protected_cells(task)
+            return _with_counterfeits(found)
+        protected = collect_sensitive_cells(task)
         kept = eligible_rows(protected, np.arange(task.table.rows), task)
         task.progress(0.2)
         buckets = {each.name: each.buckets(kept, task.stream, halve=self.halve) for each in protected}
         task.progress(0.8)
-        publication, _ = _exact(task.table, kept, buckets)
+        publication, _ = _publish_unflagged(task.table, kept, buckets)
         task.progress(1.0)
         return publication
 
 
-def refused_cells(algorithm: Algorithm, task: Task) -> str | None:
+def check_sensitive_cells(algorithm: TableAlgorithm, task: TableRequest) -> str | None:
     """Return in one sentence why sensitive cells cannot be put in buckets, or nothing."""
     name = type(algorithm).__name__
     for whole in task.models:
-        for model in simple_models([whole]):
-            if not (model.attributes or isinstance(model, KAnonymity)):
+        for model in flatten_conjunctions([whole]):
+            if not (model.sensitive_attributes or isinstance(model, KAnonymity)):
                 return f"{name} does not support {whole!r}, which is about groups, not values; use another algorithm."
-    sentences = (_refused(each, name) for each in protected_cells(task))
+    sentences = (_check_attribute(each, name) for each in collect_sensitive_cells(task))
     return next((sentence for sentence in sentences if sentence is not None), None)
 
 
-def _refused(protected: Protected, name: str) -> str | None:
+def _check_attribute(protected: SensitiveCells, name: str) -> str | None:
     column = protected.name
     if not protected.models:
         return (
@@ -135,40 +144,42 @@ def _refused(protected: Protected, name: str) -> str | None:
             f"{name} cannot hide the {protected.missing:,} missing cells of column {column!r}, which may be any value; "
             "fill them or leave these records out."
         )
-    if protected.has_nothing_to_hide():
+    if protected.is_empty():
         return f"{name} has nothing to hide in column {column!r}, because single cells keep its models; choose l > 1."
     return None
 
 
-def flags_of(table: CodedTable) -> list[npt.NDArray[np.bool_]]:
+def flag_masks(table: CodedTable) -> list[npt.NDArray[np.bool_]]:
     """Return for every quasi-identifier which cells are flagged."""
     none = np.zeros(table.rows, dtype=np.bool_)
     return [table.flags.get(column.name, none) for column in table.quasi]
 
 
-def published_groups(rows: int, kept: Rows, labels: Sequence[int] | Buckets) -> Buckets:
+def group_published_records(rows: int, kept: Rows, labels: Sequence[int] | Buckets) -> Buckets:
     """Return the group of every record; suppressed records have none."""
     group = np.full(rows, NOT_PUBLISHED, dtype=np.int32)
     group[kept] = labels
     return group
 
 
-def _in_series(found: PersonalBuckets) -> Publication:
+def _with_counterfeits(found: SeriesBuckets) -> TableSolution:
     """Publish a release of a series, with rows that belong to nobody."""
-    publication, star = _exact(found.table, found.kept, found.buckets, star=found.has_counterfeits)
+    publication, star = _publish_unflagged(found.table, found.kept, found.buckets, star=found.has_counterfeits)
     return replace(publication, counterfeits=found.counterfeits(star), waiting=found.waiting)
 
 
-def _exact(
+def _publish_unflagged(
     table: CodedTable, kept: Rows, buckets: Mapping[str, Buckets], *, star: bool = False
-) -> tuple[Publication, int]:
+) -> tuple[TableSolution, int]:
     """Publish unflagged quasi-identifiers unchanged; records that look alike form a group.
 
     With `star` there is a group that shows nothing but `*`; its number is returned, too.
     """
     if not table.quasi:
-        return Publication(published_groups(table.rows, kept, np.zeros(len(kept), np.int32)), {}, buckets=buckets), 0
-    flags = flags_of(table)
+        return TableSolution(
+            group_published_records(table.rows, kept, np.zeros(len(kept), np.int32)), {}, buckets=buckets
+        ), 0
+    flags = flag_masks(table)
     codes = [
         np.append(np.where(mask, any_value, column.codes)[kept], np.full(int(star), any_value))
         for column, mask, any_value in zip(
@@ -176,12 +187,12 @@ def _exact(
         )
     ]
     alike = group_columns(codes, [len(column.domain) + 2 for column in table.quasi])
-    chosen = first_rows(alike)
+    chosen = representative_rows(alike)
     recoded = {}
     for column, cells in zip(table.quasi, codes, strict=True):
         value, starred = cells[chosen].astype(np.int64), cells[chosen] == len(column.domain) + 1
         low = np.where(starred, 0, value)
         high = np.where(~starred & (value == column.domain.missing), -1, low)
-        recoded[column.name] = recode_ranges(column.domain, low, high, starred)
-    group = published_groups(table.rows, kept, alike.labels[: len(kept)])
-    return Publication(group, recoded, buckets=buckets), int(alike.labels[-1])
+        recoded[column.name] = label_ranges(column.domain, low, high, starred)
+    group = group_published_records(table.rows, kept, alike.labels[: len(kept)])
+    return TableSolution(group, recoded, buckets=buckets), int(alike.labels[-1])

@@ -8,20 +8,31 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Shows, Task
-from sfumato.algorithms.buckets.bucketing import Protected, Rows, eligible_rows, protected_cells, simple_models
-from sfumato.algorithms.buckets.flag_patterns import Pool, group_pools, merged, pools_of
-from sfumato.algorithms.buckets.local_anatomy import flags_of, published_groups, refused_cells
-from sfumato.algorithms.buckets.personal_series import in_series, monotone_part, personal_buckets, refused_in_series
+from sfumato.algorithms.base import Shows, TableAlgorithm, TableRequest
+from sfumato.algorithms.buckets.bucketing import (
+    Rows,
+    SensitiveCells,
+    collect_sensitive_cells,
+    eligible_rows,
+    flatten_conjunctions,
+)
+from sfumato.algorithms.buckets.flag_patterns import PatternPool, group_pools, merge_small_pools, pool_by_pattern
+from sfumato.algorithms.buckets.local_anatomy import check_sensitive_cells, flag_masks, group_published_records
+from sfumato.algorithms.buckets.personal_series import (
+    assign_series_buckets,
+    check_series,
+    is_in_series,
+    without_series_models,
+)
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.publishing import publish_groups, recode_ranges
-from sfumato.algorithms.set_labels import recode_sets
+from sfumato.algorithms.publishing import label_ranges, merge_identical_groups
+from sfumato.algorithms.set_labels import label_sets
 from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.core.progress import silent
-from sfumato.core.publication import Publication, Recoded, Suppressed
+from sfumato.core.progress import ignore_progress
+from sfumato.core.publication import RecodedAttribute, Suppressed, TableSolution
 from sfumato.exceptions import InfeasibleError
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.scales import Scale
 from sfumato.validation import require
 
@@ -30,7 +41,7 @@ Mechanism: TypeAlias = Literal["cuts", "seeds", "cheapest"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalAnatomyGeneralization(Algorithm):
+class LocalAnatomyGeneralization(TableAlgorithm):
     r"""Publish flagged cells in buckets, as `LocalAnatomy` does, and generalize all others to k-anonymity [1]_.
 
     Records are split by their pattern, the set of attributes that are flagged for them. Within each pattern, groups of
@@ -49,7 +60,7 @@ class LocalAnatomyGeneralization(Algorithm):
     ----------
     mechanism : how groups are formed within a pattern. `"cuts"` cuts at medians, as `Mondrian` does (algorithm 5.2).
         `"seeds"` sends every record to the nearer of two distant ones, and stops where a side would have fewer than
-        $k$ records (algorithm 5.3). `"cheapest"` chooses the cheapest of several cuts, as `NCPTopDown` does, and loses
+        $k$ records (algorithm 5.3). `"cheapest"` chooses the cheapest of several cuts, as `TopDownNCP` does, and loses
         the least; it is not in the thesis.
     halve, allow_shown : as for `LocalAnatomy`.
 
@@ -64,9 +75,9 @@ class LocalAnatomyGeneralization(Algorithm):
     name = "local-anatomy-generalization"
     reference = "Doctoral thesis, Jilin University 2018, chapter 5"
     needs_monotone = "always"
-    follows_series = True
-    serves_flags = True
-    serves_attributes = "apart"
+    supports_series = True
+    supports_flags = True
+    supports_attributes = "apart"
 
     mechanism: Mechanism = "cuts"
     halve: bool = True
@@ -83,18 +94,18 @@ class LocalAnatomyGeneralization(Algorithm):
         """Values in buckets, apart from their records."""
         return "buckets"
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse flagged cells that no model protects, and models of other things than group sizes and values."""
-        series = refused_in_series(self, task)
-        return super().refusal(monotone_part(task)) or series or refused_cells(self, task)
+        series = check_series(self, task)
+        return super().check(without_series_models(task)) or series or check_sensitive_cells(self, task)
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
-        k = max((model.k for model in simple_models(task.models) if isinstance(model, KAnonymity)), default=1)
-        if in_series(task):
+        k = max((model.k for model in flatten_conjunctions(task.models) if isinstance(model, KAnonymity)), default=1)
+        if is_in_series(task):
             return self._search_in_series(task, k)
-        protected = protected_cells(task)
-        kept, pools = _kept_pools(task, protected, k)
+        protected = collect_sensitive_cells(task)
+        kept, pools = _feasible_pools(task, protected, k)
         task.progress(0.1)
         buckets = {each.name: each.buckets(kept, task.stream, halve=self.halve) for each in protected}
         task.progress(0.4)
@@ -102,20 +113,20 @@ class LocalAnatomyGeneralization(Algorithm):
         task.progress(1.0)
         return replace(published, buckets=buckets)
 
-    def _search_in_series(self, task: Task, k: int) -> Publication:
+    def _search_in_series(self, task: TableRequest, k: int) -> TableSolution:
         """Find what to publish in a release of a series."""
-        found = personal_buckets(self, task, allow_shown=self.allow_shown, halve=self.halve)
-        _refuse_few(found.kept, task, k)
+        found = assign_series_buckets(self, task, allow_shown=self.allow_shown, halve=self.halve)
+        _check_enough_records(found.kept, task, k)
         task.progress(0.4)
         task = replace(task, table=found.table)
-        pools, _ = merged(pools_of(flags_of(found.table), found.kept), k, 0)
+        pools, _ = merge_small_pools(pool_by_pattern(flag_masks(found.table), found.kept), k, 0)
         published, star = self._published(task, k, found.kept, pools, star=found.has_counterfeits)
         task.progress(1.0)
         return replace(published, buckets=found.buckets, counterfeits=found.counterfeits(star), waiting=found.waiting)
 
     def _published(
-        self, task: Task, k: int, kept: Rows, pools: list[Pool], *, star: bool = False
-    ) -> tuple[Publication, int]:
+        self, task: TableRequest, k: int, kept: Rows, pools: list[PatternPool], *, star: bool = False
+    ) -> tuple[TableSolution, int]:
         """Cut pools into groups and cover these; with `star`, also return a group that shows nothing but `*`."""
 
         def cut(rows: Rows, unflagged: npt.NDArray[np.bool_]) -> Labels:
@@ -125,11 +136,11 @@ class LocalAnatomyGeneralization(Algorithm):
         group = group_pools(pools, table.quasi, cut, table.rows)[kept]
         task.progress(0.9)
         group, rows = (np.append(group, group.max() + 1), np.append(kept, kept[0])) if star else (group, kept)
-        found = publish_groups(group.astype(np.int32), _covered(table, rows, group, star=star))
-        shown = published_groups(table.rows, kept, found.group[: len(kept)])
+        found = merge_identical_groups(group.astype(np.int32), _label_groups(table, rows, group, star=star))
+        shown = group_published_records(table.rows, kept, found.group[: len(kept)])
         return replace(found, group=shown), int(found.group[-1])
 
-    def _cut(self, task: Task, k: int, rows: Rows, unflagged: npt.NDArray[np.bool_]) -> Labels:
+    def _cut(self, task: TableRequest, k: int, rows: Rows, unflagged: npt.NDArray[np.bool_]) -> Labels:
         """Form groups of at least k among records of one pattern."""
         columns = [column for column, chosen in zip(task.table.quasi, unflagged, strict=True) if chosen]
         if not columns:
@@ -139,42 +150,42 @@ class LocalAnatomyGeneralization(Algorithm):
             task,
             table=CodedTable(len(rows), quasi, ()),
             models=(KAnonymity(k=k),),
-            most_suppressed=0,
-            missing=Missing.OWN_VALUE,
-            progress=silent,
+            max_suppressed=0,
+            missing=MissingPolicy.OWN_VALUE,
+            progress=ignore_progress,
         )
         return _grouped(self.mechanism, part)
 
 
-def _grouped(mechanism: Mechanism, part: Task) -> Labels:
+def _grouped(mechanism: Mechanism, part: TableRequest) -> Labels:
     """Form groups by one of the mechanisms."""
     if mechanism == "cuts":
         return Mondrian().search(part).group
     if mechanism == "cheapest":
-        from sfumato.algorithms.local.ncp_top_down import NCPTopDown
+        from sfumato.algorithms.local.ncp_top_down import TopDownNCP
 
-        return NCPTopDown().search(part).group
-    from sfumato.algorithms.local.seed_cutting import SeedCutting
+        return TopDownNCP().search(part).group
+    from sfumato.algorithms.local.seed_cutting import SeedPartitioning
 
-    cutting = SeedCutting(part)
+    cutting = SeedPartitioning(part)
     cutting.run()
     return cutting.leaf_of
 
 
-def _kept_pools(task: Task, protected: list[Protected], k: int) -> tuple[Rows, list[Pool]]:
+def _feasible_pools(task: TableRequest, protected: list[SensitiveCells], k: int) -> tuple[Rows, list[PatternPool]]:
     """Suppress what must be suppressed, until values can be put in buckets and patterns in groups."""
-    flags, kept = flags_of(task.table), np.arange(task.table.rows)
+    flags, kept = flag_masks(task.table), np.arange(task.table.rows)
     while True:
         kept = eligible_rows(protected, kept, task)
-        spare = task.most_suppressed - (task.table.rows - len(kept))
-        pools, lost = merged(pools_of(flags, kept), k, spare)
-        _refuse_few(kept, task, k)
+        spare = task.max_suppressed - (task.table.rows - len(kept))
+        pools, lost = merge_small_pools(pool_by_pattern(flags, kept), k, spare)
+        _check_enough_records(kept, task, k)
         if not len(lost):
             return kept, pools
         kept = np.setdiff1d(kept, lost, assume_unique=True)
 
 
-def _refuse_few(kept: Rows, task: Task, k: int) -> None:
+def _check_enough_records(kept: Rows, task: TableRequest, k: int) -> None:
     """Refuse to publish fewer records than a group needs."""
     if len(kept) < k:
         raise InfeasibleError(
@@ -183,14 +194,14 @@ def _refuse_few(kept: Rows, task: Task, k: int) -> None:
         )
 
 
-def _covered(table: CodedTable, kept: Rows, group: Labels, *, star: bool) -> dict[str, Recoded]:
+def _label_groups(table: CodedTable, kept: Rows, group: Labels, *, star: bool) -> dict[str, RecodedAttribute]:
     """Cover the values of every group; if any of its cells is flagged, publish `*` for all that are not.
 
     With `star`, the last group shows nothing but `*`.
     """
     groups = int(group.max()) + 1
     recoded = {}
-    for column, mask in zip(table.quasi, flags_of(table), strict=True):
+    for column, mask in zip(table.quasi, flag_masks(table), strict=True):
         starred = np.bincount(group, mask[kept], minlength=groups) > 0
         starred[groups - 1] |= star
         mine = column.take(kept)
@@ -199,20 +210,20 @@ def _covered(table: CodedTable, kept: Rows, group: Labels, *, star: bool) -> dic
     return recoded
 
 
-def _ranges(column: CodedColumn, group: Labels, starred: npt.NDArray[np.bool_]) -> Recoded:
+def _ranges(column: CodedColumn, group: Labels, starred: npt.NDArray[np.bool_]) -> RecodedAttribute:
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(len(starred)))
     codes = column.codes[order].astype(np.int64)
     lost = codes == column.domain.missing
     low = np.where(starred, 0, np.minimum.reduceat(codes, starts))
     high = np.where(starred, 0, np.maximum.reduceat(np.where(lost, -1, codes), starts))
-    return recode_ranges(column.domain, low, high, starred | np.logical_or.reduceat(lost, starts))
+    return label_ranges(column.domain, low, high, starred | np.logical_or.reduceat(lost, starts))
 
 
-def _sets(column: CodedColumn, group: Labels, starred: npt.NDArray[np.bool_]) -> Recoded:
-    found = recode_sets(column, group, len(starred))
+def _sets(column: CodedColumn, group: Labels, starred: npt.NDArray[np.bool_]) -> RecodedAttribute:
+    found = label_sets(column, group, len(starred))
     labels = list(found.labels)
     star = labels.index(Suppressed()) if Suppressed() in labels else len(labels)
     by_group = np.where(starred, star, found.by_group)
     used, place = np.unique(by_group, return_inverse=True)
-    return Recoded(tuple([*labels, Suppressed()][number] for number in used.tolist()), place.astype(np.int32))
+    return RecodedAttribute(tuple([*labels, Suppressed()][number] for number in used.tolist()), place.astype(np.int32))

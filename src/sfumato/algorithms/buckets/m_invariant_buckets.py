@@ -9,24 +9,24 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm, Shows, Task
-from sfumato.algorithms.buckets.balancing import NOBODY, Ints, Seats, match_at_random
-from sfumato.algorithms.buckets.near_groups import match_near
-from sfumato.algorithms.buckets.series_seats import SeriesSeats, known_signatures, refuse_unkept
-from sfumato.algorithms.publishing import publish_groups, recode_ranges
-from sfumato.algorithms.set_labels import recode_sets
+from sfumato.algorithms.base import Shows, TableAlgorithm, TableRequest
+from sfumato.algorithms.buckets.balancing import NOBODY, BucketSlots, Ints, split_at_random
+from sfumato.algorithms.buckets.near_groups import split_by_proximity
+from sfumato.algorithms.buckets.series_seats import SeriesSlots, check_satisfied, signatures_of_request
+from sfumato.algorithms.publishing import label_ranges, merge_identical_groups
+from sfumato.algorithms.set_labels import label_sets
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.grouping import first_rows, group_columns
-from sfumato.coding.halving import in_order
-from sfumato.core.publication import NOT_PUBLISHED, Counterfeits, Publication, Recoded
+from sfumato.coding.grouping import group_columns, representative_rows
+from sfumato.coding.halving import argsort_keys
+from sfumato.core.publication import NOT_PUBLISHED, Counterfeits, RecodedAttribute, TableSolution
 from sfumato.exceptions import InfeasibleError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.scales import Scale
 from sfumato.validation import require
 
 
 @dataclass(frozen=True, kw_only=True)
-class MInvariantBuckets(Algorithm):
+class MInvariantBuckets(TableAlgorithm):
     r"""Put sensitive values into buckets of at least m values, once each, the same for a person in every release [1]_.
 
     Everybody whom a ledger knows goes to a bucket with the values of her signature, also after an absence. Newcomers
@@ -58,10 +58,10 @@ class MInvariantBuckets(Algorithm):
     name = "m-invariant-buckets"
     reference = "Xiao, Tao 2007, https://doi.org/10.1145/1247480.1247556"
     needs_monotone = "always"
-    follows_series = True
-    serves_attributes = "one"
+    supports_series = True
+    supports_attributes = "one"
     hides_identities = False
-    serves_blocks = False
+    supports_blocks = False
 
     form: Literal["buckets", "boxes"] = "buckets"
     newcomers: Literal["wait", "counterfeits"] = "wait"
@@ -81,26 +81,26 @@ class MInvariantBuckets(Algorithm):
         """Values in buckets, apart from their records."""
         return "buckets"
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse what is not promised for buckets, and sensitive attributes that no bucket hides."""
-        others = replace(task, models=[model for model in task.models if not model.of_buckets])
-        return super().refusal(others) or self._refused_attributes(task)
+        others = replace(task, models=[model for model in task.models if not model.applies_to_buckets])
+        return super().check(others) or self._check_attributes(task)
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
-        column = task.watched[0]
-        known = known_signatures(task, column)
-        series = SeriesSeats(
+        column = task.model_columns[0]
+        known = signatures_of_request(task, column)
+        series = SeriesSlots(
             task=task,
             column=column,
-            m=task.smallest_group,
+            m=task.min_group_size,
             known=known,
             first=not known.sets,
             newcomers=self.newcomers,
             balance=self.balance,
             changed=self.changed,
         )
-        seats = series.seats(np.arange(task.table.rows))
+        seats = series.slots(np.arange(task.table.rows))
         if not len(seats):
             raise InfeasibleError(
                 f"Nobody can be published: all {len(series.left_out):,} newcomers wait, because too few values of "
@@ -109,23 +109,23 @@ class MInvariantBuckets(Algorithm):
         task.progress(0.4)
         stream = None if series.first else task.stream  # newcomers sit in random order already
         if self.form == "boxes":
-            bucket = match_near(seats, task.table.quasi, series.width, stream)
+            bucket = split_by_proximity(seats, task.table.quasi, series.width, stream)
         else:
-            bucket = match_at_random(seats, series.width, stream)
-        refuse_unkept(type(self).__name__, task.models, column, seats, series.width)
+            bucket = split_at_random(seats, series.width, stream)
+        check_satisfied(type(self).__name__, task.models, column, seats, series.width)
         task.progress(0.8)
         publication = self._published(task, seats, bucket, series)
         task.progress(1.0)
         return publication
 
-    def _published(self, task: Task, seats: Seats, bucket: Ints, series: SeriesSeats) -> Publication:
+    def _published(self, task: TableRequest, seats: BucketSlots, bucket: Ints, series: SeriesSlots) -> TableSolution:
         """Publish persons in their buckets, and counterfeits beside them."""
         there = seats.row != NOBODY
         rows, mine, fakes = seats.row[there], bucket[there], np.flatnonzero(~there)
         number = np.full(task.table.rows, NOT_PUBLISHED, dtype=np.int32)
         number[rows] = mine
         quasi = [column.take(rows) for column in task.table.quasi]
-        show = _boxes if self.form == "boxes" else _exact
+        show = _label_buckets if self.form == "boxes" else _publish_unchanged
         shown, of_fakes = show(quasi, mine, bucket[fakes])
         group = np.full(task.table.rows, NOT_PUBLISHED, dtype=np.int32)
         group[rows] = shown.group
@@ -140,19 +140,19 @@ class MInvariantBuckets(Algorithm):
             waiting=0 if series.first else len(series.left_out),
         )
 
-    def _refused_attributes(self, task: Task) -> str | None:
-        promised = {name for model in task.models if model.of_buckets for name in model.attributes}
+    def _check_attributes(self, task: TableRequest) -> str | None:
+        promised = {name for model in task.models if model.applies_to_buckets for name in model.sensitive_attributes}
         signatures = {} if task.known is None else task.known.signatures
         shown = any(each.companies is not None for each in signatures.values())
         if shown:
             return "MInvariantBuckets does not know of cells that earlier releases showed; use LocalAnatomy."
-        if task.missing is Missing.MATCHES_ALL:
+        if task.missing is MissingPolicy.MATCHES_ALL:
             return "MInvariantBuckets serves no series in which missing cells may be any value; use own-value."
         if not promised:
             return "MInvariantBuckets needs to know m and the attribute; promise MInvariance."
-        if task.smallest_group < 2:  # noqa: PLR2004 - one value hides nothing
+        if task.min_group_size < 2:  # noqa: PLR2004 - one value hides nothing
             return "MInvariantBuckets has nothing to hide among a single value; choose m > 1."
-        named = {name for model in task.models for name in model.attributes}
+        named = {name for model in task.models for name in model.sensitive_attributes}
         for name in (*named, *(column.name for column in task.table.sensitive)):
             if name not in promised or len(promised) > 1:
                 return (
@@ -162,7 +162,7 @@ class MInvariantBuckets(Algorithm):
         return _refused_missing(task)
 
 
-def _refused_missing(task: Task) -> str | None:
+def _refused_missing(task: TableRequest) -> str | None:
     for column in task.table.sensitive:
         lost = int(np.count_nonzero(column.codes == column.domain.missing))
         if lost:
@@ -173,37 +173,41 @@ def _refused_missing(task: Task) -> str | None:
     return None
 
 
-def _exact(quasi: list[CodedColumn], bucket: Ints, of_fakes: Ints) -> tuple[Publication, npt.NDArray[np.int32]]:
+def _publish_unchanged(
+    quasi: list[CodedColumn], bucket: Ints, of_fakes: Ints
+) -> tuple[TableSolution, npt.NDArray[np.int32]]:
     """Publish quasi-identifiers unchanged, and suppressed in one more group if there are counterfeits."""
     if not quasi:
-        return Publication(np.zeros(len(bucket), dtype=np.int32), {}), np.zeros(len(of_fakes), dtype=np.int32)
+        return TableSolution(np.zeros(len(bucket), dtype=np.int32), {}), np.zeros(len(of_fakes), dtype=np.int32)
     alike = group_columns([column.codes for column in quasi], [len(column.domain) + 1 for column in quasi])
-    chosen, star = first_rows(alike), len(of_fakes) > 0
+    chosen, star = representative_rows(alike), len(of_fakes) > 0
     recoded = {}
     for column in quasi:
         codes = np.append(column.codes[chosen].astype(np.int64), [0] * star)
         lost = codes == column.domain.missing
         starred = np.arange(len(codes)) >= len(chosen)
-        recoded[column.name] = recode_ranges(
+        recoded[column.name] = label_ranges(
             column.domain, codes, np.where(lost & ~starred, -1, codes), starred, exact=True
         )
-    return Publication(alike.labels, recoded), np.full(len(of_fakes), len(chosen), dtype=np.int32)
+    return TableSolution(alike.labels, recoded), np.full(len(of_fakes), len(chosen), dtype=np.int32)
 
 
-def _boxes(quasi: list[CodedColumn], bucket: Ints, of_fakes: Ints) -> tuple[Publication, npt.NDArray[np.int32]]:
+def _label_buckets(
+    quasi: list[CodedColumn], bucket: Ints, of_fakes: Ints
+) -> tuple[TableSolution, npt.NDArray[np.int32]]:
     """Publish for every bucket what covers its persons; counterfeits show the same."""
     groups = int(bucket.max()) + 1
-    order = in_order(bucket, groups)
+    order = argsort_keys(bucket, groups)
     starts = np.searchsorted(bucket[order], np.arange(groups))
 
-    def covered(column: CodedColumn) -> Recoded:
+    def covered(column: CodedColumn) -> RecodedAttribute:
         if column.domain.scale is Scale.NOMINAL:
-            return recode_sets(column, bucket, groups)
+            return label_sets(column, bucket, groups)
         codes = column.codes[order].astype(np.int64)
         lost = codes == column.domain.missing
         low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(np.where(lost, -1, codes), starts)
-        return recode_ranges(column.domain, low, high, np.logical_or.reduceat(lost, starts) & (high >= 0))
+        return label_ranges(column.domain, low, high, np.logical_or.reduceat(lost, starts) & (high >= 0))
 
     both = np.concatenate([bucket, of_fakes]).astype(np.int32)
-    shown = publish_groups(both, {column.name: covered(column) for column in quasi})
+    shown = merge_identical_groups(both, {column.name: covered(column) for column in quasi})
     return replace(shown, group=shown.group[: len(bucket)]), shown.group[len(bucket) :]

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.buckets.balancing import NOBODY, Seats, in_turn
+from sfumato.algorithms.buckets.balancing import NOBODY, BucketSlots, split_in_order
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.halving import Halving
-from sfumato.randomness import Stream
+from sfumato.coding.halving import Bisection
+from sfumato.randomness import KeyedRandom
 
 Ints = npt.NDArray[np.int64]
 
 
-def match_near(seats: Seats, quasi: Sequence[CodedColumn], span: int, stream: Stream | None) -> Ints:
+def split_by_proximity(seats: BucketSlots, quasi: Sequence[CodedColumn], span: int, stream: KeyedRandom | None) -> Ints:
     """Split every bucket into groups with one seat of every value, whose persons are near; return each seat's group.
 
     Persons who are equal are in random order. Seats of nobody have no place and go where one is missing in the end.
@@ -30,7 +30,7 @@ def match_near(seats: Seats, quasi: Sequence[CodedColumn], span: int, stream: St
     """
     key = seats.signature * span + seats.value
     order = seats.in_order(span, stream)
-    group = in_turn(seats, key, order)
+    group = split_in_order(seats, key, order)
     if not quasi:
         return group
     starts = np.flatnonzero(np.append(True, np.diff(key[order]) > 0))
@@ -41,12 +41,16 @@ def match_near(seats: Seats, quasi: Sequence[CodedColumn], span: int, stream: St
     run = np.repeat(np.arange(len(keys)), seats_of)
     somebody = seats.row[order] != NOBODY
     there, held = order[somebody], np.bincount(run[somebody], minlength=len(keys)) > 0
-    near = Halving.of((np.cumsum(held) - 1)[run[somebody]], part[held], size, quasi, seats.row[there]).leaves()
+    near = Bisection.from_codes(
+        (np.cumsum(held) - 1)[run[somebody]], part[held], size, quasi, seats.row[there]
+    ).leaves()
     group[there] = first[part][run[somebody]] + near
     lacking = np.flatnonzero(np.bincount(run[~somebody], minlength=len(keys)))
     if len(lacking):
         mine = part[lacking]
-        group[order[~somebody]] = _free(keys[lacking], first[mine], size[mine], key[there], group[there])
+        group[order[~somebody]] = _groups_without_value(
+            keys[lacking], first[mine], size[mine], key[there], group[there]
+        )
     return group
 
 
@@ -55,7 +59,7 @@ def _number(keys: Ints) -> Ints:
     return np.asarray(np.cumsum(np.append(0, np.diff(keys) != 0)))
 
 
-def _free(wanted: Ints, first: Ints, size: Ints, key: Ints, group: Ints) -> Ints:
+def _groups_without_value(wanted: Ints, first: Ints, size: Ints, key: Ints, group: Ints) -> Ints:
     """List for each of some values of a signature the groups in which nobody has it, given who is where."""
     all_keys = np.repeat(wanted, size)
     groups = np.arange(len(all_keys)) + np.repeat(first - np.cumsum(size) + size, size)

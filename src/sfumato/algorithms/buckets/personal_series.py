@@ -9,29 +9,29 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.buckets.balancing import NOBODY, Ints, Seats, match_at_random, match_in_company
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.algorithms.buckets.balancing import NOBODY, BucketSlots, Ints, split_at_random, split_by_co_members
 from sfumato.algorithms.buckets.bucketing import (
     Buckets,
-    Protected,
     Rows,
+    SensitiveCells,
+    collect_sensitive_cells,
     eligible_rows,
-    protected_cells,
-    simple_models,
+    flatten_conjunctions,
 )
-from sfumato.algorithms.buckets.series_seats import SeriesSeats, known_signatures, refuse_unkept
+from sfumato.algorithms.buckets.series_seats import SeriesSlots, check_satisfied, signatures_of_request
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.core.publication import NOT_PUBLISHED, Counterfeits
-from sfumato.core.signatures import UNSIGNED, Signatures
+from sfumato.core.signatures import NO_SIGNATURE, Signatures
 from sfumato.exceptions import InfeasibleError
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.m_distinct import MDistinct
 
 Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PersonalBuckets:
+class SeriesBuckets:
     """Who is published, and the buckets of all attributes.
 
     Parameters
@@ -71,16 +71,16 @@ class PersonalBuckets:
         )
 
 
-def in_series(task: Task) -> bool:
+def is_in_series(task: TableRequest) -> bool:
     """Return whether a release is one of a series, by its ledger or by what it promises."""
-    return task.known is not None or any(not model.monotone for model in simple_models(task.models))
+    return task.known is not None or any(not model.monotone for model in flatten_conjunctions(task.models))
 
 
-def refused_in_series(algorithm: Algorithm, task: Task) -> str | None:
+def check_series(algorithm: TableAlgorithm, task: TableRequest) -> str | None:
     """Return in one sentence why promises cannot be kept by buckets that stay the same, or nothing."""
     name = type(algorithm).__name__
-    for model in simple_models(task.models) if in_series(task) else ():
-        if model.attributes and (model.compares_with_table or model.needs_original):
+    for model in flatten_conjunctions(task.models) if is_in_series(task) else ():
+        if model.sensitive_attributes and (model.compares_with_table or model.needs_original):
             return (
                 f"{name} does not support {model!r} in a series, because buckets that stay the same cannot follow a "
                 "distribution that changes; promise MInvariance instead."
@@ -90,12 +90,14 @@ def refused_in_series(algorithm: Algorithm, task: Task) -> str | None:
     return None
 
 
-def monotone_part(task: Task) -> Task:
+def without_series_models(task: TableRequest) -> TableRequest:
     """Return the task without promises about series, which have refusals of their own."""
-    return replace(task, models=[model for model in task.models if not model.of_buckets])
+    return replace(task, models=[model for model in task.models if not model.applies_to_buckets])
 
 
-def personal_buckets(algorithm: Algorithm, task: Task, *, allow_shown: bool, halve: bool) -> PersonalBuckets:
+def assign_series_buckets(
+    algorithm: TableAlgorithm, task: TableRequest, *, allow_shown: bool, halve: bool
+) -> SeriesBuckets:
     """Find buckets for a release of a series, so that all releases together keep everybody's promise.
 
     Parameters
@@ -106,19 +108,21 @@ def personal_buckets(algorithm: Algorithm, task: Task, *, allow_shown: bool, hal
     halve : for attributes that change, whose releases stand alone, as for `LocalAnatomy`.
     """
     name = type(algorithm).__name__
-    asked, task = task, replace(task, table=_with_staying(task))
-    cells = protected_cells(task)
-    alone = [each for each in cells if not _follows(task, each)]
+    asked, task = task, replace(task, table=_flag_persistent_cells(task))
+    cells = collect_sensitive_cells(task)
+    alone = [each for each in cells if not _needs_stable_buckets(task, each)]
     columns = {column.name: column for column in (*task.table.quasi, *task.table.sensitive)}
-    attributes = [_Attribute.of(asked, each, columns[each.name]) for each in cells if _follows(task, each)]
+    attributes = [
+        _SeriesAttribute.of(asked, each, columns[each.name]) for each in cells if _needs_stable_buckets(task, each)
+    ]
     if not allow_shown:
         for each in attributes:
-            each.refuse_shown()
+            each.check_visible()
     kept, waiting = np.arange(task.table.rows), 0
-    first = task.known is None or not task.known.any
+    first = task.known is None or not task.known.is_any_known
     while True:
-        kept = eligible_rows(alone, kept, replace(task, most_suppressed=task.most_suppressed + waiting))
-        found = {each.name: each.seated(kept, first=first) for each in attributes}
+        kept = eligible_rows(alone, kept, replace(task, max_suppressed=task.max_suppressed + waiting))
+        found = {each.name: each.slots(kept, first=first) for each in attributes}
         left = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(out for *_, out in found.values())]))
         if not len(left):
             break
@@ -132,47 +136,47 @@ def personal_buckets(algorithm: Algorithm, task: Task, *, allow_shown: bool, hal
     empty = {}
     for each in attributes:
         seats, bucket, _ = found[each.name]
-        refuse_unkept(name, each.models, each.column, replace(seats, signature=bucket), each.known.width)
+        check_satisfied(name, each.models, each.column, replace(seats, signature=bucket), each.known.width)
         there = seats.row != NOBODY
         buckets[each.name] = nobody.copy()
         buckets[each.name][seats.row[there]] = bucket[there]
         empty[each.name] = bucket[~there], seats.value[~there]
     texts = {each.name: each.known.texts for each in attributes}
-    return PersonalBuckets(task.table, kept, buckets, empty, texts, waiting)
+    return SeriesBuckets(task.table, kept, buckets, empty, texts, waiting)
 
 
-def _with_staying(task: Task) -> CodedTable:
+def _flag_persistent_cells(task: TableRequest) -> CodedTable:
     """Flag also cells that are no longer flagged, and that may not be shown, because this would expose others."""
     flags = dict(task.table.flags)
     for name, mask in flags.items():
         known = None if task.known is None else task.known.signatures[name]
         if known is not None and known.companies is not None:
-            flags[name] = mask | ((known.of_case != UNSIGNED) & ~known.shown & ~known.companies.may_show)
+            flags[name] = mask | ((known.of_case != NO_SIGNATURE) & ~known.shown & ~known.companies.may_show)
     return replace(task.table, flags=flags)
 
 
-def _follows(task: Task, cells: Protected) -> bool:
+def _needs_stable_buckets(task: TableRequest, cells: SensitiveCells) -> bool:
     """Return whether buckets must stay the same: of values that do not change, or if something promises it."""
     promised = any(not model.monotone for model in cells.models)
     return promised or (task.known is not None and task.known.signatures[cells.name].permanent)
 
 
 @dataclass(frozen=True, eq=False)
-class _Attribute:
+class _SeriesAttribute:
     """One attribute with sensitive cells: whose these are, and what is known of them."""
 
-    task: Task
+    task: TableRequest
     column: CodedColumn
     cells: Bools
     flagged: Bools
-    models: Sequence[PrivacyModel]
+    models: Sequence[GroupModel]
     known: Signatures
 
     @classmethod
-    def of(cls, task: Task, cells: Protected, column: CodedColumn) -> _Attribute:
+    def of(cls, task: TableRequest, cells: SensitiveCells, column: CodedColumn) -> _SeriesAttribute:
         """Look up what is known; `task` has the flags as they were given."""
         flagged = task.table.flags.get(column.name, cells.cells)
-        return cls(task, column, cells.cells, flagged, cells.models, known_signatures(task, column))
+        return cls(task, column, cells.cells, flagged, cells.models, signatures_of_request(task, column))
 
     @property
     def name(self) -> str:
@@ -184,7 +188,7 @@ class _Attribute:
         """Whose value an earlier release showed, and is the same now."""
         return self.known.shown & self.known.permanent
 
-    def refuse_shown(self) -> None:
+    def check_visible(self) -> None:
         """Refuse flags that come too late."""
         late = int(np.count_nonzero(self.flagged & self.shown))
         if late:
@@ -193,25 +197,25 @@ class _Attribute:
                 "back; drop these flags, or hide the cells from now on by allow_shown=true."
             )
 
-    def seated(self, kept: Rows, *, first: bool) -> tuple[Seats, Ints, Ints]:
+    def slots(self, kept: Rows, *, first: bool) -> tuple[BucketSlots, Ints, Ints]:
         """Seat the cells of some records; return the seats, the bucket of each, and who is left out.
 
         Who is in a component with somebody whose cell is shown stays with her company, and nobody joins it. Cells that
         were shown hide nobody, so they are seated apart, and none of them waits.
         """
         known, width, stream = self.known, self.known.width, self.task.stream
-        m = max(model.smallest_group for model in self.models)
-        series = SeriesSeats(task=self.task, column=self.column, m=m, known=known, first=first)
+        m = max(model.min_group_size for model in self.models)
+        series = SeriesSlots(task=self.task, column=self.column, m=m, known=known, first=first)
         rows = kept[self.cells[kept]]
-        signed, nobody = known.of_case[rows] != UNSIGNED, np.full(len(self.cells), NOBODY, dtype=np.int64)
+        signed, nobody = known.of_case[rows] != NO_SIGNATURE, np.full(len(self.cells), NOBODY, dtype=np.int64)
         company = nobody if known.companies is None else known.companies.of_case
         late = self.shown[rows]
         closed = signed & ~late & (False if known.companies is None else known.companies.closed[rows])
-        seats = series.seats(rows[~closed & ~late])
-        bucket = match_in_company(seats, company, width, stream)
-        apart = series.in_companies(rows[closed], company)
-        own = replace(series, newcomers="counterfeits").seats(rows[late])
-        more = match_at_random(own, width, stream)
+        seats = series.slots(rows[~closed & ~late])
+        bucket = split_by_co_members(seats, company, width, stream)
+        apart = series.by_co_members(rows[closed], company)
+        own = replace(series, newcomers="counterfeits").slots(rows[late])
+        more = split_at_random(own, width, stream)
         ends = np.cumsum([int(each.max(initial=-1)) + 1 for each in (bucket, apart.signature)])
         return (
             seats + apart + own,

@@ -9,28 +9,28 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.buckets.assignment import surplus
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.buckets.assignment import min_suppression
 from sfumato.algorithms.buckets.balancing import (
     MOST_DENSE,
     NOBODY,
+    BucketSlots,
     Ints,
-    Seats,
     SignatureSets,
-    assign_newcomers,
-    cut_down,
-    fewest_more,
-    fill_lacks,
+    assign_inserted,
+    fill_missing_values,
+    min_counterfeits,
+    trim_unbalanced,
 )
 from sfumato.coding.codes import CodedColumn
 from sfumato.core.groups import Groups, Histogram
-from sfumato.core.signatures import UNSIGNED, Signatures
+from sfumato.core.signatures import NO_SIGNATURE, Signatures
 from sfumato.exceptions import InfeasibleError
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SeriesSeats:
+class SeriesSlots:
     """One attribute of a version of a table, and what is known of its persons.
 
     Parameters
@@ -43,7 +43,7 @@ class SeriesSeats:
     newcomers, balance, changed : as for `MInvariantBuckets`.
     """
 
-    task: Task
+    task: TableRequest
     column: CodedColumn
     m: int
     known: Signatures
@@ -58,32 +58,32 @@ class SeriesSeats:
         """The number of values that have codes."""
         return self.known.width
 
-    def seats(self, rows: Ints) -> Seats:
+    def slots(self, rows: Ints) -> BucketSlots:
         """Divide, balance and assign some rows; seats of all values of a signature are then equally many."""
         task, codes, stream = self.task, self.column.codes, self.task.stream
         signatures, place = SignatureSets.of(self.known.sets, self.width)
         seats, newcomers = self._divided(signatures, place, rows)
-        signatures, seats = _occupied(signatures, seats)
-        self._refuse_short(signatures, seats)
-        added, left = fill_lacks(seats, newcomers, codes, signatures, stream)
+        signatures, seats = _used_signatures(signatures, seats)
+        self._reject_short(signatures, seats)
+        added, left = fill_missing_values(seats, newcomers, codes, signatures, stream)
         if self.balance == "suppress":
-            seats, _, back = cut_down(seats, added, signatures, stream)
+            seats, _, back = trim_unbalanced(seats, added, signatures, stream)
             left = np.concatenate([left, back])
         else:
             seats = seats + added
         rest = np.bincount(codes[left], minlength=self.width)
         extra, more = np.zeros_like(rest), np.zeros_like(rest)
         if self.first or self.newcomers == "wait":
-            extra = surplus(rest, self.m)
+            extra = min_suppression(rest, self.m)
         else:
             more = self._more(rest, seats)
-        if self.first and int(extra.sum()) > (0 if int(extra.sum()) == len(left) else task.most_suppressed):
-            raise _ineligible(self.column.name, rest, self.m, task.most_suppressed)
-        found = assign_newcomers(np.sort(left), codes, self.m, stream, extra=extra, more=more)
+        if self.first and int(extra.sum()) > (0 if int(extra.sum()) == len(left) else task.max_suppressed):
+            raise _ineligible_error(self.column.name, rest, self.m, task.max_suppressed)
+        found = assign_inserted(np.sort(left), codes, self.m, stream, extra=extra, more=more)
         self.left_out = found.left_out
         return seats + self._placed(found.pieces, found.seats, signatures, apart=bool(more.any()))
 
-    def in_companies(self, rows: Ints, company: Ints) -> Seats:
+    def by_co_members(self, rows: Ints, company: Ints) -> BucketSlots:
         """Seat persons with those of their company alone, and counterfeits where others of it sat; each is a bucket."""
         codes = self.column.codes
         mine, span = self.known.of_case[rows].astype(np.int64), len(self.known.sets)
@@ -92,21 +92,21 @@ class SeriesSeats:
         offsets = np.append(0, np.cumsum([len(each) for each in sets])).astype(np.int64)
         values = np.array([value for each in sets for value in each], dtype=np.int64)
         signatures = SignatureSets(offsets, values, self.width)
-        seats = Seats(of_row.astype(np.int64), codes[rows].astype(np.int64), rows)
-        self._refuse_changed(signatures, seats)
-        self._refuse_short(signatures, seats)
+        seats = BucketSlots(of_row.astype(np.int64), codes[rows].astype(np.int64), rows)
+        self._reject_changed(signatures, seats)
+        self._reject_short(signatures, seats)
         nobody = np.zeros(0, dtype=np.int64)
-        return seats + fill_lacks(seats, nobody, codes, signatures, self.task.stream)[0]
+        return seats + fill_missing_values(seats, nobody, codes, signatures, self.task.stream)[0]
 
-    def _divided(self, signatures: SignatureSets, place: Ints, cases: Ints) -> tuple[Seats, Ints]:
+    def _divided(self, signatures: SignatureSets, place: Ints, cases: Ints) -> tuple[BucketSlots, Ints]:
         """Seat everybody under her signature; return the seats, and the newcomers."""
-        newcomer = self.known.of_case[cases] == UNSIGNED
+        newcomer = self.known.of_case[cases] == NO_SIGNATURE
         rows = cases[~newcomer]
-        seats = Seats(place[self.known.of_case[rows]], self.column.codes[rows].astype(np.int64), rows)
-        changed = self._refuse_changed(signatures, seats)
+        seats = BucketSlots(place[self.known.of_case[rows]], self.column.codes[rows].astype(np.int64), rows)
+        changed = self._reject_changed(signatures, seats)
         return seats.take(~changed), cases[newcomer]
 
-    def _refuse_changed(self, signatures: SignatureSets, seats: Seats) -> npt.NDArray[np.bool_]:
+    def _reject_changed(self, signatures: SignatureSets, seats: BucketSlots) -> npt.NDArray[np.bool_]:
         """Refuse persons whose value is not in their signature; return who they are, if they are to be left out."""
         changed = (signatures.places(seats.signature, seats.value) == NOBODY) | self.known.changed[seats.row]
         if changed.any() and self.changed == "refuse":
@@ -122,7 +122,7 @@ class SeriesSeats:
             )
         return np.asarray(changed)
 
-    def _refuse_short(self, signatures: SignatureSets, seats: Seats) -> None:
+    def _reject_short(self, signatures: SignatureSets, seats: BucketSlots) -> None:
         """Refuse to promise more than earlier releases did."""
         short = signatures.sizes < self.m
         if short.any():
@@ -132,7 +132,7 @@ class SeriesSeats:
                 f"which no later release can change; promise m = {int(signatures.sizes.min())} at most."
             )
 
-    def _more(self, rest: Ints, seats: Seats) -> Ints:
+    def _more(self, rest: Ints, seats: BucketSlots) -> Ints:
         """Return the fewest counterfeits that let all newcomers be assigned, of values that occur."""
         occurs = np.bincount(self.column.codes, minlength=self.width) > 0
         occurs[seats.value] = True
@@ -142,12 +142,12 @@ class SeriesSeats:
                 f"m = {self.m}; promise less."
             )
         more = np.zeros_like(rest)
-        more[occurs] = fewest_more(rest[occurs], self.m)
+        more[occurs] = min_counterfeits(rest[occurs], self.m)
         return more
 
     def _placed(
-        self, pieces: list[tuple[tuple[int, ...], int]], seats: Seats, signatures: SignatureSets, *, apart: bool
-    ) -> Seats:
+        self, pieces: list[tuple[tuple[int, ...], int]], seats: BucketSlots, signatures: SignatureSets, *, apart: bool
+    ) -> BucketSlots:
         """Put new seats under equal signatures together, and with those that are known.
 
         Buckets with counterfeits for newcomers stay apart, so that every group has a person.
@@ -161,7 +161,7 @@ class SeriesSeats:
         return replace(seats, signature=np.array(number, dtype=np.int64)[seats.signature])
 
 
-def _occupied(signatures: SignatureSets, seats: Seats) -> tuple[SignatureSets, Seats]:
+def _used_signatures(signatures: SignatureSets, seats: BucketSlots) -> tuple[SignatureSets, BucketSlots]:
     """Keep the signatures that somebody has, in an order that does not depend on how they were listed."""
     used = np.flatnonzero(np.bincount(seats.signature, minlength=len(signatures)))
     sets = [tuple(signatures.values[signatures.offsets[at] : signatures.offsets[at + 1]].tolist()) for at in used]
@@ -172,28 +172,32 @@ def _occupied(signatures: SignatureSets, seats: Seats) -> tuple[SignatureSets, S
     return kept, replace(seats, signature=place[seats.signature])
 
 
-def known_signatures(task: Task, column: CodedColumn) -> Signatures:
+def signatures_of_request(task: TableRequest, column: CodedColumn) -> Signatures:
     """Return what is known of the persons of a task, or that nothing is."""
     known = None if task.known is None else task.known.signatures.get(column.name)
     if known is not None:
         return known
     nothing = np.zeros(len(column.codes), dtype=np.bool_)
-    return Signatures.coded(column.domain, (), np.full(len(nothing), UNSIGNED, dtype=np.int32), nothing, nothing)
+    return Signatures.from_texts(
+        column.domain, (), np.full(len(nothing), NO_SIGNATURE, dtype=np.int32), nothing, nothing
+    )
 
 
-def refuse_unkept(name: str, models: Sequence[PrivacyModel], column: CodedColumn, seats: Seats, width: int) -> None:
+def check_satisfied(
+    name: str, models: Sequence[GroupModel], column: CodedColumn, seats: BucketSlots, width: int
+) -> None:
     """Refuse promises that buckets of different values, one of each, do not keep by themselves."""
     if not len(seats):
         return
-    shown = _different(seats.signature * width + seats.value)
+    shown = _unique_keys(seats.signature * width + seats.value)
     _, kind = np.unique(shown // width, return_inverse=True)
     groups, once = int(kind.max()) + 1, np.ones(len(shown), dtype=np.int64)
-    histogram = Histogram.of_entries(kind.ravel(), shown % width, once, groups=groups, width=width)
+    histogram = Histogram.from_entries(kind.ravel(), shown % width, once, groups=groups, width=width)
     totals = np.bincount(column.codes, minlength=width)
     alone = np.ones(groups, dtype=np.int64)
     seen = Groups(alone, {column.name: histogram}, {column.name: totals}, {column.name: column.domain})
     for model in models:
-        broken = int(np.count_nonzero(~model.kept_by(seen)))
+        broken = int(np.count_nonzero(~model.satisfied_by(seen)))
         if broken:
             raise InfeasibleError(
                 f"{name} found {groups:,} sets of values, and buckets of {broken:,} of them do not keep "
@@ -201,13 +205,13 @@ def refuse_unkept(name: str, models: Sequence[PrivacyModel], column: CodedColumn
             )
 
 
-def _different(keys: Ints) -> Ints:
+def _unique_keys(keys: Ints) -> Ints:
     """Return every key once, ascending."""
     return np.flatnonzero(np.bincount(keys)) if keys.max() < MOST_DENSE else np.unique(keys)
 
 
-def _ineligible(name: str, counts: Ints, m: int, most: int) -> InfeasibleError:
-    rows, largest, lost = int(counts.sum()), int(counts.max(initial=0)), int(surplus(counts, m).sum())
+def _ineligible_error(name: str, counts: Ints, m: int, most: int) -> InfeasibleError:
+    rows, largest, lost = int(counts.sum()), int(counts.max(initial=0)), int(min_suppression(counts, m).sum())
     if lost == rows:
         return InfeasibleError(
             f"Column {name!r} has {int(np.count_nonzero(counts)):,} different values in {rows:,} rows, and buckets of "

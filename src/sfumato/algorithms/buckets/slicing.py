@@ -8,22 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Algorithm, Settled, Shows, Task
-from sfumato.algorithms.buckets.correlation import Floats, correlations, k_medoids
-from sfumato.algorithms.good_groups import kept_by_all
-from sfumato.algorithms.local.median_cutting import MedianCutting
+from sfumato.algorithms.base import Settled, Shows, TableAlgorithm, TableRequest
+from sfumato.algorithms.buckets.correlation import Floats, contingency_matrix, k_medoids
+from sfumato.algorithms.good_groups import satisfy_all
+from sfumato.algorithms.local.median_cutting import MedianPartitioning
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.cutting.partition import NO_CUT, Cuts, Ints
-from sfumato.coding.grouping import Grouped, first_rows, group_columns
+from sfumato.coding.grouping import Grouped, group_columns, representative_rows
 from sfumato.core.groups import Groups
-from sfumato.core.publication import JOINING, Publication
-from sfumato.models.base import PrivacyModel
-from sfumato.schema.missing import SENSITIVE, Missing
-from sfumato.validation import is_whole, require
+from sfumato.core.publication import JOINING, TableSolution
+from sfumato.models.base import GroupModel
+from sfumato.schema.missing import SENSITIVE, MissingPolicy
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slicing(Algorithm):
+class Slicing(TableAlgorithm):
     r"""Split attributes into slices and records into buckets, and shuffle slices within buckets [1]_.
 
     Associated attributes ($\phi^2$, k-medoids) form a slice; their cells stay together, exact. Sensitive attributes
@@ -55,16 +55,16 @@ class Slicing(Algorithm):
     slices: int = 2
 
     def __post_init__(self) -> None:
-        require(is_whole(self.slices) and self.slices > 1, self, "slices", "a whole number, at least 2", self.slices)
+        require(is_integer(self.slices) and self.slices > 1, self, "slices", "a whole number, at least 2", self.slices)
 
     @property
     def publishes(self) -> Shows:
         """Values in buckets, apart from their records."""
         return "buckets"
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse names that buckets cannot carry, cells that match all, and a slice that would show identities."""
-        refusal = super().refusal(task)
+        refusal = super().check(task)
         if refusal is not None:
             return refusal
         for column in (*task.table.quasi, *task.table.sensitive):
@@ -73,54 +73,54 @@ class Slicing(Algorithm):
                     f"Slicing cannot name the buckets of column {column.name!r}, because {JOINING!r} joins the names "
                     "of a slice; rename it."
                 )
-        broken = _model_of_identities(task)
-        if broken is not None and len(task.table.quasi) == 1 and not _keeps(task, [0], [task.table]):
+        broken = _find_identity_model(task)
+        if broken is not None and len(task.table.quasi) == 1 and not _satisfy_models(task, [0], [task.table]):
             return (
                 f"Slicing does not support {broken!r} with one quasi-identifier, which its slice shows unchanged; "
                 "use Mondrian."
             )
         return None
 
-    def refused_missing(self, missing: Mapping[str, int], policy: Missing) -> str | None:
+    def check_missing(self, missing: Mapping[str, int], policy: MissingPolicy) -> str | None:
         """Refuse missing cells that match all."""
         for name, lost in missing.items():
-            if lost and policy is Missing.MATCHES_ALL:
+            if lost and policy is MissingPolicy.MATCHES_ALL:
                 return (
                     f"Slicing cannot shuffle the {lost:,} missing cells of column {name!r} that may be any "
                     "value; use the policy own-value or fill them."
                 )
         return None
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
         quasi, rows = task.table.quasi, task.table.rows
         if not quasi:
             task.progress(1.0)
-            return Publication(np.zeros(rows, dtype=np.int32), {})
+            return TableSolution(np.zeros(rows, dtype=np.int32), {})
         layout = self._layout(task)
         bucket = np.zeros(rows, dtype=np.int32)
         if layout.moved:
-            descent = _Buckets(task, layout.linked)
+            descent = _BucketPartitioning(task, layout.linked)
             descent.run()
             bucket = descent.groups()
         else:
             task.progress(1.0)
         group = _parts(bucket, int(bucket.max()) + 1, [quasi[j] for j in layout.linked]).labels
         together = tuple(tuple(quasi[j].name for j in each) for each in layout.moved)
-        return Publication(group, {}, buckets={name: bucket for each in together for name in each}, together=together)
+        return TableSolution(group, {}, buckets={name: bucket for each in together for name in each}, together=together)
 
-    def settle(self, task: Task, blocks: Callable[[], Iterable[CodedTable]]) -> Settled:
+    def fit_blocks(self, task: TableRequest, blocks: Callable[[], Iterable[CodedTable]]) -> Settled:
         """Choose the slices of all blocks together, so that every block is published in the same columns."""
-        layout = _laid_out(task, self.slices, blocks)
+        layout = _choose_layout(task, self.slices, blocks)
         return {"linked": list(layout.linked), "moved": [list(each) for each in layout.moved]}
 
-    def settled(self, facts: Settled) -> Algorithm:
+    def for_blocks(self, facts: Settled) -> TableAlgorithm:
         """Return what searches blocks, with the slices of all of them."""
         layout = _Layout(tuple(facts["linked"]), tuple(tuple(each) for each in facts["moved"]))
-        return _Settled(slices=self.slices, layout=layout)
+        return _FittedSlicing(slices=self.slices, layout=layout)
 
-    def _layout(self, task: Task) -> _Layout:
-        return _laid_out(task, self.slices, lambda: [task.table])
+    def _layout(self, task: TableRequest) -> _Layout:
+        return _choose_layout(task, self.slices, lambda: [task.table])
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,41 +151,41 @@ class _Layout:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Settled(Slicing):
+class _FittedSlicing(Slicing):
     """Slicing with slices that were chosen for a larger table."""
 
     layout: _Layout
 
-    def _layout(self, task: Task) -> _Layout:  # noqa: ARG002 - it is known
+    def _layout(self, task: TableRequest) -> _Layout:  # noqa: ARG002 - it is known
         return self.layout
 
 
-class _Buckets(MedianCutting):
+class _BucketPartitioning(MedianPartitioning):
     """The descent to buckets in which records with equal linked values keep every model."""
 
-    def __init__(self, task: Task, linked: Sequence[int]) -> None:
+    def __init__(self, task: TableRequest, linked: Sequence[int]) -> None:
         super().__init__(task, strict=True)
         self.linked = linked
 
-    def _refused(self, segments: Ints, cuts: Cuts) -> Ints:
+    def _rejected(self, segments: Ints, cuts: Cuts) -> Ints:
         """Find the segments with a half in which some records with equal linked values break a model."""
         proposed = np.flatnonzero(cuts.axis != NO_CUT)
         if not self.linked or not len(proposed):
-            return super()._refused(segments, cuts)
+            return super()._rejected(segments, cuts)
         named = segments[proposed]
-        rows, place = self.records.rows_of(named)
-        half = 2 * place + ~self.cutter.sides(self.records, named, cuts.of(proposed))
+        rows, place = self.records.list_rows(named)
+        half = 2 * place + ~self.cutter.sides(self.records, named, cuts.select(proposed))
         linked = [CodedColumn(self.task.table.quasi[j].domain, self.records.codes[j][rows]) for j in self.linked]
         parts = _parts(half, 2 * len(named), linked)
         groups = self.counted(rows, parts.labels, len(parts))
-        bad = first_rows(parts)[~kept_by_all(groups, self.task.models)]
+        bad = representative_rows(parts)[~satisfy_all(groups, self.task.models)]
         return named[np.unique(place[bad])]
 
 
-def _laid_out(task: Task, slices: int, blocks: Callable[[], Iterable[CodedTable]]) -> _Layout:
+def _choose_layout(task: TableRequest, slices: int, blocks: Callable[[], Iterable[CodedTable]]) -> _Layout:
     """Cluster the attributes; unlink quasi-identifiers until every block of records, as a bucket, keeps every model."""
     quasi, sensitive = task.table.quasi, task.table.sensitive
-    correlation = correlations(lambda: ((*each.quasi, *each.sensitive) for each in blocks()))
+    correlation = contingency_matrix(lambda: ((*each.quasi, *each.sensitive) for each in blocks()))
     width = len(quasi)
     points = correlation[:width, :width]
     if sensitive:
@@ -196,31 +196,31 @@ def _laid_out(task: Task, slices: int, blocks: Callable[[], Iterable[CodedTable]
     members = [np.flatnonzero(cluster[:width] == each) for each in range(int(cluster.max()) + 1)]
     moved = tuple(tuple(each.tolist()) for c, each in enumerate(members) if c != open_cluster and len(each))
     layout = _Layout(tuple(members[open_cluster].tolist()), moved)
-    while layout.linked and not _keeps(task, layout.linked, blocks()):
+    while layout.linked and not _satisfy_models(task, layout.linked, blocks()):
         linked = list(layout.linked)
         strength = shared[linked] if sensitive else points[np.ix_(linked, linked)].mean(axis=1)
         layout = layout.without(linked[int(np.argmin(strength))], correlation)
-    if not layout.linked and _model_of_identities(task) is not None:
+    if not layout.linked and _find_identity_model(task) is not None:
         return layout.broken_up(correlation)
     return layout
 
 
-def _model_of_identities(task: Task) -> PrivacyModel | None:
+def _find_identity_model(task: TableRequest) -> GroupModel | None:
     """Find a model that the table keeps as a whole but no single record does, whatever its values."""
-    whole = task.whole()
+    whole = task.as_one_group()
     alone = Groups(np.ones(1, dtype=np.int64), whole.histograms, whole.totals, whole.domains)
-    return next((m for m in task.models if m.kept_by(whole)[0] and not m.kept_by(alone)[0]), None)
+    return next((m for m in task.models if m.satisfied_by(whole)[0] and not m.satisfied_by(alone)[0]), None)
 
 
-def _keeps(task: Task, linked: Sequence[int], buckets: Iterable[CodedTable]) -> bool:
+def _satisfy_models(task: TableRequest, linked: Sequence[int], buckets: Iterable[CodedTable]) -> bool:
     """Return whether the records of every bucket with equal linked values keep every model."""
-    watched, totals = {column.name for column in task.watched}, task.whole().totals
+    watched, totals = {column.name for column in task.model_columns}, task.as_one_group().totals
     for table in buckets:
-        one = np.zeros(table.cases, dtype=np.int32)
+        one = np.zeros(table.n_weighted_records, dtype=np.int32)
         parts = _parts(one, 1, [table.quasi[j] for j in linked])
         seen = [column for column in table.sensitive if column.name in watched]
         groups = Groups.from_rows(parts.labels, len(parts), seen, SENSITIVE, weights=table.weights, totals=totals)
-        if not kept_by_all(groups, task.models).all():
+        if not satisfy_all(groups, task.models).all():
             return False
     return True
 

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from sfumato.algorithms.cuts.combinations import Rows, TableCombinations
 from sfumato.algorithms.cuts.cut_groups import Mask
-from sfumato.algorithms.cuts.joins import finest, joins_of
+from sfumato.algorithms.cuts.joins import finest_cut, possible_merges
 from sfumato.algorithms.cuts.tree import Cut, Part
-from sfumato.algorithms.cuts.worth import Floats, Worth, rounded
-from sfumato.algorithms.good_groups import judge, kept_by_all
+from sfumato.algorithms.cuts.worth import Floats, Gain, round_significant
+from sfumato.algorithms.good_groups import find_valid_groups, satisfy_all
 from sfumato.coding.grouping import group_columns, group_keys
 from sfumato.core.groups import Groups
 from sfumato.core.progress import Progress
@@ -22,7 +22,7 @@ NONE = np.zeros(0, dtype=np.intp)
 NO_MARKS = np.zeros(0, dtype=np.uint64)
 
 
-class Ascent:
+class BottomUpSearch:
     """The way from all values unchanged to cuts that keep every model.
 
     Every step makes the join with the smallest cost per record that leaves an invalid group; a join that frees none
@@ -31,17 +31,17 @@ class Ascent:
     Groups are built from their parts. While profits are estimated, they are distinguished by sums of random numbers.
     """
 
-    def __init__(self, combinations: TableCombinations, measure: Worth) -> None:
+    def __init__(self, combinations: TableCombinations, measure: Gain) -> None:
         self.measure = measure
         self.models = combinations.task.models
-        self.limit = combinations.task.most_suppressed
-        self.cuts = [finest(column, tree, measure) for column, tree in enumerate(combinations.trees)]
-        self.joins = [joins_of(column, cut, measure) for column, cut in enumerate(self.cuts)]
+        self.limit = combinations.task.max_suppressed
+        self.cuts = [finest_cut(column, tree, measure) for column, tree in enumerate(combinations.trees)]
+        self.joins = [possible_merges(column, cut, measure) for column, cut in enumerate(self.cuts)]
         self.best: list[list[Part]] = [list(cut.parts) for cut in self.cuts]
         self.best_worth = -1.0
         self._whole = combinations.groups(np.zeros(len(combinations), dtype=np.int32), 1)
-        self._by_size = not any(model.attributes for model in self.models)
-        self._smallest = combinations.task.smallest_group
+        self._by_size = not any(model.sensitive_attributes for model in self.models)
+        self._smallest = combinations.task.min_group_size
         self._relative = self.limit > 0 and any(model.compares_with_table for model in self.models)
         rng = np.random.default_rng(0)
         self._marks = [rng.integers(0, 2**64, len(cut.parts), dtype=np.uint64)[cut.number] for cut in self.cuts]
@@ -70,7 +70,7 @@ class Ascent:
         self.group = grouped.labels
         self.count = self._counted = len(grouped)
         self.sizes = np.bincount(self.group, combinations.weights).astype(np.float64)
-        self.is_bad = ~self._good(self.group, self.sizes, everything)
+        self.is_bad = ~self._valid(self.group, self.sizes, everything)
         self.bad = float(self.sizes[self.is_bad].sum())
         self.marks = np.zeros(len(combinations), dtype=np.uint64)
         for codes, marks in zip(combinations.codes, self._marks, strict=True):
@@ -86,7 +86,7 @@ class Ascent:
         if self.bad > self.limit or self.bad >= self.measure.rows:
             return
         if self._relative:
-            is_bad = ~judge(self.combinations.groups(self.group, len(self.sizes)), self.models)
+            is_bad = ~find_valid_groups(self.combinations.groups(self.group, len(self.sizes)), self.models)
             if self.sizes[is_bad].sum() > self.limit or is_bad.all():
                 return
         weights = np.where(is_bad[self.group], 0.0, self.combinations.weights)
@@ -103,7 +103,7 @@ class Ascent:
         cost = np.concatenate([joins.cost for joins in self.joins])
         if not np.isfinite(cost).any():
             return None
-        number = int(np.argmin(rounded(cost / np.maximum(self.profits, 1.0))))
+        number = int(np.argmin(round_significant(cost / np.maximum(self.profits, 1.0))))
         column = int(np.searchsorted(self._offsets, number, side="right")) - 1
         return column, number - int(self._offsets[column])
 
@@ -155,7 +155,7 @@ class Ascent:
         self.sizes[touched], self.is_bad[touched] = 0.0, False
         self.group[rows] = united[grouped.labels]
         sizes = np.bincount(grouped.labels, weights).astype(np.float64)
-        self.sizes[united], self.is_bad[united] = sizes, ~self._good(grouped.labels, sizes, rows)
+        self.sizes[united], self.is_bad[united] = sizes, ~self._valid(grouped.labels, sizes, rows)
         self.bad += float(self.sizes[united][self.is_bad[united]].sum())
 
     def _estimate(
@@ -189,29 +189,29 @@ class Ascent:
     def _leaving(self, rows: Rows, marks: Marks) -> Floats:
         """Count the records that leave invalid groups when rows with equal marks are merged; negative if they enter."""
         result = np.zeros(len(rows))
-        mixed = _may_be_united(marks, self.is_bad[self.group[rows]])
+        mixed = _may_merge(marks, self.is_bad[self.group[rows]])
         if not len(mixed):
             return result
         row = rows[mixed]
         united = group_keys((marks[mixed] >> np.uint64(1)).astype(np.int64)).labels
         weights = self.combinations.weights[row]
-        good = self._good(united, np.bincount(united, weights).astype(np.float64), row)
+        good = self._valid(united, np.bincount(united, weights).astype(np.float64), row)
         result[mixed] = weights * (self.is_bad[self.group[row]].astype(np.float64) - ~good[united])
         return result
 
-    def _good(self, labels: npt.NDArray[np.integer], sizes: Floats, rows: Rows) -> Mask:
+    def _valid(self, labels: npt.NDArray[np.integer], sizes: Floats, rows: Rows) -> Mask:
         """Judge the groups of rows; those too small for any model are not even counted."""
         good: Mask = sizes >= max(self._smallest, 1)
         if self._by_size:
-            return good & kept_by_all(Groups(sizes.astype(np.int64)), self.models)
+            return good & satisfy_all(Groups(sizes.astype(np.int64)), self.models)
         some = good[labels]
         number = np.cumsum(good) - 1
         groups = self.combinations.groups(number[labels[some]], int(good.sum()), rows[some], self._whole)
-        good[good] = kept_by_all(groups, self.models)
+        good[good] = satisfy_all(groups, self.models)
         return good
 
 
-def _may_be_united(marks: Marks, is_bad: Mask) -> Rows:
+def _may_merge(marks: Marks, is_bad: Mask) -> Rows:
     """Find the rows that share their mark with others, including an invalid one; a few more may be found.
 
     Groups that are all valid stay valid when they are merged, so nothing else matters.

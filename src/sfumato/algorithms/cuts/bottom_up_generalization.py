@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.algorithms.cuts.ascent import Ascent
+from sfumato.algorithms.cuts.ascent import BottomUpSearch
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.cut_groups import CutGroups
-from sfumato.algorithms.cuts.descent import Descent
+from sfumato.algorithms.cuts.descent import TopDownSearch
 from sfumato.algorithms.cuts.search import CutSearch
-from sfumato.algorithms.cuts.worth import Worth
+from sfumato.algorithms.cuts.worth import Gain
 from sfumato.core.progress import Progress
 
 WAY_UP = 0.8  # of the work, about
@@ -46,10 +46,10 @@ class BottomUpGeneralization(CutSearch):
     name = "bottom-up-generalization"
     reference = "Wang, Yu, Chakraborty 2004, https://doi.org/10.1109/ICDM.2004.10110"
 
-    def cut(self, combinations: TableCombinations, measure: Worth, progress: Progress) -> CutGroups:
+    def cut(self, combinations: TableCombinations, measure: Gain, progress: Progress) -> CutGroups:
         """Find the cuts."""
-        cuts = Ascent(combinations, measure).run(lambda done, note="": progress(WAY_UP * done, note))
+        cuts = BottomUpSearch(combinations, measure).run(lambda done, note="": progress(WAY_UP * done, note))
         partition = CutGroups(combinations, measure, cuts)
-        descent = Descent(partition, siblings=self.scheme == "sibling")
+        descent = TopDownSearch(partition, siblings=self.scheme == "sibling")
         descent.run(lambda done, note="": progress(WAY_UP + (1 - WAY_UP) * done, note))
         return partition

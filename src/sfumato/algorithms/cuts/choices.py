@@ -9,10 +9,10 @@ import numpy as np
 
 from sfumato.algorithms.cuts.cut_groups import CutGroups, GroupPieces, Mask
 from sfumato.algorithms.cuts.tree import Ints, Part, Tree
-from sfumato.algorithms.cuts.worth import Floats, Worth
+from sfumato.algorithms.cuts.worth import Floats, Gain
 
 
-class Scan(NamedTuple):
+class SplitScan(NamedTuple):
     """The result of every choice as far as sizes show: records in invalid groups, gain, smallest valid group."""
 
     bad: Floats
@@ -20,7 +20,7 @@ class Scan(NamedTuple):
     least: Floats
 
 
-class PartingChoices(ABC):
+class SplitChoices(ABC):
     """The ways to split one part.
 
     `gain` is what every choice adds to the worth of the table if no record is suppressed, `least` the smallest
@@ -28,7 +28,7 @@ class PartingChoices(ABC):
     refused, and is tried again if there is no other.
     """
 
-    def __init__(self, column: int, tree: Tree, part: Part, measure: Worth) -> None:
+    def __init__(self, column: int, tree: Tree, part: Part, measure: Gain) -> None:
         self.column = column
         self.tree = tree
         self.part = part
@@ -46,7 +46,7 @@ class PartingChoices(ABC):
         return ~self.dead & ~self.waiting & (self.gain > self.tolerance)
 
     @abstractmethod
-    def _gains(self, measure: Worth) -> Floats:
+    def _gains(self, measure: Gain) -> Floats:
         """Compute what every choice adds to the worth of the table if no record is suppressed."""
 
     @abstractmethod
@@ -54,22 +54,22 @@ class PartingChoices(ABC):
         """Return the pieces that a choice splits the part into."""
 
     @abstractmethod
-    def scan(self, partition: CutGroups) -> Scan:
+    def scan(self, partition: CutGroups) -> SplitScan:
         """Compute the result of every choice as far as sizes show."""
 
     @abstractmethod
-    def outlive(self, parent: PartingChoices) -> None:
+    def outlive(self, parent: SplitChoices) -> None:
         """Inherit dead choices from the part that this one was a piece of."""
 
 
-class ThresholdChoices(PartingChoices):
+class ThresholdSplits(SplitChoices):
     """Split a range of ordered values in two; choice i ends the lower range at its i-th value.
 
     Missing values in the part become a piece of their own. If there are any, the last choice splits off only
     them.
     """
 
-    def _gains(self, measure: Worth) -> Floats:
+    def _gains(self, measure: Gain) -> Floats:
         column, tree, part = self.column, self.tree, self.part
         self.known = min(part.last, len(tree.domain) - 1)
         self.missing = self.known < part.last
@@ -98,7 +98,7 @@ class ThresholdChoices(PartingChoices):
             pieces.append(self.tree.whole(self.part.last))
         return pieces
 
-    def scan(self, partition: CutGroups) -> Scan:
+    def scan(self, partition: CutGroups) -> SplitScan:
         """Compute the result of every choice as far as sizes show."""
         rows = partition.combinations.under(self.column, self.part)
         codes = partition.combinations.codes[self.column][rows].astype(np.int64)
@@ -106,12 +106,12 @@ class ThresholdChoices(PartingChoices):
         lost = partition.count(rows[~known], np.zeros(np.count_nonzero(~known), dtype=np.int64), 1)
         values = partition.count(rows[known], codes[known] - self.part.first, self.known - self.part.first + 1)
         bad_before, worth_before = partition.standing(np.union1d(values.group, lost.group))
-        lost_good = partition.may_be_good(lost.sizes)
+        lost_good = partition.may_be_valid(lost.sizes)
         bad, gain, least = self._sides(values, partition)
-        bad += partition.bad - bad_before + lost.sizes[~lost_good].sum()
+        bad += partition.invalid - bad_before + lost.sizes[~lost_good].sum()
         lost_worth = lost.sizes * (partition.worth[lost.group] - self.worth + self.alone)
         gain += lost_worth[lost_good].sum() - worth_before
-        return Scan(bad, gain, np.minimum(least, lost.sizes[lost_good].min(initial=np.inf)))
+        return SplitScan(bad, gain, np.minimum(least, lost.sizes[lost_good].min(initial=np.inf)))
 
     def _sides(self, values: GroupPieces, partition: CutGroups) -> tuple[Floats, Floats, Floats]:
         """Sum over groups what the lower and the upper range amount to, for all choices at once.
@@ -130,8 +130,8 @@ class ThresholdChoices(PartingChoices):
         low = running - (running - values.sizes)[firsts][of_group]
         high = whole[of_group] - low
         base = partition.worth[values.group] - self.worth
-        low_good, high_good = partition.may_be_good(low), partition.may_be_good(high)
-        good_whole = np.where(partition.may_be_good(whole), whole, 0.0)
+        low_good, high_good = partition.may_be_valid(low), partition.may_be_valid(high)
+        good_whole = np.where(partition.may_be_valid(whole), whole, 0.0)
         kept_low, kept_high = low * low_good, high * high_good
         rise = np.diff(kept_low, prepend=0.0)
         rise[firsts] = kept_low[firsts]
@@ -147,7 +147,7 @@ class ThresholdChoices(PartingChoices):
         smallest = np.minimum(np.where(low_good, low, np.inf), np.where(high_good, high, np.inf))
         stops = np.append(values.number[1:], choices)
         stops[ends] = choices
-        least = least_over(
+        least = range_minimum(
             np.append(values.number, np.zeros_like(firsts)),
             np.append(np.minimum(stops, choices), np.minimum(values.number[firsts], choices)),
             np.append(smallest, np.where(good_whole > 0, good_whole, np.inf)),
@@ -155,25 +155,25 @@ class ThresholdChoices(PartingChoices):
         )
         return values.sizes.sum() - lower - upper, gain, least
 
-    def outlive(self, parent: PartingChoices) -> None:
+    def outlive(self, parent: SplitChoices) -> None:
         """Inherit dead choices from the part that this one was a piece of."""
         start = self.part.first - parent.part.first
         inherited = parent.dead[start : start + len(self.dead)]
         self.dead[: len(inherited)] = inherited
 
 
-class MemberChoices(PartingChoices):
+class MemberSplits(SplitChoices):
     """Split all members of a part (choice 0), or let member i - 1 leave alone (choice i).
 
     Members leave alone only if that is requested, if at least two others stay, and if those that stay can be published
     exactly; as no set of values contains missing ones, these leave first.
     """
 
-    def __init__(self, column: int, tree: Tree, part: Part, measure: Worth, *, siblings: bool) -> None:
+    def __init__(self, column: int, tree: Tree, part: Part, measure: Gain, *, siblings: bool) -> None:
         self.siblings = siblings
         super().__init__(column, tree, part, measure)
 
-    def _gains(self, measure: Worth) -> Floats:
+    def _gains(self, measure: Gain) -> Floats:
         column, tree, part = self.column, self.tree, self.part
         members = np.array(part.members)
         self.first, last = tree.first[members], tree.last[members]
@@ -186,7 +186,7 @@ class MemberChoices(PartingChoices):
             return whole
         rest = measure.outside(column, part, self.first, last)
         self.rest = rest / np.maximum(records.sum() - records, 1)
-        leaving = [tree.can_be_shown(self.pieces(choice)[1]) for choice in range(1, len(members) + 1)]
+        leaving = [tree.can_be_published(self.pieces(choice)[1]) for choice in range(1, len(members) + 1)]
         return np.append(whole, np.where(leaving, each + rest - before, 0.0))
 
     def pieces(self, choice: int) -> list[Part]:
@@ -197,7 +197,7 @@ class MemberChoices(PartingChoices):
         rest = (*members[: choice - 1], *members[choice:])
         return [self.tree.whole(members[choice - 1]), self.tree.joined(self.part.node, rest)]
 
-    def scan(self, partition: CutGroups) -> Scan:
+    def scan(self, partition: CutGroups) -> SplitScan:
         """Compute the result of every choice as far as sizes show."""
         rows = partition.combinations.under(self.column, self.part)
         codes = partition.combinations.codes[self.column][rows]
@@ -205,21 +205,21 @@ class MemberChoices(PartingChoices):
         counted = partition.count(rows, place, len(self.first))
         touched = counted.group[counted.leads]
         bad_before, worth_before = partition.standing(touched)
-        good = partition.may_be_good(counted.sizes)
+        good = partition.may_be_valid(counted.sizes)
         base = partition.worth[counted.group] - self.worth
         kept = np.where(good, counted.sizes, 0.0)
         worth = kept * (base + self.each[counted.number])
-        scan = Scan(
+        scan = SplitScan(
             np.array([counted.sizes[~good].sum()]),
             np.array([worth.sum()]),
             np.array([counted.sizes[good].min(initial=np.inf)]),
         )
         if len(self.gain) > 1:
-            alone = self._alone(counted, partition, touched)
-            scan = Scan(*(np.append(*both) for both in zip(scan, alone, strict=True)))
-        return Scan(scan.bad + partition.bad - bad_before, scan.gain - worth_before, scan.least)
+            alone = self._separate(counted, partition, touched)
+            scan = SplitScan(*(np.append(*both) for both in zip(scan, alone, strict=True)))
+        return SplitScan(scan.bad + partition.invalid - bad_before, scan.gain - worth_before, scan.least)
 
-    def _alone(self, counted: GroupPieces, partition: CutGroups, touched: Ints) -> Scan:
+    def _separate(self, counted: GroupPieces, partition: CutGroups, touched: Ints) -> SplitScan:
         """Sum over groups the result when one member leaves, for all members at once."""
         group, member, sizes = counted.group, counted.number, counted.sizes
 
@@ -227,7 +227,7 @@ class MemberChoices(PartingChoices):
             return np.bincount(member, amounts, minlength=len(self.first)).astype(np.float64)
 
         rest = partition.sizes[group] - sizes
-        good, good_rest = partition.may_be_good(sizes), partition.may_be_good(rest)
+        good, good_rest = partition.may_be_valid(sizes), partition.may_be_valid(rest)
         kept, kept_rest = np.where(good, sizes, 0.0), np.where(good_rest, rest, 0.0)
         base = partition.worth - self.worth
         before = np.where(partition.kept, partition.sizes, 0.0)
@@ -240,9 +240,9 @@ class MemberChoices(PartingChoices):
         least = np.full(len(self.first), np.inf)
         np.minimum.at(least, member, np.where(good, sizes, np.inf))
         np.minimum.at(least, member, np.where(good_rest, rest, np.inf))
-        return Scan(bad, gain, least)
+        return SplitScan(bad, gain, least)
 
-    def outlive(self, parent: PartingChoices) -> None:
+    def outlive(self, parent: SplitChoices) -> None:
         """Inherit dead choices from the part that this one was a piece of."""
         if self.part.node != parent.part.node:
             return
@@ -252,10 +252,10 @@ class MemberChoices(PartingChoices):
             self.dead[1:] = parent.dead[1:][np.searchsorted(firsts, self.first)]
 
 
-def least_over(starts: Ints, stops: Ints, values: Floats, length: int) -> Floats:
+def range_minimum(starts: Ints, stops: Ints, values: Floats, length: int) -> Floats:
     """Find for every position below `length` the smallest value whose range, from start to before stop, covers it.
 
-    >>> least_over(np.array([0, 1]), np.array([3, 2]), np.array([5.0, 4.0]), 4)
+    >>> range_minimum(np.array([0, 1]), np.array([3, 2]), np.array([5.0, 4.0]), 4)
     array([ 5.,  4.,  5., inf])
     """
     some = stops > starts

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.cuts.tree import Cut, Part, Tree
-from sfumato.algorithms.good_groups import judge
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.good_groups import find_valid_groups
+from sfumato.algorithms.publishing import merge_identical_groups
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.grouping import first_rows, group_columns
-from sfumato.coding.reduction import Reduction, in_code_order, reduce_cases
+from sfumato.coding.grouping import group_columns, representative_rows
+from sfumato.coding.reduction import RecordReduction, reduce_records, sort_by_codes
 from sfumato.core.groups import Groups
-from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
+from sfumato.core.publication import NOT_PUBLISHED, RecodedAttribute, TableSolution
 from sfumato.schema.missing import SENSITIVE
 
 Rows = npt.NDArray[np.intp]
@@ -36,8 +36,10 @@ class TableCombinations:
     weights : the number of records of every combination.
     """
 
-    def __init__(self, task: Task, trees: Sequence[Tree], codes: Codes, watched: Codes, weights: Weights) -> None:
-        domains = [column.domain for column in task.watched]
+    def __init__(
+        self, task: TableRequest, trees: Sequence[Tree], codes: Codes, watched: Codes, weights: Weights
+    ) -> None:
+        domains = [column.domain for column in task.model_columns]
         self.task = task
         self.trees = trees
         self.codes = codes
@@ -50,10 +52,10 @@ class TableCombinations:
         ]
 
     @classmethod
-    def of(cls, task: Task) -> tuple[TableCombinations, Reduction]:
+    def of(cls, task: TableRequest) -> tuple[TableCombinations, RecordReduction]:
         """Find the combinations of a table, and the combination of every case."""
-        columns = [*task.table.quasi, *task.watched]
-        reduction = in_code_order(reduce_cases(columns, task.table.weights), columns)
+        columns = [*task.table.quasi, *task.model_columns]
+        reduction = sort_by_codes(reduce_records(columns, task.table.weights), columns)
         codes = [column.codes[reduction.cases] for column in columns]
         trees = [
             Tree.of(column.domain, missing=bool((column.codes == column.domain.missing).any()))
@@ -67,7 +69,7 @@ class TableCombinations:
         columns = [group, *(column.codes for column in self.watched)]
         widths = [int(group.max()) + 1, *(len(column.domain) + 1 for column in self.watched)]
         grouped = group_columns(columns, widths)
-        rows = np.sort(first_rows(grouped))
+        rows = np.sort(representative_rows(grouped))
         weights = np.bincount(grouped.labels, self.weights).astype(np.float64)[grouped.labels[rows]]
         codes, watched = [column[rows] for column in self.codes], [column.codes[rows] for column in self.watched]
         return TableCombinations(self.task, self.trees, codes, watched, weights)
@@ -94,9 +96,9 @@ class TableCombinations:
             totals=None if totals is None else totals.totals,
         )
 
-    def publish(self, cuts: Sequence[Cut], group: Group, reduction: Reduction) -> Publication:
+    def publish(self, cuts: Sequence[Cut], group: Group, reduction: RecordReduction) -> TableSolution:
         """Publish the groups that keep every model, with the labels of their parts, of all cases that were reduced."""
-        kept = judge(self.groups(group, int(group.max()) + 1), self.task.models)
+        kept = find_valid_groups(self.groups(group, int(group.max()) + 1), self.task.models)
         some = np.zeros(len(kept), dtype=np.intp)
         some[group] = np.arange(len(group))
         names = [column.name for column in self.task.table.quasi]
@@ -105,11 +107,11 @@ class TableCombinations:
         for name, codes in zip(names, self.codes, strict=True):
             shown, by_group = np.unique(by_value[name].by_group[codes[some[kept]]], return_inverse=True)
             labels = list(by_value[name].labels)
-            recoded[name] = Recoded([labels[number] for number in shown], by_group.astype(np.int32))
+            recoded[name] = RecodedAttribute([labels[number] for number in shown], by_group.astype(np.int32))
         if not kept.any():
-            nobody = np.full(self.task.table.cases, NOT_PUBLISHED, dtype=np.int32)
-            return Publication(group=nobody, recoded=recoded, by_value=by_value)
+            nobody = np.full(self.task.table.n_weighted_records, NOT_PUBLISHED, dtype=np.int32)
+            return TableSolution(group=nobody, recoded=recoded, by_value=by_value)
         number = (np.cumsum(kept) - 1).astype(np.int32)[group]
-        united = publish_groups(np.maximum(number, 0), recoded)
+        united = merge_identical_groups(np.maximum(number, 0), recoded)
         shown = np.where(kept[group], united.group, NOT_PUBLISHED).astype(np.int32)
-        return Publication(group=reduction.of_cases(shown), recoded=united.recoded, by_value=by_value)
+        return TableSolution(group=reduction.expand(shown), recoded=united.recoded, by_value=by_value)

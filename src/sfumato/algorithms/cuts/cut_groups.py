@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from sfumato.algorithms.cuts.combinations import Group, Rows, TableCombinations
 from sfumato.algorithms.cuts.tree import Cut, Ints, Part
-from sfumato.algorithms.cuts.worth import Floats, Worth
-from sfumato.algorithms.good_groups import judge, kept_by_all
+from sfumato.algorithms.cuts.worth import Floats, Gain
+from sfumato.algorithms.good_groups import find_valid_groups, satisfy_all
 from sfumato.coding.grouping import group_columns
 from sfumato.core.groups import Groups
 
@@ -62,21 +62,21 @@ class CutGroups:
     cuts : the parts that are published alike.
     """
 
-    def __init__(self, combinations: TableCombinations, measure: Worth, cuts: Sequence[Cut]) -> None:
+    def __init__(self, combinations: TableCombinations, measure: Gain, cuts: Sequence[Cut]) -> None:
         self.combinations = combinations
         self.measure = measure
         self.cuts = cuts
         self.models = combinations.task.models
-        self.limit = combinations.task.most_suppressed
-        self.by_size = not any(model.attributes for model in self.models)
+        self.limit = combinations.task.max_suppressed
+        self.by_size = not any(model.sensitive_attributes for model in self.models)
         self._jointly = self.limit > 0 and any(model.compares_with_table for model in self.models)
-        self._smallest = combinations.task.smallest_group
+        self._smallest = combinations.task.min_group_size
         self._whole = combinations.groups(np.zeros(len(combinations), dtype=np.int32), 1)
         columns = [cut.number[codes] for cut, codes in zip(cuts, combinations.codes, strict=True)]
         grouped = group_columns(columns, [len(cut.parts) for cut in cuts])
         self.group = grouped.labels
         self.sizes = np.bincount(self.group, combinations.weights).astype(np.float64)
-        self.kept = judge(combinations.groups(self.group, len(grouped)), self.models)
+        self.kept = find_valid_groups(combinations.groups(self.group, len(grouped)), self.models)
         self.worth = np.zeros(len(grouped))
         for column, (cut, numbers) in enumerate(zip(cuts, columns, strict=True)):
             per_group = np.zeros(len(grouped))
@@ -89,7 +89,7 @@ class CutGroups:
         return float(self.sizes[self.kept].min()) if self.kept.any() else 0.0
 
     @property
-    def bad(self) -> float:
+    def invalid(self) -> float:
         """The number of records in invalid groups."""
         return float(self.sizes[~self.kept].sum())
 
@@ -97,10 +97,10 @@ class CutGroups:
         """Return whether this many records in invalid groups may be suppressed."""
         return np.less_equal(bad, self.limit)
 
-    def may_be_good(self, sizes: Floats) -> Mask:
+    def may_be_valid(self, sizes: Floats) -> Mask:
         """Return which groups of some sizes can be valid; exactly, if models look only at sizes."""
-        by_size = [model for model in self.models if not model.attributes]
-        return np.asarray((sizes >= max(self._smallest, 1)) & kept_by_all(Groups(sizes.astype(np.int64)), by_size))
+        by_size = [model for model in self.models if not model.sensitive_attributes]
+        return np.asarray((sizes >= max(self._smallest, 1)) & satisfy_all(Groups(sizes.astype(np.int64)), by_size))
 
     def count(self, rows: Rows, place: npt.NDArray[np.integer], width: int) -> GroupPieces:
         """Count the pieces that groups fall into when each of some rows has a number below `width`."""
@@ -125,11 +125,11 @@ class CutGroups:
         worth = self.worth[old] - before + np.array(after)[counted.number]
         group = numbers[counted.of_row].astype(np.int32)
         if self._jointly:
-            return self._judged_jointly(rows, group, numbers, sizes, worth)
+            return self._evaluate_jointly(rows, group, numbers, sizes, worth)
         groups = self.combinations.groups(counted.of_row, len(sizes), rows, self._whole)
-        kept = kept_by_all(groups, self.models)
+        kept = satisfy_all(groups, self.models)
         bad_before, worth_before = self.standing(old[leads])
-        bad = self.bad - bad_before + sizes[~kept].sum()
+        bad = self.invalid - bad_before + sizes[~kept].sum()
         gain = (sizes * worth)[kept].sum() - worth_before
         least = sizes[kept].min(initial=np.inf)
         return CutTrial(rows, group, numbers, sizes, worth, kept, None, float(bad), float(gain), float(least))
@@ -152,14 +152,14 @@ class CutGroups:
         else:
             self.kept = trial.all_kept
 
-    def _judged_jointly(self, rows: Rows, group: Group, numbers: Ints, sizes: Floats, worth: Floats) -> CutTrial:
+    def _evaluate_jointly(self, rows: Rows, group: Group, numbers: Ints, sizes: Floats, worth: Floats) -> CutTrial:
         """Judge all groups, because suppression changes the table that groups are compared with."""
         everything = self.group.copy()
         everything[rows] = group
         count = max(len(self.sizes), int(numbers.max(initial=-1)) + 1)
         all_sizes, all_worth = (np.append(each, np.zeros(count - len(each))) for each in (self.sizes, self.worth))
         all_sizes[numbers], all_worth[numbers] = sizes, worth
-        kept = judge(self.combinations.groups(everything, count), self.models)
+        kept = find_valid_groups(self.combinations.groups(everything, count), self.models)
         gain = (all_sizes * all_worth)[kept].sum() - (self.sizes * self.worth)[self.kept].sum()
         bad, least = all_sizes[~kept].sum(), all_sizes[kept].min(initial=np.inf)
         return CutTrial(rows, group, numbers, sizes, worth, kept[numbers], kept, float(bad), float(gain), float(least))

@@ -8,23 +8,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.algorithms.cuts.choices import MemberChoices, PartingChoices, Scan, ThresholdChoices
+from sfumato.algorithms.cuts.choices import MemberSplits, SplitChoices, SplitScan, ThresholdSplits
 from sfumato.algorithms.cuts.cut_groups import CutGroups, CutTrial
 from sfumato.algorithms.cuts.tree import Part
-from sfumato.algorithms.cuts.worth import Floats, rounded
+from sfumato.algorithms.cuts.worth import Floats, round_significant
 from sfumato.core.progress import Progress
 
 
-class Found(NamedTuple):
+class BestSpecialization(NamedTuple):
     """A specialization that is allowed and worthwhile."""
 
-    choices: PartingChoices
+    choices: SplitChoices
     choice: int
     trial: CutTrial
     score: float
 
 
-class Descent:
+class TopDownSearch:
     """The way from some cuts down to cuts without any specialization that is both allowed and worthwhile.
 
     A specialization is allowed if few enough records are in groups that break a model. Its score is its gain over
@@ -57,7 +57,7 @@ class Descent:
         codes = np.arange(cut.tree.codes)
         return float(measure.in_ranges(column, codes, codes).sum() - measure.of(column, cut.parts).sum())
 
-    def best(self) -> Found | None:
+    def best(self) -> BestSpecialization | None:
         """Find the specialization with the best score; refused ones are tried again before giving up."""
         found = self._best_open()
         if found is None and any(each.waiting.any() for each in self.choices):
@@ -66,7 +66,7 @@ class Descent:
             found = self._best_open()
         return found
 
-    def make(self, found: Found) -> None:
+    def make(self, found: BestSpecialization) -> None:
         """Specialize."""
         choices = found.choices
         pieces = choices.pieces(found.choice)
@@ -80,24 +80,24 @@ class Descent:
                     fresh.outlive(choices)
                 self.choices.append(fresh)
 
-    def _choices(self, column: int, part: Part) -> PartingChoices | None:
+    def _choices(self, column: int, part: Part) -> SplitChoices | None:
         tree, measure = self.partition.cuts[column].tree, self.partition.measure
         if part.first == part.last:
             return None
         if tree.neighbors:
-            return ThresholdChoices(column, tree, part, measure)
-        return MemberChoices(column, tree, part, measure, siblings=self.siblings)
+            return ThresholdSplits(column, tree, part, measure)
+        return MemberSplits(column, tree, part, measure, siblings=self.siblings)
 
-    def _best_open(self) -> Found | None:
+    def _best_open(self) -> BestSpecialization | None:
         queue = self._queue()
-        scans: dict[int, Scan] = {}
+        scans: dict[int, SplitScan] = {}
         trials: dict[int, dict[int, CutTrial]] = {}
         anonymity = self.partition.anonymity
         while queue:
             bound, column, first, choice, number = heapq.heappop(queue)
             choices, tried = self.choices[number], trials.setdefault(number, {})
             if choice in tried:
-                return Found(choices, choice, tried[choice], -bound)
+                return BestSpecialization(choices, choice, tried[choice], -bound)
             if choice < 0:
                 scans[number] = self._scan(choices)
             else:
@@ -126,7 +126,7 @@ class Descent:
         heapq.heapify(queue)
         return queue
 
-    def _scan(self, choices: PartingChoices) -> Scan:
+    def _scan(self, choices: SplitChoices) -> SplitScan:
         """Compute the results of the choices of a part, and note those that sizes alone forbid."""
         scan = choices.scan(self.partition)
         allowed = self.partition.allows(scan.bad)
@@ -139,7 +139,7 @@ class Descent:
         return scan
 
     def _leading(
-        self, choices: PartingChoices, scan: Scan, anonymity: float, tried: Collection[int]
+        self, choices: SplitChoices, scan: SplitScan, anonymity: float, tried: Collection[int]
     ) -> tuple[float, int] | None:
         """Find the next choice to try: for thresholds the largest gain, otherwise the best score."""
         is_open = choices.open
@@ -147,11 +147,11 @@ class Descent:
         if not is_open.any():
             return None
         scores = self._scores(choices, scan.gain, scan.least, anonymity)
-        order = rounded(scan.gain) if choices.tree.neighbors else scores
+        order = round_significant(scan.gain) if choices.tree.neighbors else scores
         choice = int(np.argmax(np.where(is_open, order, -np.inf)))
         return float(scores[choice]), choice
 
-    def _accepts(self, choices: PartingChoices, choice: int, trial: CutTrial) -> bool:
+    def _accepts(self, choices: SplitChoices, choice: int, trial: CutTrial) -> bool:
         """Accept a trial, or note that it is refused: permanently if nothing that follows can change that."""
         allowed = bool(self.partition.allows(trial.bad))
         if allowed and trial.gain > choices.tolerance:
@@ -160,5 +160,5 @@ class Descent:
         refused[choice] = True
         return False
 
-    def _scores(self, choices: PartingChoices, gain: Floats, least: Floats, anonymity: float) -> Floats:
-        return rounded(gain / choices.per / (np.maximum(anonymity - least, 0.0) + 1.0))
+    def _scores(self, choices: SplitChoices, gain: Floats, least: Floats, anonymity: float) -> Floats:
+        return round_significant(gain / choices.per / (np.maximum(anonymity - least, 0.0) + 1.0))

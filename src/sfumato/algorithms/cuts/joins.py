@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from sfumato.algorithms.cuts.tree import Cut, Ints, Part, Tree
-from sfumato.algorithms.cuts.worth import Floats, Worth
+from sfumato.algorithms.cuts.worth import Floats, Gain
 
 MOST_RANGES = 256  # of ordered values at the start
 NOWHERE = -1
 
 
-class Joins(ABC):
+class Merges(ABC):
     """The joins in one attribute, each with a number.
 
     Parameters
@@ -31,7 +31,7 @@ class Joins(ABC):
     cost: Floats
     targets: list[Ints]
 
-    def __init__(self, column: int, cut: Cut, measure: Worth) -> None:
+    def __init__(self, column: int, cut: Cut, measure: Gain) -> None:
         self.column = column
         self.cut = cut
         self.measure = measure
@@ -45,10 +45,10 @@ class Joins(ABC):
         """Join, and return the joins that become possible or change."""
 
 
-class SiblingJoins(Joins):
+class SiblingMerges(Merges):
     """Join i merges the children of node i, once each of them is published as a whole."""
 
-    def __init__(self, column: int, cut: Cut, measure: Worth) -> None:
+    def __init__(self, column: int, cut: Cut, measure: Gain) -> None:
         super().__init__(column, cut, measure)
         tree = cut.tree
         nodes = np.arange(len(tree.first))
@@ -90,10 +90,10 @@ class SiblingJoins(Joins):
         self.targets[0][self.cut.tree.first[node] : self.cut.tree.last[node] + 1] = node
 
 
-class NeighborJoins(Joins):
+class NeighborMerges(Merges):
     """Join i merges the range that ends at code i with the next one, or with missing values after the last join."""
 
-    def __init__(self, column: int, cut: Cut, measure: Worth) -> None:
+    def __init__(self, column: int, cut: Cut, measure: Gain) -> None:
         super().__init__(column, cut, measure)
         self.cost = np.full(cut.tree.codes, np.inf)
         for part in cut.parts:
@@ -137,12 +137,12 @@ class NeighborJoins(Joins):
             self.targets.append(np.repeat(np.where(possible, join, NOWHERE), lengths))
 
 
-def joins_of(column: int, cut: Cut, measure: Worth) -> Joins:
+def possible_merges(column: int, cut: Cut, measure: Gain) -> Merges:
     """Return the joins that are possible in an attribute."""
-    return (NeighborJoins if cut.tree.neighbors else SiblingJoins)(column, cut, measure)
+    return (NeighborMerges if cut.tree.neighbors else SiblingMerges)(column, cut, measure)
 
 
-def finest(column: int, tree: Tree, measure: Worth) -> Cut:
+def finest_cut(column: int, tree: Tree, measure: Gain) -> Cut:
     """Publish every value unchanged; if there are very many and they have an order, in ranges of about equal counts."""
     known = len(tree.domain)
     if not tree.neighbors or known <= MOST_RANGES:

@@ -8,21 +8,21 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Needed, Task
+from sfumato.algorithms.base import Needed, TableAlgorithm, TableRequest
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.split_sets import SplitGroups, SplitTable, cut_at, split_starts
-from sfumato.algorithms.publishing import publish_one_group
+from sfumato.algorithms.publishing import label_single_group
 from sfumato.coding.grouping import group_columns
-from sfumato.core.publication import NOT_PUBLISHED, Proof, Publication
+from sfumato.core.publication import NOT_PUBLISHED, OptimalityProof, TableSolution
 from sfumato.exceptions import InvalidParameterError
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 MOST_SPLITS = 100
 LOSSES = ("discernibility", "classification")
 
 
 @dataclass(frozen=True, kw_only=True)
-class KOptimize(Algorithm):
+class KOptimize(TableAlgorithm):
     r"""Find where to cut the values of every quasi-identifier so that the release costs least, and prove it [1]_.
 
     A recoding is a set of splits, each between two neighboring values of one attribute; what lies between two splits is
@@ -63,11 +63,11 @@ class KOptimize(Algorithm):
         if (self.loss == "classification") != (self.target is not None):
             wanted = "takes no target" if self.target is not None else "needs a target, the column to predict"
             raise InvalidParameterError(f"KOptimize: the loss {self.loss!r} {wanted}.")
-        good = is_whole(self.most_checked) and self.most_checked >= 1
+        good = is_integer(self.most_checked) and self.most_checked >= 1
         require(good, self, "most_checked", "a whole number of at least 1", self.most_checked)
 
     @property
-    def serves_cases(self) -> bool:
+    def supports_weights(self) -> bool:
         """Equal records may come as one case: all is decided on counts."""
         return True
 
@@ -77,11 +77,11 @@ class KOptimize(Algorithm):
         return True
 
     @property
-    def guides(self) -> tuple[str, ...]:
+    def target_columns(self) -> tuple[str, ...]:
         """The column to predict, if any."""
         return () if self.target is None else (self.target,)
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse a table that can be cut in too many places."""
         splits = sum(len(split_starts(column)) for column in task.table.quasi)
         if splits > MOST_SPLITS:
@@ -89,26 +89,26 @@ class KOptimize(Algorithm):
                 f"KOptimize accepts at most {MOST_SPLITS} places to cut, but the quasi-identifiers have {splits:,}; "
                 "give hierarchies with wider lowest intervals, or use Optimal or Mondrian."
             )
-        return super().refusal(task)
+        return super().check(task)
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
         if not task.table.quasi:
-            return publish_one_group(task)
+            return label_single_group(task)
         table = SplitTable(task, self.target)
-        enumeration = Enumeration(table, self.most_checked)
+        enumeration = SetEnumeration(table, self.most_checked)
         enumeration.run()
         task.progress(1.0)
         if enumeration.best is None:
-            return Publication(np.full(task.table.cases, NOT_PUBLISHED, dtype=np.int32), {})
+            return TableSolution(np.full(task.table.n_weighted_records, NOT_PUBLISHED, dtype=np.int32), {})
         scale = 1 if table.loss.classes is None else task.table.rows
         found, bound = enumeration.best.cost / scale, enumeration.bound / scale
         checked, sets = table.checked, 2 ** len(table)
-        proof = Proof(self.loss, found, bound, checked, sets, compared_with=task.compared_with)
+        proof = OptimalityProof(self.loss, found, bound, checked, sets, compared_with=task.reference_table)
         return replace(_published(table, enumeration.best), proof=proof)
 
 
-class Enumeration:
+class SetEnumeration:
     """A walk through the tree of sets of splits, depth first.
 
     Parameters
@@ -195,7 +195,7 @@ def _with(head: SplitGroups, splits: Sequence[int]) -> np.ndarray[tuple[int], np
     return chosen
 
 
-def _published(table: SplitTable, found: SplitGroups) -> Publication:
+def _published(table: SplitTable, found: SplitGroups) -> TableSolution:
     combinations, reduction = TableCombinations.of(table.task)
     starts = table.chosen_starts(found.chosen)
     cuts = [cut_at(tree, each.tolist()) for tree, each in zip(combinations.trees, starts, strict=True)]

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.bounds import Bounds
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.bounds import HierarchyBounds
 from sfumato.algorithms.cuts.tree import Cut, Part, Tree
-from sfumato.algorithms.good_groups import judge
+from sfumato.algorithms.good_groups import find_valid_groups
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.grouping import Grouped, first_rows, group_columns
-from sfumato.coding.reduction import in_code_order, reduce_cases
+from sfumato.coding.grouping import Grouped, group_columns, representative_rows
+from sfumato.coding.reduction import reduce_records, sort_by_codes
 from sfumato.core.groups import Groups
 from sfumato.schema.missing import SENSITIVE
 
@@ -89,7 +89,7 @@ class SplitGroups:
     @cached_property
     def rows(self) -> npt.NDArray[np.intp]:
         """One combination of every group."""
-        return first_rows(self.grouped)
+        return representative_rows(self.grouped)
 
 
 class SplitTable:
@@ -99,17 +99,17 @@ class SplitTable:
     all others as soon as an attribute is cut anywhere. So every split that is added refines the groups.
     """
 
-    def __init__(self, task: Task, target: str | None) -> None:
-        guide = () if target is None else (task.table.guides[target],)
-        columns = [*task.table.quasi, *task.watched, *guide]
-        reduction = in_code_order(reduce_cases(columns, task.table.weights), columns)
+    def __init__(self, task: TableRequest, target: str | None) -> None:
+        guide = () if target is None else (task.table.target_columns[target],)
+        columns = [*task.table.quasi, *task.model_columns, *guide]
+        reduction = sort_by_codes(reduce_records(columns, task.table.weights), columns)
         seen = [column.take(reduction.cases) for column in columns]
         quasi = len(task.table.quasi)
         self.task = task
         self.weights = reduction.weights
-        self.quasi, self.watched = seen[:quasi], seen[quasi : quasi + len(task.watched)]
-        self.loss = SplitLoss(task.table.rows, task.smallest_group, seen[-1] if guide else None)
-        self.limit = min(task.most_suppressed, task.table.rows - 1)
+        self.quasi, self.watched = seen[:quasi], seen[quasi : quasi + len(task.model_columns)]
+        self.loss = SplitLoss(task.table.rows, task.min_group_size, seen[-1] if guide else None)
+        self.limit = min(task.max_suppressed, task.table.rows - 1)
         self.firm_models = [model for model in task.models if model.extendable]
         self.starts = [split_starts(column) for column in task.table.quasi]
         self.column = np.repeat(np.arange(quasi), [len(starts) for starts in self.starts])
@@ -140,10 +140,10 @@ class SplitTable:
         self.checked += 1
         grouped, sizes = self.divide(chosen)
         counted = Groups.from_rows(grouped.labels, len(grouped), self.watched, SENSITIVE, weights=self.weights)
-        firm = sizes < self.task.smallest_group
+        firm = sizes < self.task.min_group_size
         for model in self.firm_models:
-            firm = firm | ~model.kept_by(counted)
-        kept = judge(counted, self.task.models) & ~firm
+            firm = firm | ~model.satisfied_by(counted)
+        kept = find_valid_groups(counted, self.task.models) & ~firm
         suppressed = int(sizes[~kept].sum())
         cost = int(self.loss.published(grouped, sizes, self.weights)[kept].sum()) + suppressed * self.loss.of_suppressed
         return SplitGroups(chosen, grouped, sizes, firm, cost, suppressed)
@@ -151,7 +151,7 @@ class SplitTable:
     def bound(self, head: SplitGroups, finest: Mask) -> int:
         """Bound the cost of all sets that contain those splits and of these further ones only."""
         grouped, sizes = self.divide(finest)
-        gone = head.firm[head.grouped.labels[first_rows(grouped)]]
+        gone = head.firm[head.grouped.labels[representative_rows(grouped)]]
         least = self.loss.least(grouped, sizes, self.weights)
         return int(least[~gone].sum()) + int(sizes[gone].sum()) * self.loss.of_suppressed
 
@@ -161,7 +161,7 @@ def split_starts(column: CodedColumn) -> Ints:
     domain = column.domain
     present = np.unique(column.codes).astype(np.int64)
     values = present[present < len(domain)]
-    bounds = Bounds.of(domain)
+    bounds = HierarchyBounds.of(domain)
     if bounds is not None and len(values):
         values = np.unique(np.searchsorted(bounds.node, bounds.node[values], side="left"))
     lost = present[len(present) - 1 :] if len(values) and present[-1] == domain.missing else present[:0]

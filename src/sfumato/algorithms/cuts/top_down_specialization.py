@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sfumato.algorithms.cuts.combinations import TableCombinations
 from sfumato.algorithms.cuts.cut_groups import CutGroups
-from sfumato.algorithms.cuts.descent import Descent
+from sfumato.algorithms.cuts.descent import TopDownSearch
 from sfumato.algorithms.cuts.search import CutSearch
 from sfumato.algorithms.cuts.tree import Cut
-from sfumato.algorithms.cuts.worth import Worth
+from sfumato.algorithms.cuts.worth import Gain
 from sfumato.core.progress import Progress
 
 
@@ -47,8 +47,8 @@ class TopDownSpecialization(CutSearch):
     name = "top-down-specialization"
     reference = "Fung, Wang, Yu 2005, https://doi.org/10.1109/ICDE.2005.143"
 
-    def cut(self, combinations: TableCombinations, measure: Worth, progress: Progress) -> CutGroups:
+    def cut(self, combinations: TableCombinations, measure: Gain, progress: Progress) -> CutGroups:
         """Find the cuts."""
         partition = CutGroups(combinations, measure, [Cut(tree, [tree.top()]) for tree in combinations.trees])
-        Descent(partition, siblings=self.scheme == "sibling").run(progress)
+        TopDownSearch(partition, siblings=self.scheme == "sibling").run(progress)
         return partition

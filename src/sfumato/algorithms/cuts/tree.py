@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.bounds import Bounds
+from sfumato.algorithms.bounds import HierarchyBounds
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import (
     SUPPRESSED_TEXT,
@@ -18,7 +18,7 @@ from sfumato.core.publication import (
     Label,
     MissingCell,
     Node,
-    Recoded,
+    RecodedAttribute,
     Suppressed,
     ValueSet,
 )
@@ -163,7 +163,7 @@ class Tree:
         values = sum(min(last, len(self.domain) - 1) - first + 1 for first, last in part.runs)
         return max(values, 1)
 
-    def can_be_shown(self, part: Part) -> bool:
+    def can_be_published(self, part: Part) -> bool:
         """Whether a label shows exactly which values a part has, and is not too long."""
         if part.runs == ((self.first[part.node], self.last[part.node]),):
             return True
@@ -192,8 +192,8 @@ class Tree:
         return self.domain.scale.ordered and len(part.runs) == 1
 
     @cached_property
-    def _bounds(self) -> Bounds | None:
-        return Bounds.of(self.domain)
+    def _bounds(self) -> HierarchyBounds | None:
+        return HierarchyBounds.of(self.domain)
 
     @cached_property
     def _values(self) -> list[object]:
@@ -228,11 +228,11 @@ class Cut:
         for first, last in part.runs:
             self.number[first : last + 1] = number
 
-    def by_value(self) -> Recoded:
+    def by_value(self) -> RecodedAttribute:
         """Return the label of every code, with that of missing values last."""
         number = self.number
         labels = [self.tree.label(part) for part in self.parts]
         if not self.tree.missing:
             number = np.append(number, np.int32(len(labels) if len(labels) > 1 else 0))
             labels = [*labels, MissingCell()] if len(labels) > 1 else labels
-        return Recoded(labels, number)
+        return RecodedAttribute(labels, number)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.cuts.tree import Ints, Part, Tree
 from sfumato.coding.codes import Weights
 
@@ -16,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 DIGITS = 10  # significant digits of a score
 
 
-class Worth(ABC):
+class Gain(ABC):
     """The total worth of the records of a part, where a suppressed record is worth 0.
 
     The worth of a release is the sum over its records and attributes. It depends on each attribute separately, so
@@ -28,11 +28,11 @@ class Worth(ABC):
     trees : the tree above the codes of every quasi-identifier.
     """
 
-    def __init__(self, task: Task, trees: Sequence[Tree]) -> None:
+    def __init__(self, task: TableRequest, trees: Sequence[Tree]) -> None:
         self.rows = task.table.rows
         self.trees = trees
         self._records: list[Ints] = [
-            np.append(0, np.cumsum(_counted(column.codes, len(column.domain) + 1, task.table.weights)))
+            np.append(0, np.cumsum(_count_codes(column.codes, len(column.domain) + 1, task.table.weights)))
             for column in task.table.quasi
         ]
 
@@ -50,7 +50,7 @@ class Worth(ABC):
         """Return the worth of parts."""
         first, last, starts = _runs(parts)
         values = np.add.reduceat(self._values_in(column, first, last), starts)
-        return self._worth(column, values, np.add.reduceat(self._counts(column, first, last), starts, axis=0))
+        return self._gain(column, values, np.add.reduceat(self._counts(column, first, last), starts, axis=0))
 
     def per_record(self, column: int, parts: Sequence[Part]) -> Floats:
         """Return the worth of a record in every part."""
@@ -59,14 +59,14 @@ class Worth(ABC):
 
     def in_ranges(self, column: int, first: Ints, last: Ints) -> Floats:
         """Return the worth of many parts that are ranges of codes."""
-        return self._worth(column, self._values_in(column, first, last), self._counts(column, first, last))
+        return self._gain(column, self._values_in(column, first, last), self._counts(column, first, last))
 
     def outside(self, column: int, part: Part, first: Ints, last: Ints) -> Floats:
         """Return the worth of the rest of a part without a range of codes, for many ranges."""
         firsts, lasts, _ = _runs([part])
         values = self._values_in(column, firsts, lasts).sum() - self._values_in(column, first, last)
         counts = self._counts(column, firsts, lasts).sum(axis=0) - self._counts(column, first, last)
-        return self._worth(column, values, counts)
+        return self._gain(column, values, counts)
 
     @abstractmethod
     def per(self, records: int) -> float:
@@ -81,11 +81,11 @@ class Worth(ABC):
         """Count what the worth of ranges of codes depends on, one row per range."""
 
     @abstractmethod
-    def _worth(self, column: int, values: Ints, counts: Ints) -> Floats:
+    def _gain(self, column: int, values: Ints, counts: Ints) -> Floats:
         """Return the worth of parts with these numbers of values and counts."""
 
 
-class AvoidedLoss(Worth):
+class AvoidedLossGain(Gain):
     r"""Count $1 - (c - 1) / (D - 1)$ for a record in a part of $c$ of all $D$ values: what the measure `loss` leaves.
 
     The gain from splitting a part is how much it lowers the loss of the table, which is between 0 and 1.
@@ -98,13 +98,13 @@ class AvoidedLoss(Worth):
     def _counts(self, column: int, first: Ints, last: Ints) -> Ints:
         return self.records_in(column, first, last)
 
-    def _worth(self, column: int, values: Ints, counts: Ints) -> Floats:
+    def _gain(self, column: int, values: Ints, counts: Ints) -> Floats:
         all_values = max(len(self.trees[column].domain), 1)
         worth: Floats = counts * ((all_values - np.maximum(values, 1)) / max(all_values - 1, 1))
         return worth
 
 
-class ClassInformation(Worth):
+class InformationGain(Gain):
     r"""Count the bits by which the classes in a part differ from those in the table, $\sum_c p_c \log_2 (p_c / q_c)$.
 
     The gain from splitting a part is the information gain: the entropy of its classes minus the mean entropy in its
@@ -117,16 +117,16 @@ class ClassInformation(Worth):
     target : the column of classes.
     """
 
-    def __init__(self, task: Task, trees: Sequence[Tree], target: str) -> None:
+    def __init__(self, task: TableRequest, trees: Sequence[Tree], target: str) -> None:
         super().__init__(task, trees)
-        found, classes = np.unique(task.table.guides[target].codes, return_inverse=True)
+        found, classes = np.unique(task.table.target_columns[target].codes, return_inverse=True)
         weights = task.table.weights
-        self._bits = np.log2(_counted(classes, len(found), weights) / task.table.rows)
+        self._bits = np.log2(_count_codes(classes, len(found), weights) / task.table.rows)
         self._classes: list[Ints] = []
         for quasi in task.table.quasi:
             width = len(quasi.domain) + 1
             keys = quasi.codes.astype(np.int64) * len(found) + classes
-            counts = _counted(keys, width * len(found), weights).reshape(width, len(found))
+            counts = _count_codes(keys, width * len(found), weights).reshape(width, len(found))
             self._classes.append(np.concatenate([np.zeros((1, len(found)), dtype=np.int64), np.cumsum(counts, axis=0)]))
 
     def per(self, records: int) -> float:
@@ -136,20 +136,20 @@ class ClassInformation(Worth):
     def _counts(self, column: int, first: Ints, last: Ints) -> Ints:
         return self._classes[column][last + 1] - self._classes[column][first]
 
-    def _worth(self, column: int, values: Ints, counts: Ints) -> Floats:  # noqa: ARG002 - classes say it all
-        bits: Floats = _times_log(counts).sum(axis=1) - _times_log(counts.sum(axis=1)) - counts @ self._bits
+    def _gain(self, column: int, values: Ints, counts: Ints) -> Floats:  # noqa: ARG002 - classes say it all
+        bits: Floats = _x_log_x(counts).sum(axis=1) - _x_log_x(counts.sum(axis=1)) - counts @ self._bits
         return bits
 
 
-def worth_of(task: Task, trees: Sequence[Tree], target: str | None) -> Worth:
+def choose_gain(task: TableRequest, trees: Sequence[Tree], target: str | None) -> Gain:
     """Choose what a search maximizes: information about a class if one is given, otherwise the avoided loss."""
-    return AvoidedLoss(task, trees) if target is None else ClassInformation(task, trees, target)
+    return AvoidedLossGain(task, trees) if target is None else InformationGain(task, trees, target)
 
 
-def rounded(numbers: Floats) -> Floats:
+def round_significant(numbers: Floats) -> Floats:
     """Round to significant digits, so that equal numbers are equal however they were summed.
 
-    >>> rounded(np.array([1 / 3, 0.1 + 0.2, 0.0, np.inf]))
+    >>> round_significant(np.array([1 / 3, 0.1 + 0.2, 0.0, np.inf]))
     array([0.33333333, 0.3       , 0.        ,        inf])
     """
     finite = np.isfinite(numbers)
@@ -160,7 +160,7 @@ def rounded(numbers: Floats) -> Floats:
     return result
 
 
-def _counted(codes: npt.NDArray[np.integer], width: int, weights: Weights | None) -> Ints:
+def _count_codes(codes: npt.NDArray[np.integer], width: int, weights: Weights | None) -> Ints:
     """Count the records of every code."""
     return np.bincount(codes, weights, minlength=width).astype(np.int64)
 
@@ -171,6 +171,6 @@ def _runs(parts: Sequence[Part]) -> tuple[Ints, Ints, Ints]:
     return first, last, np.cumsum([0, *(len(part.runs) for part in parts[:-1])])
 
 
-def _times_log(counts: Ints) -> Floats:
+def _x_log_x(counts: Ints) -> Floats:
     result: Floats = np.multiply(counts, np.log2(np.maximum(counts, 1)), dtype=np.float64)
     return result

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
 from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.publishing import publish_one_group
-from sfumato.core.publication import Publication
+from sfumato.algorithms.publishing import label_single_group
+from sfumato.core.publication import TableSolution
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsIs(Algorithm):
+class Identity(TableAlgorithm):
     """Publish every quasi-identifier as it is, and suppress the records of groups that break a model [1]_.
 
     It does not search. It is for tables that masking steps have made fit to be published, and for tables that already
@@ -28,7 +28,7 @@ class AsIs(Algorithm):
     recodes = "nothing"
 
     @property
-    def serves_cases(self) -> bool:
+    def supports_weights(self) -> bool:
         """Equal records may come as one case: everything is decided by counts."""
         return True
 
@@ -37,10 +37,10 @@ class AsIs(Algorithm):
         """The order of the rows has no effect: everything is decided by counts."""
         return True
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Leave out the groups that break a model."""
         if not task.table.quasi:
-            return publish_one_group(task)
+            return label_single_group(task)
         recodings = Recodings(task)
         publication = recodings.publish((0,) * len(recodings.ladders))
         task.progress(1.0)

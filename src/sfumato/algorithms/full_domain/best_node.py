@@ -6,27 +6,27 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from sfumato.algorithms.deadline import Deadline
+from sfumato.algorithms.deadline import TimeLimit
 from sfumato.algorithms.full_domain.exploration import Exploration
 from sfumato.algorithms.full_domain.lattice import Levels
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.losses import RecodingLoss
-from sfumato.core.progress import Note, Progress
-from sfumato.core.publication import Proof
+from sfumato.core.progress import Progress, ProgressNote
+from sfumato.core.publication import OptimalityProof
 
 ROUNDING = 1e-12
 
 
-class Search(ABC):
+class BestNodeSearch(ABC):
     """A search that keeps the best node it has seen, and a bound for what it has not seen."""
 
-    def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: Deadline) -> None:
+    def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: TimeLimit) -> None:
         self.recodings, self.loss, self.progress, self.deadline = recodings, loss, progress, deadline
         self.best: Levels | None = None
         self.least = np.inf
 
     @property
-    def hoped_for(self) -> float:
+    def target_loss(self) -> float:
         """The loss that a better node must stay below, allowing for rounding."""
         return self.least if self.best is None else self.least - ROUNDING * abs(self.least)
 
@@ -34,21 +34,21 @@ class Search(ABC):
         """Check nodes until the best is known, time is up, or the user interrupts."""
         try:
             self.seek()
-            self._settle()
+            self._finish()
         except KeyboardInterrupt:
             if self.best is None:
                 raise
         self.progress(1.0, self.note())
 
-    def proof(self) -> Proof:
+    def proof(self) -> OptimalityProof:
         """Return how good the best node is."""
-        return Proof(
+        return OptimalityProof(
             self.loss.name,
             self.least,
             self.lower_bound(),
             self.recodings.checked,
             self.recodings.lattice.size,
-            compared_with=self.recodings.task.compared_with,
+            compared_with=self.recodings.task.reference_table,
         )
 
     def note(self) -> str:
@@ -56,7 +56,9 @@ class Search(ABC):
         if self.best is None:
             return "nothing found yet"
         found, bound = self.least, self.lower_bound()
-        return Note(f"{self.loss.name} {found:.4g}, lower bound {bound:.4g}", found=float(found), bound=float(bound))
+        return ProgressNote(
+            f"{self.loss.name} {found:.4g}, lower bound {bound:.4g}", found=float(found), bound=float(bound)
+        )
 
     @abstractmethod
     def exploration(self) -> Exploration:
@@ -78,7 +80,7 @@ class Search(ABC):
     def seek(self) -> None:
         """Check nodes until the best is known or time is up."""
 
-    def _settle(self) -> None:
+    def _finish(self) -> None:
         """Go down from the best node while nothing is lost: among equally good solutions, a lowest one wins."""
         moved = True
         while moved and self.best is not None:
@@ -89,7 +91,7 @@ class Search(ABC):
                     self.best, self.least, moved = lower, self.value_of(lower), True
                     break
 
-    def climb(self, center: Levels, rng: np.random.Generator | None = None) -> None:
+    def hill_climb(self, center: Levels, rng: np.random.Generator | None = None) -> None:
         """Go from a node to a better neighbor while there is one.
 
         Neighbors are one level away in one attribute, or one level down in one and one level up in another. They are

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.ladder import LevelMap
 from sfumato.algorithms.full_domain.lattice import Levels
 from sfumato.coding.combinations import Combinations
 
 LEAST = 0.01  # of the records are in every corner: fewer show less, more cost more
 SMALLER = 4  # how many times smaller than the table a corner must be to be worth a look
-STORED = 1  # how many tables as large as the whole all stored corners may be together
+STORED_SAMPLES = 1  # how many tables as large as the whole all stored corners may be together
 
 
-class Corners:
+class RareCombinations:
     """The corners of a table, one for every choice of columns.
 
     A corner holds all records in one rare node of each of its columns, on the level just below `*`. The groups of a
@@ -33,7 +33,7 @@ class Corners:
     def __init__(
         self,
         combinations: Combinations,
-        ladders: Sequence[Ladder],
+        ladders: Sequence[LevelMap],
         histograms: Sequence[npt.NDArray[np.float64]],
     ) -> None:
         self._all, self._ladders, self._histograms = combinations, ladders, histograms
@@ -70,11 +70,11 @@ class Corners:
     def _store(self, columns: tuple[int, ...], corner: Combinations) -> None:
         """Store a corner, and forget the oldest ones if all take too much memory."""
         self._stored[columns] = corner
-        while len(self._stored) > 1 and sum(map(len, self._stored.values())) > STORED * len(self._all):
+        while len(self._stored) > 1 and sum(map(len, self._stored.values())) > STORED_SAMPLES * len(self._all):
             del self._stored[next(iter(self._stored))]
 
 
-def _counts(ladder: Ladder, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _counts(ladder: LevelMap, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Count the records of every node on the level just below `*`."""
     return np.asarray(np.bincount(ladder.levels[ladder.height - 1], counts), dtype=np.float64)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.full_domain.recodings import FoundNode, Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
-from sfumato.algorithms.publishing import publish_one_group
-from sfumato.core.publication import Publication
+from sfumato.algorithms.publishing import label_single_group
+from sfumato.core.publication import TableSolution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,21 +39,23 @@ class Datafly(GlobalRecoding):
         """Rows in another order are published alike: all is decided on counts."""
         return True
 
-    def recode(self, task: Task) -> Publication:
+    def recode(self, task: TableRequest) -> TableSolution:
         """Walk up, and publish where the walk ends."""
-        return self.find(task).publish() if task.table.quasi else publish_one_group(task)
+        return self.find(task).publish() if task.table.quasi else label_single_group(task)
 
-    def find(self, task: Task) -> FoundNode:
+    def find(self, task: TableRequest) -> FoundNode:
         """Walk up to where few enough records are suppressed."""
         recodings = Recodings(task)
         levels = [0] * len(recodings.ladders)
-        while not recodings.check(tuple(levels), sparing=True).allowed and (free := _free(recodings, levels)):
+        while not recodings.check(tuple(levels), sparing=True).allowed and (
+            free := _generalizable_attributes(recodings, levels)
+        ):
             levels[max(free, key=lambda j: recodings.widths[j][levels[j]])] += 1
             task.progress(sum(levels) / sum(recodings.lattice.top))
         task.progress(1.0)
         return FoundNode(recodings, tuple(levels))
 
 
-def _free(recodings: Recodings, levels: list[int]) -> list[int]:
+def _generalizable_attributes(recodings: Recodings, levels: list[int]) -> list[int]:
     """Return the attributes that can be generalized further."""
     return [j for j, top in enumerate(recodings.lattice.top) if levels[j] < top]

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.algorithms.full_domain.lattice import Levels
-from sfumato.core.publication import Proof
+from sfumato.core.publication import OptimalityProof
 
 
-class Status(IntEnum):
+class NodeStatus(IntEnum):
     """Whether a node is a solution: too few, enough or an unknown number of its records are in valid groups."""
 
     NOT_ANONYMOUS = 0
@@ -45,7 +45,7 @@ class Exploration:
     loss: npt.NDArray[np.float64]
     bound: npt.NDArray[np.float64]
     suppressed: npt.NDArray[np.int64]
-    proof: Proof
+    proof: OptimalityProof
     best: int | None
 
     def __len__(self) -> int:
@@ -58,7 +58,7 @@ class Exploration:
     @property
     def anonymous(self) -> set[Levels]:
         """The nodes that are known to be solutions."""
-        return {self.node(int(row)) for row in np.flatnonzero(self.status == Status.ANONYMOUS)}
+        return {self.node(int(row)) for row in np.flatnonzero(self.status == NodeStatus.ANONYMOUS)}
 
     def minimal(self) -> set[Levels]:
         """Find the solutions below which no solution is known."""
@@ -68,7 +68,7 @@ class Exploration:
     def is_minimal(self) -> npt.NDArray[np.bool_]:
         """Whether each node is a solution below which no solution is known."""
         found = np.zeros(len(self), dtype=np.bool_)
-        left = np.flatnonzero(self.status == Status.ANONYMOUS)
+        left = np.flatnonzero(self.status == NodeStatus.ANONYMOUS)
         left = left[np.argsort(self.levels[left].sum(axis=1, dtype=np.int64), kind="stable")]
         while len(left):
             lowest = left[0]

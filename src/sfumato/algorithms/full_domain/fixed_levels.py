@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.algorithms.full_domain.ladder import LevelMap
 from sfumato.algorithms.full_domain.recodings import FoundNode, Recodings
-from sfumato.algorithms.publishing import publish_one_group
-from sfumato.core.publication import Publication
-from sfumato.validation import is_whole, require
+from sfumato.algorithms.publishing import label_single_group
+from sfumato.core.publication import TableSolution
+from sfumato.validation import is_integer, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixedLevels(Algorithm):
+class FixedLevels(TableAlgorithm):
     """Generalize every quasi-identifier to a given level, and suppress groups that break a model [1]_.
 
     It does not search: it can publish any node of a lattice that another algorithm explored.
@@ -44,7 +44,7 @@ class FixedLevels(Algorithm):
             object.__setattr__(self, "levels", dict(self.levels))
 
     @property
-    def serves_cases(self) -> bool:
+    def supports_weights(self) -> bool:
         """Equal records may come as one case: everything is decided by counts."""
         return True
 
@@ -54,28 +54,28 @@ class FixedLevels(Algorithm):
         return True
 
     @property
-    def names_quasi(self) -> tuple[str, ...]:
+    def named_quasi_identifiers(self) -> tuple[str, ...]:
         """The quasi-identifiers that have levels."""
         return tuple(self.levels or ())
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse levels that there are not."""
-        refusal = super().refusal(task)
+        refusal = super().check(task)
         if refusal is not None:
             return refusal
-        heights = {column.name: Ladder.of(column.domain).height for column in task.table.quasi}
+        heights = {column.name: LevelMap.of(column.domain).height for column in task.table.quasi}
         for name, level in (self.levels or {}).items():
             if level > heights[name]:
                 return f"FixedLevels names level {level} of {name!r}, which has levels from 0 to {heights[name]}."
         return None
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Apply the levels."""
-        publication = self.find(task).publish() if task.table.quasi else publish_one_group(task)
+        publication = self.find(task).publish() if task.table.quasi else label_single_group(task)
         task.progress(1.0)
         return publication
 
-    def find(self, task: Task) -> FoundNode:
+    def find(self, task: TableRequest) -> FoundNode:
         """Return the node of the levels."""
         recodings, named = Recodings(task), self.levels or {}
         return FoundNode(recodings, tuple(named.get(ladder.domain.name, ladder.height) for ladder in recodings.ladders))
@@ -83,5 +83,5 @@ class FixedLevels(Algorithm):
 
 def _are_levels(given: object) -> bool:
     return isinstance(given, Mapping) and all(
-        isinstance(name, str) and is_whole(level) and level >= 0 for name, level in given.items()
+        isinstance(name, str) and is_integer(level) and level >= 0 for name, level in given.items()
     )

@@ -10,11 +10,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
-from sfumato.algorithms.full_domain.judged_node import Check, RolledUp
-from sfumato.algorithms.full_domain.lattice import Levels, box_above
+from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
+from sfumato.algorithms.full_domain.judged_node import NodeCheck, RolledUpCounts
+from sfumato.algorithms.full_domain.lattice import Levels, nodes_above
 from sfumato.algorithms.full_domain.recodings import STORED, Recodings
-from sfumato.algorithms.full_domain.walking import TOLD, Findings, NodeSearch
+from sfumato.algorithms.full_domain.walking import TOLD, NodeFindings, NodeSearch
 from sfumato.algorithms.losses import RecodingLoss
 
 
@@ -51,13 +51,13 @@ class Incognito(NodeSearch):
     most_nodes = 1_000_000
 
     def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:  # noqa: ARG002 - it always is
-        growth = _Growth(recodings, Findings(recodings, loss))
+        growth = _SubsetSearch(recodings, NodeFindings(recodings, loss))
         growth.run()
         growth.choose()
         return growth.findings.exploration()
 
 
-class _Growth:
+class _SubsetSearch:
     """The way from no attribute to all attributes.
 
     An omitted attribute and one on its last level, which has one node, give the same groups. So a node of some
@@ -65,7 +65,7 @@ class _Growth:
     belong to exactly these attributes are those where none of them is on its last level.
     """
 
-    def __init__(self, recodings: Recodings, findings: Findings) -> None:
+    def __init__(self, recodings: Recodings, findings: NodeFindings) -> None:
         self.recodings, self.findings, self.top = recodings, findings, recodings.lattice.top
         self.passed = np.zeros(recodings.lattice.shape, dtype=np.bool_)
         self.start = np.broadcast_to(findings.loss.start().dense(), self.passed.shape)
@@ -77,8 +77,8 @@ class _Growth:
         everything = range(len(self.top))
         for size in range(len(self.top) + 1):
             for attributes in combinations(everything, size):
-                self._walk(attributes)
-        self.findings.status[:] = np.where(self.passed, Status.ANONYMOUS, Status.NOT_ANONYMOUS)
+                self._search_lattice(attributes)
+        self.findings.status[:] = np.where(self.passed, NodeStatus.ANONYMOUS, NodeStatus.NOT_ANONYMOUS)
 
     def choose(self) -> None:
         """Judge solutions until none of the others can lose less."""
@@ -89,10 +89,10 @@ class _Growth:
             if findings.bound[levels] < findings.least and np.isnan(findings.losses[levels]):
                 self._learn(findings.check(levels))
             if number % TOLD == 0:
-                findings.tell((1 + number / len(order)) / 2)
-        findings.tell(1.0)
+                findings.report((1 + number / len(order)) / 2)
+        findings.report(1.0)
 
-    def _walk(self, attributes: tuple[int, ...]) -> None:
+    def _search_lattice(self, attributes: tuple[int, ...]) -> None:
         """Find the solutions for some attributes, going up from the least general candidates."""
         candidates = self._candidates(attributes)
         places = np.argwhere(candidates)
@@ -106,12 +106,12 @@ class _Growth:
             with sets.at(levels):
                 check = self.findings.check(levels)
             if check.allowed:
-                self.passed[box_above(levels)] = True
+                self.passed[nodes_above(levels)] = True
                 self._learn(check)
             else:
                 sets.store(check)
         self.done += candidates.size
-        self.findings.tell(self.done / self.passed.size / 2)
+        self.findings.report(self.done / self.passed.size / 2)
 
     def _candidates(self, attributes: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Join and prune: keep candidates that are solutions without any one of the attributes."""
@@ -122,12 +122,12 @@ class _Growth:
             candidates &= np.expand_dims(fewer, axis)
         return candidates
 
-    def _learn(self, check: Check) -> None:
+    def _learn(self, check: NodeCheck) -> None:
         """Bound the loss above a solution."""
         loss, bound = self.findings.loss, self.findings.bound
         higher = loss.above(check)
         if higher is not None:
-            box = box_above(check.levels)
+            box = nodes_above(check.levels)
             np.maximum(self.above[box], higher.dense(), out=self.above[box])
             unjudged = np.isnan(self.findings.losses[box])
             bound[box] = np.where(unjudged, loss.bound(self.above[box], self.start[box]), bound[box])
@@ -143,8 +143,8 @@ class _FrequencySets:
         self.recodings = recodings
         self.height = -1
         self.free = 0
-        self.here: dict[Levels, RolledUp] = {}
-        self.lower: dict[Levels, RolledUp] = {}
+        self.here: dict[Levels, RolledUpCounts] = {}
+        self.lower: dict[Levels, RolledUpCounts] = {}
 
     @contextmanager
     def at(self, levels: Levels) -> Iterator[None]:
@@ -161,15 +161,15 @@ class _FrequencySets:
         finally:
             self.recodings.sources = [source for source in self.recodings.sources if source not in own]
 
-    def store(self, check: Check) -> None:
+    def store(self, check: NodeCheck) -> None:
         """Keep the groups of a node for those above it, rolled up if that halves them."""
         if not check.whole:
             return
         source = check.source
         size = len(source.combinations)
         if 2 * len(check.sizes) <= size and len(check.sizes) <= self.free:
-            rolled = source.combinations.rolled_up(check.counted)
+            rolled = source.combinations.roll_up(check.counted)
             if 2 * len(rolled) <= size:
-                source = RolledUp(check.levels, rolled)
+                source = RolledUpCounts(check.levels, rolled)
                 self.free -= len(rolled)
         self.here[check.levels] = source

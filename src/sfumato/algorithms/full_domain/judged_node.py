@@ -16,7 +16,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class RolledUp:
+class RolledUpCounts:
     """Combinations that were rolled up to some levels: nodes at or above these can be checked on them."""
 
     levels: Levels
@@ -24,7 +24,7 @@ class RolledUp:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedGroups:
+class EvaluatedGroups:
     """What the models say about groups.
 
     Parameters
@@ -40,7 +40,7 @@ class JudgedGroups:
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class NodeCheck:
     """What is known about one node.
 
     Parameters
@@ -57,28 +57,28 @@ class Check:
     """
 
     levels: Levels
-    source: RolledUp
+    source: RolledUpCounts
     counted: CountedGroups
     limit: int
     suppressed: int
     lost_below: int
-    judge: Callable[[], JudgedGroups]
+    judge: Callable[[], EvaluatedGroups]
     whole: bool = True
 
     @cached_property
-    def judged(self) -> JudgedGroups:
+    def evaluated(self) -> EvaluatedGroups:
         """What the models say about every group."""
         return self.judge()
 
     @property
-    def kept(self) -> Mask:
+    def satisfied(self) -> Mask:
         """Which groups are valid."""
-        return self.judged.kept
+        return self.evaluated.kept
 
     @property
-    def firm(self) -> Mask:
+    def surely_valid(self) -> Mask:
         """Which groups are invalid and have no valid part, however they are split."""
-        return self.judged.firm
+        return self.evaluated.firm
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
@@ -99,14 +99,18 @@ class Check:
         return counts.astype(np.int64).reshape(-1, width)
 
     @cached_property
-    def lost(self) -> list[npt.NDArray[np.float64]]:
+    def suppressed_histograms(self) -> list[npt.NDArray[np.float64]]:
         """How often every code of every column occurs in invalid groups."""
-        return self._histograms(~self.kept)
+        return self._histograms(~self.satisfied)
 
     @cached_property
-    def lost_firmly(self) -> list[npt.NDArray[np.float64]]:
+    def surely_suppressed_histograms(self) -> list[npt.NDArray[np.float64]]:
         """How often every code of every column occurs in groups without a valid part."""
-        return self.lost if np.array_equal(self.firm, ~self.kept) else self._histograms(self.firm)
+        return (
+            self.suppressed_histograms
+            if np.array_equal(self.surely_valid, ~self.satisfied)
+            else self._histograms(self.surely_valid)
+        )
 
     def _histograms(self, groups: Mask) -> list[npt.NDArray[np.float64]]:
         combinations = self.source.combinations

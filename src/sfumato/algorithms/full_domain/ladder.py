@@ -15,7 +15,7 @@ Nodes = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class LevelMap:
     """The levels of one quasi-identifier, from its values (level 0) to one node for everything (the last).
 
     `levels[h][code]` is the node above a code on level h; nodes are numbered from 0 and never decrease from
@@ -27,7 +27,7 @@ class Ladder:
     levels: tuple[Nodes, ...]
 
     @classmethod
-    def of(cls, domain: Domain) -> Ladder:
+    def of(cls, domain: Domain) -> LevelMap:
         """Build the ladder of a domain."""
         leaves = len(domain)
         whole = [np.arange(leaves, dtype=np.int32), np.zeros(leaves, dtype=np.int32)]

@@ -8,15 +8,15 @@ from math import prod
 
 import numpy as np
 
-from sfumato.algorithms.deadline import Deadline
-from sfumato.algorithms.full_domain.best_node import Search
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
+from sfumato.algorithms.deadline import TimeLimit
+from sfumato.algorithms.full_domain.best_node import BestNodeSearch
+from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
 from sfumato.algorithms.full_domain.lattice import Levels
 from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.full_domain.small_lattices import DenseSearch
+from sfumato.algorithms.full_domain.small_lattices import ExhaustiveSearch
 from sfumato.algorithms.losses import RecodingLoss
-from sfumato.core.progress import Progress, silent
-from sfumato.models.base import PrivacyModel
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.models.base import GroupModel
 from sfumato.models.k_anonymity import KAnonymity
 
 BLOCK_NODES = 1 << 14
@@ -24,7 +24,7 @@ SHARE_FOR_BOUNDS = 0.3  # of the time
 ROUNDS_IN_VAIN = 200
 
 
-class LargeSearch(Search):
+class HeuristicSearch(BestNodeSearch):
     """Descend from the top, climb to the best in the neighborhood, and start again nearby until time is up.
 
     The bound comes from blocks of attributes. Dropping attributes suppresses no more records and needs no more
@@ -32,7 +32,7 @@ class LargeSearch(Search):
     them, and lattices of blocks are small enough for the search with proof.
     """
 
-    def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: Deadline) -> None:
+    def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: TimeLimit) -> None:
         super().__init__(recodings, loss, progress, deadline)
         self.start = loss.start()
         self.known: dict[Levels, tuple[float, int]] = {}
@@ -47,7 +47,7 @@ class LargeSearch(Search):
             names=tuple(ladder.domain.name for ladder in self.recodings.ladders),
             heights=self.recodings.lattice.top,
             levels=np.array(nodes, dtype=np.int16),
-            status=np.where(allowed, Status.ANONYMOUS, Status.NOT_ANONYMOUS).astype(np.int8),
+            status=np.where(allowed, NodeStatus.ANONYMOUS, NodeStatus.NOT_ANONYMOUS).astype(np.int8),
             loss=np.where(allowed, losses, np.nan),
             bound=np.where(allowed, losses, [self.bound_of(node) for node in nodes]),
             suppressed=np.array([self.known[node][1] if ok else -1 for node, ok in zip(nodes, allowed, strict=True)]),
@@ -77,7 +77,7 @@ class LargeSearch(Search):
         """Find a good node, bound the best, and keep searching until time is up."""
         self._descend()
         if self.best is not None:
-            self.climb(self.best)
+            self.hill_climb(self.best)
         self._bound_blocks()
         self._start_again()
 
@@ -89,7 +89,7 @@ class LargeSearch(Search):
         node = self.recodings.lattice.top
         value = self.value_of(node)
         while not self.deadline.passed():
-            self._tell()
+            self._report()
             lower = min(self.recodings.lattice.below(node), key=self._order, default=None)
             if lower is None or self.value_of(lower) >= value < np.inf:
                 return
@@ -102,9 +102,9 @@ class LargeSearch(Search):
     def _start_again(self) -> None:
         vain = 0
         while self.best is not None and vain < ROUNDS_IN_VAIN and not self.deadline.passed():
-            self._tell()
+            self._report()
             before = self.least
-            self.climb(self._jump(self.best), self.recodings.task.rng)
+            self.hill_climb(self._jump(self.best), self.recodings.task.rng)
             vain = vain + 1 if self.least >= before else 0
 
     def _jump(self, levels: Levels) -> Levels:
@@ -126,7 +126,7 @@ class LargeSearch(Search):
         for number, block in zip(count(len(blocks), -1), blocks, strict=False):
             share = float(shares[block].sum())
             if share > 0:
-                search = self._block_search(block, Deadline(self.deadline.left() * SHARE_FOR_BOUNDS / number))
+                search = self._block_search(block, TimeLimit(self.deadline.left() * SHARE_FOR_BOUNDS / number))
                 search.seek()
                 self._blocks += share * self._cheapest * search.lower_bound()
 
@@ -136,10 +136,10 @@ class LargeSearch(Search):
         setting = self.loss.setting
         return setting.suppression_cost if setting.suppression_cost < setting.generalization_cost else 1.0
 
-    def _block_search(self, block: list[int], deadline: Deadline) -> DenseSearch:
+    def _block_search(self, block: list[int], deadline: TimeLimit) -> ExhaustiveSearch:
         task, models, whole = self.recodings.task, self._lasting_models(), self.loss.setting
         table = replace(task.table, quasi=tuple(task.table.quasi[j] for j in block))
-        recodings = Recodings(replace(task, table=table, models=models, progress=silent))
+        recodings = Recodings(replace(task, table=table, models=models, progress=ignore_progress))
         setting = replace(
             whole,
             ladders=recodings.ladders,
@@ -147,9 +147,9 @@ class LargeSearch(Search):
             suppression_factor=max(whole.suppression_factor, 0.5),
             stays_good=all(model.extendable for model in models),
         )
-        return DenseSearch(recodings, type(self.loss)(setting), silent, deadline)
+        return ExhaustiveSearch(recodings, type(self.loss)(setting), ignore_progress, deadline)
 
-    def _lasting_models(self) -> list[PrivacyModel]:
+    def _lasting_models(self) -> list[GroupModel]:
         """Return the models that a solution keeps when attributes are dropped."""
         task = self.recodings.task
         lasting = [m for m in task.models if m.extendable or (m.monotone and not self.recodings.limit)]
@@ -167,5 +167,5 @@ class LargeSearch(Search):
                 blocks.append([j])
         return blocks
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.progress(self.deadline.share(), self.note())

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.ladder import LevelMap
 
 Levels: TypeAlias = tuple[int, ...]
 
@@ -40,7 +40,7 @@ class Separable:
 class Lattice:
     """All ways to choose a level for every quasi-identifier; higher nodes are more general."""
 
-    ladders: tuple[Ladder, ...]
+    ladders: tuple[LevelMap, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -83,17 +83,17 @@ class Lattice:
         return Separable(0.0, parts)
 
 
-def box_below(levels: Sequence[int]) -> tuple[slice, ...]:
+def nodes_below(levels: Sequence[int]) -> tuple[slice, ...]:
     """Index all nodes at or below a node in an array of all nodes."""
     return tuple(slice(0, level + 1) for level in levels)
 
 
-def box_above(levels: Sequence[int]) -> tuple[slice, ...]:
+def nodes_above(levels: Sequence[int]) -> tuple[slice, ...]:
     """Index all nodes at or above a node in an array of all nodes."""
     return tuple(slice(level, None) for level in levels)
 
 
-def is_below(lower: Levels, upper: Levels) -> bool:
+def is_specialization(lower: Levels, upper: Levels) -> bool:
     """Return whether one node is at or below another."""
     return all(low <= high for low, high in zip(lower, upper, strict=True))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sfumato.algorithms.full_domain.exploration import Exploration
 from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.full_domain.walking import TOLD, Findings, NodeSearch
+from sfumato.algorithms.full_domain.walking import TOLD, NodeFindings, NodeSearch
 from sfumato.algorithms.losses import RecodingLoss
 
 
@@ -42,10 +42,10 @@ class MinGen(NodeSearch):
     loss: str = "precision"
 
     def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:  # noqa: ARG002 - it always is
-        findings = Findings(recodings, loss)
+        findings = NodeFindings(recodings, loss)
         for number, levels in enumerate(recodings.lattice.nodes()):
             findings.check(levels, fully=True)
             if number % TOLD == 0:
-                findings.tell(number / recodings.lattice.size)
-        findings.tell(1.0)
+                findings.report(number / recodings.lattice.size)
+        findings.report(1.0)
         return findings.exploration()

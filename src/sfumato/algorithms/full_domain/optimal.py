@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.deadline import Deadline
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.deadline import TimeLimit
 from sfumato.algorithms.full_domain.exploration import Exploration
-from sfumato.algorithms.full_domain.large_lattices import LargeSearch
+from sfumato.algorithms.full_domain.large_lattices import HeuristicSearch
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.full_domain.search import FullDomainSearch
-from sfumato.algorithms.full_domain.small_lattices import DenseSearch
-from sfumato.algorithms.global_recoding import refined
+from sfumato.algorithms.full_domain.small_lattices import ExhaustiveSearch
+from sfumato.algorithms.global_recoding import refine_suppressed
 from sfumato.algorithms.losses import RecodingLoss
-from sfumato.core.publication import Publication
+from sfumato.core.publication import TableSolution
 from sfumato.exceptions import InfeasibleError
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 DENSE_NODES = 1 << 20
 SHORTEST = 0.1  # seconds that every round of a refinement gets
@@ -66,25 +66,27 @@ class Optimal(FullDomainSearch):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        good = is_number(self.time_limit) and self.time_limit > 0
+        good = is_finite_number(self.time_limit) and self.time_limit > 0
         require(good, self, "time_limit", "a number of seconds above 0", self.time_limit)
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish; rounds of a refinement share the time, each takes at most half of the rest."""
         if not self.refine:
             return self.recode(task)
-        deadline = Deadline(self.time_limit)
-        return refined(task, lambda part: replace(self, time_limit=max(deadline.left() / 2, SHORTEST)).recode(part))
+        deadline = TimeLimit(self.time_limit)
+        return refine_suppressed(
+            task, lambda part: replace(self, time_limit=max(deadline.left() / 2, SHORTEST)).recode(part)
+        )
 
     def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:
-        kind = DenseSearch if recodings.lattice.size <= DENSE_NODES else LargeSearch
-        if kind is LargeSearch and recodings.finer is not None:
+        kind = ExhaustiveSearch if recodings.lattice.size <= DENSE_NODES else HeuristicSearch
+        if kind is HeuristicSearch and recodings.finer is not None:
             raise InfeasibleError(
                 f"Optimal searches at most {DENSE_NODES:,} recodings of a table whose combinations do not fit into "
                 f"memory, but there are {recodings.lattice.size:,}; give hierarchies fewer levels, or use Datafly."
             )
-        search = kind(recodings, loss, recodings.task.progress, Deadline(self.time_limit))
+        search = kind(recodings, loss, recodings.task.progress, TimeLimit(self.time_limit))
         search.run()
-        if complete and isinstance(search, DenseSearch):
+        if complete and isinstance(search, ExhaustiveSearch):
             search.decide_all()
         return search.exploration()

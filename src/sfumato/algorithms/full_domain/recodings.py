@@ -9,18 +9,18 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.full_domain.corners import Corners
-from sfumato.algorithms.full_domain.judged_node import Check, JudgedGroups, RolledUp
-from sfumato.algorithms.full_domain.ladder import Ladder
-from sfumato.algorithms.full_domain.lattice import Lattice, Levels, is_below
-from sfumato.algorithms.good_groups import judge
-from sfumato.algorithms.publishing import publish_groups
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.full_domain.corners import RareCombinations
+from sfumato.algorithms.full_domain.judged_node import EvaluatedGroups, NodeCheck, RolledUpCounts
+from sfumato.algorithms.full_domain.ladder import LevelMap
+from sfumato.algorithms.full_domain.lattice import Lattice, Levels, is_specialization
+from sfumato.algorithms.good_groups import find_valid_groups
+from sfumato.algorithms.publishing import merge_identical_groups
 from sfumato.coding.codes import CodedTable
-from sfumato.coding.combinations import Combinations, CountedGroups, combine
-from sfumato.coding.reduction import Reduction
+from sfumato.coding.combinations import Combinations, CountedGroups, combine_columns
+from sfumato.coding.reduction import RecordReduction
 from sfumato.core.groups import Groups
-from sfumato.core.publication import NOT_PUBLISHED, Bound, Publication, Recoded
+from sfumato.core.publication import NOT_PUBLISHED, LossBound, RecodedAttribute, TableSolution
 from sfumato.exceptions import InfeasibleError
 from sfumato.schema.missing import SENSITIVE
 
@@ -36,18 +36,18 @@ class FoundNode(NamedTuple):
 
     recodings: Recodings
     levels: Levels
-    proof: Bound | None = None
+    proof: LossBound | None = None
 
-    def publish(self) -> Publication:
+    def publish(self) -> TableSolution:
         """Publish the node."""
         return replace(self.recodings.publish(self.levels), proof=self.proof)
 
 
 @runtime_checkable
-class FindsNode(Protocol):
+class NodeFinder(Protocol):
     """A search for one level per quasi-identifier."""
 
-    def find(self, task: Task) -> FoundNode:
+    def find(self, task: TableRequest) -> FoundNode:
         """Find the node to publish; there is at least one quasi-identifier."""
 
 
@@ -64,42 +64,42 @@ class Recodings:
     target : a column whose values are also counted per group.
     """
 
-    def __init__(self, task: Task, target: str | None = None) -> None:
+    def __init__(self, task: TableRequest, target: str | None = None) -> None:
         self.task = task
-        self.ladders = tuple(Ladder.of(column.domain) for column in task.table.quasi)
+        self.ladders = tuple(LevelMap.of(column.domain) for column in task.table.quasi)
         self.lattice = Lattice(self.ladders)
-        self.watched = task.watched
+        self.watched = task.model_columns
         combinations, self.reduction = self._combined(task.table, target)
-        self.finer, self._target = task.finer, target
+        self.finer, self._target = task.rollup_counts, target
         self._share, self._unfit = EMPTINESS, list[Levels]()
         self._lost, self._wished = list[tuple[Levels, int]](), list[Levels]()
         lowest = (0,) * len(self.ladders) if self.finer is None else self.lattice.top
-        self.sources = [RolledUp(lowest, combinations)]
-        self.room = len(combinations) if self.finer is None else self.finer.most
+        self.sources = [RolledUpCounts(lowest, combinations)]
+        self.room = len(combinations) if self.finer is None else self.finer.max_combinations
         self.histograms = combinations.histograms() if self.finer is None else list(self.finer.histograms)
         self.widths = [
             [np.count_nonzero(np.bincount(nodes, counts)) for nodes in ladder.levels]
             for ladder, counts in zip(self.ladders, self.histograms, strict=True)
         ]
-        self.limit = min(task.most_suppressed, task.table.rows - 1)
-        self.smallest_group = task.smallest_group
+        self.limit = min(task.max_suppressed, task.table.rows - 1)
+        self.smallest_group = task.min_group_size
         self.checked = 0
         cells = prod(float(widths[0]) for widths in self.widths)
         self._emptiness = min(EMPTINESS, max(1.0, cells / self.room))
 
-    def _combined(self, table: CodedTable, target: str | None) -> tuple[Combinations, Reduction]:
+    def _combined(self, table: CodedTable, target: str | None) -> tuple[Combinations, RecordReduction]:
         """Find the distinct combinations of a table, with what models and loss read."""
         watched = {column.name for column in self.watched}
         along = [column for column in table.sensitive if column.name in watched]
-        guide = () if target is None else (table.guides[target],)
-        return combine(table.quasi, [ladder.levels for ladder in self.ladders], (*along, *guide), table.weights)
+        guide = () if target is None else (table.target_columns[target],)
+        return combine_columns(table.quasi, [ladder.levels for ladder in self.ladders], (*along, *guide), table.weights)
 
     @cached_property
     def tagged_above(self) -> bool:
         """Whether all nodes above a solution are solutions."""
         return all(model.extendable or (model.monotone and not self.limit) for model in self.task.models)
 
-    def check(self, levels: Levels, *, fully: bool = False, sparing: bool = False) -> Check:
+    def check(self, levels: Levels, *, fully: bool = False, sparing: bool = False) -> NodeCheck:
         """Count the groups of a node and judge them; if sizes alone rule out the node, nothing else is judged.
 
         Parameters
@@ -118,95 +118,97 @@ class Recodings:
         counted = source.combinations.group(levels)
         limit = self.limit
         hasty = not fully and limit < self.task.table.rows - 1
-        if hasty and (lost := counted.in_cells_below(self.smallest_group)) > limit:
+        if hasty and (lost := counted.count_in_small_groups(self.smallest_group)) > limit:
             self._remember(levels, lost)
-            return Check(levels, source, counted, limit, lost, lost, lambda: self._judge_sizes(counted))
-        judged = self._judge(source, counted)
+            return NodeCheck(levels, source, counted, limit, lost, lost, lambda: self._evaluate_sizes(counted))
+        judged = self._evaluate(source, counted)
         suppressed = int(counted.sizes[~judged.kept].sum())
         lost_below = int(counted.sizes[judged.firm].sum()) + judged.torn
-        return Check(levels, source, counted, limit, suppressed, lost_below, lambda: judged)
+        return NodeCheck(levels, source, counted, limit, suppressed, lost_below, lambda: judged)
 
-    def _ruled_out_by(self, corners: Corners, levels: Levels) -> Check | None:
+    def _ruled_out_by(self, corners: RareCombinations, levels: Levels) -> NodeCheck | None:
         """Check a node in a corner alone; nothing if no group there is too small."""
         corner = corners.of(levels)
         counted = None if corner is None else corner.group(levels)
-        if corner is None or counted is None or not (lost := counted.in_cells_below(self.smallest_group)):
+        if corner is None or counted is None or not (lost := counted.count_in_small_groups(self.smallest_group)):
             return None
-        part = RolledUp(self.sources[0].levels, corner)
-        return Check(levels, part, counted, self.limit, lost, lost, lambda: self._judge_sizes(counted), whole=False)
+        part = RolledUpCounts(self.sources[0].levels, corner)
+        return NodeCheck(
+            levels, part, counted, self.limit, lost, lost, lambda: self._evaluate_sizes(counted), whole=False
+        )
 
     @cached_property
-    def _corners(self) -> Corners | None:
+    def _corners(self) -> RareCombinations | None:
         """The corners of a large table, where one group that is too small rules out a node and all below it."""
         combinations = self.sources[0].combinations
         if self.limit or self.finer is not None or not self.tagged_above or len(combinations) < LARGE:
             return None
-        return Corners(combinations, self.ladders, self.histograms)
+        return RareCombinations(combinations, self.ladders, self.histograms)
 
     def _remember(self, levels: Levels, lost: int) -> None:
         """Remember what sizes rule out with all below it, where counting that again takes a scan of the table."""
         if self.finer is not None and lost > self.limit:
             self._lost.append((levels, lost))
 
-    def _lost_by_size(self, levels: Levels) -> int:
+    def _suppressed_by_size(self, levels: Levels) -> int:
         """Count the records in groups that are too small, or in those of a node above where these are too many."""
         assert self.finer is not None  # noqa: S101 - else the first set suits every node
-        lost = max((many for node, many in self._lost if is_below(levels, node)), default=0)
+        lost = max((many for node, many in self._lost if is_specialization(levels, node)), default=0)
         if lost <= self.limit:
-            lost = self.finer.in_groups_below(self.smallest_group, levels)
+            lost = self.finer.count_records_below(self.smallest_group, levels)
             self._remember(levels, lost)
         return lost
 
-    def _ruled_out(self, levels: Levels) -> Check:
+    def _ruled_out(self, levels: Levels) -> NodeCheck:
         """Check a node by sizes alone, whose groups do not fit into memory; if that is not enough, give up."""
         assert self.finer is not None  # noqa: S101 - else the first set suits every node
-        lost = self._lost_by_size(levels)
+        lost = self._suppressed_by_size(levels)
         if lost <= self.limit:
             raise InfeasibleError(
-                f"The search must judge a recoding of more than {self.finer.most:,} groups, too many for memory; give "
+                f"The search must judge a recoding of more than {self.finer.max_combinations:,} groups, too many for memory; give "
                 "more with memory=, use fewer or coarser quasi-identifiers, or use Mondrian."
             )
         top = self.sources[0]
         counted = top.combinations.group(self.lattice.top)
-        nothing = JudgedGroups(*np.zeros((2, len(counted.sizes)), dtype=np.bool_))
-        return Check(levels, top, counted, self.limit, lost, lost, lambda: nothing, whole=False)
+        nothing = EvaluatedGroups(*np.zeros((2, len(counted.sizes)), dtype=np.bool_))
+        return NodeCheck(levels, top, counted, self.limit, lost, lost, lambda: nothing, whole=False)
 
-    def publish(self, levels: Levels) -> Publication:
+    def publish(self, levels: Levels) -> TableSolution:
         """Publish a node: valid groups only."""
         base = self.sources[0]
         counted = base.combinations.group(levels)
-        labels, kept = counted.labels, self._judge(base, counted).kept
+        labels, kept = counted.labels, self._evaluate(base, counted).kept
         first = np.zeros(len(counted.sizes), dtype=np.intp)
         first[labels] = np.arange(len(labels))
         by_value, recoded = {}, {}
         for j, (ladder, level) in enumerate(zip(self.ladders, levels, strict=True)):
             texts, nodes = ladder.labels(level), ladder.levels[level]
-            by_value[ladder.domain.name] = Recoded(texts, nodes)
-            recoded[ladder.domain.name] = Recoded(texts, nodes[base.combinations.column(j)[first]])
-        united = publish_groups(labels.astype(np.int32), recoded)
+            by_value[ladder.domain.name] = RecodedAttribute(texts, nodes)
+            recoded[ladder.domain.name] = RecodedAttribute(texts, nodes[base.combinations.column(j)[first]])
+        united = merge_identical_groups(labels.astype(np.int32), recoded)
         group = np.where(kept[labels], united.group, NOT_PUBLISHED).astype(np.int32)
-        return Publication(self.reduction.of_cases(group), united.recoded, by_value)
+        return TableSolution(self.reduction.expand(group), united.recoded, by_value)
 
-    def _judge_sizes(self, counted: CountedGroups) -> JudgedGroups:
+    def _evaluate_sizes(self, counted: CountedGroups) -> EvaluatedGroups:
         small = counted.sizes < self.smallest_group
-        return JudgedGroups(~small, small)
+        return EvaluatedGroups(~small, small)
 
-    def _judge(self, source: RolledUp, counted: CountedGroups) -> JudgedGroups:
+    def _evaluate(self, source: RolledUpCounts, counted: CountedGroups) -> EvaluatedGroups:
         groups = self._groups(source, counted)
         small = counted.sizes < self.smallest_group
-        kept = judge(groups, self.task.models) & ~small
+        kept = find_valid_groups(groups, self.task.models) & ~small
         lost = np.where(small, counted.sizes, 0)
         for model in self.task.models:
             # A kept group is first compared with the whole table, which is the same in every node.
-            lost = np.maximum(lost, model.lost_in_parts(groups))
+            lost = np.maximum(lost, model.min_violating_records(groups))
         firm = lost >= counted.sizes
-        return JudgedGroups(kept, firm, int(lost[~firm].sum()))
+        return EvaluatedGroups(kept, firm, int(lost[~firm].sum()))
 
-    def groups(self, check: Check) -> Groups:
+    def groups(self, check: NodeCheck) -> Groups:
         """Count the sensitive values of every group of a node."""
         return self._groups(check.source, check.counted)
 
-    def _groups(self, source: RolledUp, counted: CountedGroups) -> Groups:
+    def _groups(self, source: RolledUpCounts, counted: CountedGroups) -> Groups:
         if not self.watched:
             return Groups(counted.sizes)
         combinations = source.combinations
@@ -218,11 +220,11 @@ class Recodings:
             weights=combinations.weights,  # type: ignore[arg-type]  # whole numbers, which NumPy adds fastest as floats
         )
 
-    def _source(self, levels: Levels, *, patient: bool = False) -> RolledUp | None:
+    def _source(self, levels: Levels, *, patient: bool = False) -> RolledUpCounts | None:
         """Find the smallest set for a node, after storing a smaller one if that pays off; nothing if none fits."""
-        if any(is_below(levels, node) for node, _ in self._lost):
+        if any(is_specialization(levels, node) for node, _ in self._lost):
             return None
-        known = [each for each in self.sources if is_below(each.levels, levels)]
+        known = [each for each in self.sources if is_specialization(each.levels, levels)]
         source = min(known, key=lambda each: len(each.combinations)) if known else self._fetched(levels)
         while source is not None and len(source.combinations) > LARGE:
             lower = self._for_two(source, levels) if patient else self._worthwhile(source, levels)
@@ -234,16 +236,20 @@ class Recodings:
                     break
                 self._emptiness = max(1.0, self._emptiness / SHRINKS)
                 continue
-            source = RolledUp(lower, source.combinations.rolled_up(counted))
+            source = RolledUpCounts(lower, source.combinations.roll_up(counted))
             self._store(source)
         return source
 
-    def _for_two(self, source: RolledUp, levels: Levels) -> Levels:
+    def _for_two(self, source: RolledUpCounts, levels: Levels) -> Levels:
         """Choose a set that pays off for a node if it did for another one before; nothing lower than the source if not.
 
         Where corners rule out most nodes, few others are counted, and most sets would be used once.
         """
-        shared = [wished for wished in self._wished if is_below(source.levels, wished) and is_below(wished, levels)]
+        shared = [
+            wished
+            for wished in self._wished
+            if is_specialization(source.levels, wished) and is_specialization(wished, levels)
+        ]
         if shared:
             chosen = min(shared, key=self._cells)
             self._wished.remove(chosen)
@@ -253,18 +259,18 @@ class Recodings:
             self._wished.append(lower)
         return source.levels
 
-    def _fetched(self, levels: Levels) -> RolledUp | None:
+    def _fetched(self, levels: Levels) -> RolledUpCounts | None:
         """Count a set of the source as far below a node as it seems to fit; nothing if not even the node does."""
         assert self.finer is not None  # noqa: S101 - else the first set suits every node
         share, cells = self._share, self._cells(levels)
-        if cells > share * self.finer.most and self._lost_by_size(levels) > self.limit:
+        if cells > share * self.finer.max_combinations and self._suppressed_by_size(levels) > self.limit:
             return None
-        while not self._is_unfit(levels):
-            lower = self._down(levels, (0,) * len(levels), share * self.finer.most)
-            if not self._is_unfit(lower):
+        while not self._is_unsuitable(levels):
+            lower = self._down(levels, (0,) * len(levels), share * self.finer.max_combinations)
+            if not self._is_unsuitable(lower):
                 table = self.finer.fetch(lower)
                 if table is not None:
-                    source = RolledUp(lower, self._combined(table, self._target)[0])
+                    source = RolledUpCounts(lower, self._combined(table, self._target)[0])
                     self._store(source)
                     return source
                 self._unfit.append(lower)
@@ -272,11 +278,11 @@ class Recodings:
             share /= FEWER
         return None
 
-    def _is_unfit(self, levels: Levels) -> bool:
+    def _is_unsuitable(self, levels: Levels) -> bool:
         """Return whether the combinations of some levels are known not to fit."""
-        return any(is_below(levels, unfit) for unfit in self._unfit)
+        return any(is_specialization(levels, unfit) for unfit in self._unfit)
 
-    def _worthwhile(self, source: RolledUp, levels: Levels) -> Levels:
+    def _worthwhile(self, source: RolledUpCounts, levels: Levels) -> Levels:
         """Go down from a node toward its source while far fewer groups than combinations are expected there.
 
         Most cells are empty; how many is learned from roll-ups that had more groups than expected.
@@ -303,7 +309,7 @@ class Recodings:
         """Count the cells of a node, of which many may be empty."""
         return prod(float(widths[level]) for widths, level in zip(self.widths, levels, strict=True))
 
-    def _store(self, source: RolledUp) -> None:
+    def _store(self, source: RolledUpCounts) -> None:
         self.sources.append(source)
         allowed = STORED * self.room
         while sum(len(each.combinations) for each in self.sources[1:]) > allowed and len(self.sources) > 2:  # noqa: PLR2004 - the first and the last

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.deadline import Deadline
-from sfumato.algorithms.full_domain.ladder import Ladder
-from sfumato.algorithms.full_domain.lattice import box_below
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.deadline import TimeLimit
+from sfumato.algorithms.full_domain.ladder import LevelMap
+from sfumato.algorithms.full_domain.lattice import nodes_below
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.coding.grouping import group_keys
 from sfumato.models.distances.cut_distance import CutDistance
@@ -41,7 +41,7 @@ class CellCosts(NamedTuple):
     record: float
 
 
-class Counted(NamedTuple):
+class RolledUpGroups(NamedTuple):
     """Groups of one recoding: the nodes of each as one key, its records, and those of every set of values."""
 
     keys: Whole
@@ -49,14 +49,14 @@ class Counted(NamedTuple):
     counts: npt.NDArray[np.int32]
 
 
-class Hopes(NamedTuple):
+class PruningBounds(NamedTuple):
     """What a node must lose less than to be the best, and lower bounds for all of them."""
 
     least: float
     bounds: Numbers
 
 
-class Walked(NamedTuple):
+class RollupResult(NamedTuple):
     """What a walk found out about nodes.
 
     Parameters
@@ -73,22 +73,22 @@ class Walked(NamedTuple):
     exact: Mask
 
     @classmethod
-    def nothing(cls, shape: tuple[int, ...]) -> Walked:
+    def nothing(cls, shape: tuple[int, ...]) -> RollupResult:
         """Make room for what will be found."""
         judged, exact = np.zeros((2, *shape), dtype=np.bool_)
         return cls(np.full(shape, -1, dtype=np.int64), np.zeros(shape), judged, exact)
 
-    def at(self, levels: tuple[int, ...]) -> Walked:
+    def at(self, levels: tuple[int, ...]) -> RollupResult:
         """Return the part for some levels of the first columns."""
-        return Walked(self.suppressed[levels], self.loss[levels], self.judged[levels], self.exact[levels])
+        return RollupResult(self.suppressed[levels], self.loss[levels], self.judged[levels], self.exact[levels])
 
-    def transposed(self, order: npt.NDArray[np.intp]) -> Walked:
+    def transposed(self, order: npt.NDArray[np.intp]) -> RollupResult:
         """Put the columns in another order."""
-        return Walked(*(each.transpose(order) for each in self))  # type: ignore[arg-type]  # each of its own type
+        return RollupResult(*(each.transpose(order) for each in self))  # type: ignore[arg-type]  # each of its own type
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
+class GroupConstraints:
     """What groups must keep: a size, and distances as sums over sets of values of one attribute.
 
     Parameters
@@ -103,11 +103,11 @@ class Rules:
     cuts: Sequence[CutDistance]
 
     @classmethod
-    def of(cls, task: Task) -> Rules | None:
+    def of(cls, task: TableRequest) -> GroupConstraints | None:
         """Read the rules of a task; nothing if its models are not of this kind, or its numbers too large."""
-        if task.totals is not None or task.finer is not None:
+        if task.totals is not None or task.rollup_counts is not None:
             return None
-        whole, cuts = task.whole(), list[CutDistance]()
+        whole, cuts = task.as_one_group(), list[CutDistance]()
         for model in task.models:
             if type(model) is KAnonymity:
                 continue
@@ -115,13 +115,13 @@ class Rules:
             if found is None:
                 return None
             cuts.append(found)
-        if not cuts or len(task.watched) != 1:
+        if not cuts or len(task.model_columns) != 1:
             return None
         anything = np.zeros((1, cuts[0].sets.shape[1]), dtype=np.bool_)
         anything[0, -1] = True  # a missing cell may be any value
         sets = np.concatenate([anything, *(each.sets & ~anything for each in cuts)])
         exact = task.table.rows**2 * max(each.scale for each in cuts) < LARGEST_EXACT
-        return cls(task.smallest_group, sets, cuts) if exact and sets.shape[1] <= MOST_VALUES + 1 else None
+        return cls(task.min_group_size, sets, cuts) if exact and sets.shape[1] <= MOST_VALUES + 1 else None
 
     def arrays(self, limit: int) -> tuple[object, ...]:
         """Return the rules as the compiled loops read them."""
@@ -132,7 +132,7 @@ class Rules:
         return self.smallest, limit, starts, scales, limits, once
 
 
-class RollingUp:
+class RollupEvaluation:
     """A walk over the nodes of a lattice.
 
     Columns are put in an order in which the last ones change fastest. A node is counted on the node that has a
@@ -141,7 +141,7 @@ class RollingUp:
     node.
     """
 
-    def __init__(self, recodings: Recodings, rules: Rules, costs: CellCosts) -> None:
+    def __init__(self, recodings: Recodings, rules: GroupConstraints, costs: CellCosts) -> None:
         self.order = sorted(range(len(recodings.ladders)), key=lambda j: (-len(recodings.ladders[j].levels), j))
         self.ladders = [recodings.ladders[j] for j in self.order]
         self.heights = np.array([ladder.height for ladder in self.ladders], dtype=np.int64)
@@ -157,22 +157,22 @@ class RollingUp:
         self.record_cost = costs.record
 
     @classmethod
-    def of(cls, recodings: Recodings, costs: CellCosts | None) -> RollingUp | None:
+    def of(cls, recodings: Recodings, costs: CellCosts | None) -> RollupEvaluation | None:
         """Prepare a walk; nothing if the lattice, its groups or the models do not suit."""
         if costs is None or recodings.lattice.size > MOST_NODES:
             return None
         bits = sum(max(len(ladder.domain), 1).bit_length() for ladder in recodings.ladders)
-        rules = Rules.of(recodings.task)
+        rules = GroupConstraints.of(recodings.task)
         if rules is None or bits > KEY_BITS:
             return None
         if len(recodings.sources[0].combinations) * len(rules.sets) > MOST_CELLS:
             return None
         return cls(recodings, rules, costs)
 
-    def walk(self, wanted: Mask, deadline: Deadline, hopes: Hopes | None = None) -> Walked:
+    def run(self, wanted: Mask, deadline: TimeLimit, hopes: PruningBounds | None = None) -> RollupResult:
         """Judge all wanted nodes that may be the best, or as many as there is time for; without hopes, all of them."""
         left = np.array(wanted.transpose(self.order), order="C")
-        found = Walked.nothing(left.shape)
+        found = RollupResult.nothing(left.shape)
         split = len(self.ladders) - 1
         while split and prod(left.shape[split - 1 :]) <= AT_ONCE:
             split -= 1
@@ -181,7 +181,7 @@ class RollingUp:
         for levels, groups in self._outer((), self.lowest, left, split, space[3]):
             if deadline.passed():
                 break
-            own, below = found.at(levels), box_below(levels)
+            own, below = found.at(levels), nodes_below(levels)
             own.judged[...], most = left[levels], self._most(least)
             torn = self._inner(levels, groups, most, space, own)
             own.exact[...] = own.judged & (own.suppressed <= most)
@@ -200,8 +200,8 @@ class RollingUp:
         return int(min(self.limit, np.ceil((least + 2 * SURELY) / self.record_cost) if self.record_cost else np.inf))
 
     def _outer(
-        self, levels: tuple[int, ...], groups: Counted, left: Mask, split: int, slots: npt.NDArray[np.int32]
-    ) -> Iterator[tuple[tuple[int, ...], Counted]]:
+        self, levels: tuple[int, ...], groups: RolledUpGroups, left: Mask, split: int, slots: npt.NDArray[np.int32]
+    ) -> Iterator[tuple[tuple[int, ...], RolledUpGroups]]:
         """Yield the groups for all levels of the first columns, from the top, below which something is left."""
         column = len(levels)
         if column == split:
@@ -212,7 +212,7 @@ class RollingUp:
                 raised = self._merged(groups, column, level, slots)
                 yield from self._outer((*levels, level), raised, left, split, slots)
 
-    def _merged(self, groups: Counted, column: int, level: int, slots: npt.NDArray[np.int32]) -> Counted:
+    def _merged(self, groups: RolledUpGroups, column: int, level: int, slots: npt.NDArray[np.int32]) -> RolledUpGroups:
         """Raise one column from its lowest level."""
         from sfumato.coding.kernels import rolling_up as kernel
 
@@ -221,17 +221,19 @@ class RollingUp:
         keys, sizes, counts = (np.empty_like(each) for each in groups)
         above = self.ladders[column].step(0, level).astype(np.int64)
         place = self.shifts[column], self.masks[column]
-        number = kernel.merge(tuple(groups), len(groups.keys), *place, above, slots, (keys, sizes, counts))
-        return Counted(keys[:number], sizes[:number], counts[:number])  # type: ignore[arg-type]  # as in `groups`
+        number = kernel.merge_groups(tuple(groups), len(groups.keys), *place, above, slots, (keys, sizes, counts))
+        return RolledUpGroups(keys[:number], sizes[:number], counts[:number])  # type: ignore[arg-type]  # as in `groups`
 
-    def _inner(self, levels: tuple[int, ...], groups: Counted, most: int, space: Space, found: Walked) -> Whole:
+    def _inner(
+        self, levels: tuple[int, ...], groups: RolledUpGroups, most: int, space: Space, found: RollupResult
+    ) -> Whole:
         """Judge nodes for some levels of the first columns; return what each loses at least, however it is split."""
         from sfumato.coding.kernels import rolling_up as kernel
 
         number, torn = len(groups.keys), np.zeros(found.judged.shape, dtype=np.int64)
         for place, part in zip(space, groups, strict=False):
             place[0, :number] = part
-        kernel.walk(
+        kernel.search_lattice(
             number,
             len(levels),
             np.array([*levels, *[0] * torn.ndim], dtype=np.int64),
@@ -260,7 +262,7 @@ class RollingUp:
             np.empty(most),
         )
 
-    def _count(self, recodings: Recodings, rules: Rules) -> Counted:
+    def _count(self, recodings: Recodings, rules: GroupConstraints) -> RolledUpGroups:
         """Count the groups of the lowest node."""
         combinations = recodings.sources[0].combinations
         packed = np.zeros(len(combinations), dtype=np.int64)
@@ -271,7 +273,7 @@ class RollingUp:
         cells = grouped.labels.astype(np.int64) * width + combinations.along[0].codes
         values = np.bincount(cells, combinations.weights, minlength=len(grouped) * width).reshape(-1, width)
         counts = values @ rules.sets.T.astype(np.float64)
-        return Counted(grouped.keys, values.sum(axis=1).astype(np.int32), counts.astype(np.int32))
+        return RolledUpGroups(grouped.keys, values.sum(axis=1).astype(np.int32), counts.astype(np.int32))
 
 
 def _at_or_below(nodes: Mask) -> Mask:
@@ -281,7 +283,7 @@ def _at_or_below(nodes: Mask) -> Mask:
     return nodes
 
 
-def _flat(ladders: Sequence[Ladder]) -> tuple[npt.NDArray[np.generic], ...]:
+def _flat(ladders: Sequence[LevelMap]) -> tuple[npt.NDArray[np.generic], ...]:
     """Put the nodes of all codes, and one code of every node, on all levels one after the other."""
     most = max(len(ladder.levels) for ladder in ladders)
     node_starts, leaf_starts, widths = (np.zeros((len(ladders), most), dtype=np.int64) for _ in range(3))
@@ -298,7 +300,9 @@ def _flat(ladders: Sequence[Ladder]) -> tuple[npt.NDArray[np.generic], ...]:
     return np.concatenate(nodes), node_starts, np.concatenate(leaves), leaf_starts, widths
 
 
-def _flat_costs(ladders: Sequence[Ladder], costs: Sequence[Sequence[Numbers]]) -> tuple[Numbers, npt.NDArray[np.int64]]:
+def _flat_costs(
+    ladders: Sequence[LevelMap], costs: Sequence[Sequence[Numbers]]
+) -> tuple[Numbers, npt.NDArray[np.int64]]:
     """Put the costs of all nodes on all levels one after the other."""
     most = max(len(ladder.levels) for ladder in ladders)
     starts, flat, end = np.zeros((len(ladders), most), dtype=np.int64), [], 0

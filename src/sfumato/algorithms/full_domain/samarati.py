@@ -7,10 +7,10 @@ from functools import reduce
 
 import numpy as np
 
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
-from sfumato.algorithms.full_domain.lattice import Lattice, box_above
+from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
+from sfumato.algorithms.full_domain.lattice import Lattice, nodes_above
 from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.full_domain.walking import TOLD, Findings, NodeSearch
+from sfumato.algorithms.full_domain.walking import TOLD, NodeFindings, NodeSearch
 from sfumato.algorithms.losses import RecodingLoss
 
 
@@ -46,17 +46,17 @@ class Samarati(NodeSearch):
     most_nodes = 1_000_000
 
     def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:
-        halving = _Halving(recodings.lattice, Findings(recodings, loss))
+        halving = _BinarySearch(recodings.lattice, NodeFindings(recodings, loss))
         least = halving.run()
         if complete:
             halving.decide_all()
         return halving.findings.exploration(np.indices(recodings.lattice.shape).sum(axis=0) == least)
 
 
-class _Halving:
+class _BinarySearch:
     """The search for the smallest height with a solution."""
 
-    def __init__(self, lattice: Lattice, findings: Findings) -> None:
+    def __init__(self, lattice: Lattice, findings: NodeFindings) -> None:
         self.lattice, self.findings = lattice, findings
         self.nodes_at = reduce(np.convolve, [np.ones(levels) for levels in lattice.shape])
         self.rounds, self.round = (len(self.nodes_at) - 1).bit_length() + 1, 0
@@ -68,25 +68,28 @@ class _Halving:
             middle = (low + high) // 2
             low, high = (low, middle) if self._look(middle, for_all=False) else (middle + 1, high)
         self._look(low, for_all=True)
-        self.findings.tell(1.0)
+        self.findings.report(1.0)
         return low
 
     def decide_all(self) -> None:
         """Decide for every node whether it is a solution."""
         for levels in self.lattice.nodes():
-            if self.findings.status[levels] == Status.BOUNDED and self.findings.check(levels, sparing=True).allowed:
-                above = self.findings.status[box_above(levels)]
-                above[above == Status.BOUNDED] = Status.ANONYMOUS
+            if self.findings.status[levels] == NodeStatus.BOUNDED and self.findings.check(levels, sparing=True).allowed:
+                above = self.findings.status[nodes_above(levels)]
+                above[above == NodeStatus.BOUNDED] = NodeStatus.ANONYMOUS
 
     def _look(self, height: int, *, for_all: bool) -> bool:
         """Look for one solution, or for all, at a height."""
         found = False
         for number, levels in enumerate(self.lattice.at_height(height)):
             if number % TOLD == 0:
-                self.findings.tell((self.round + number / self.nodes_at[height]) / self.rounds)
-            if self.findings.status[levels] == Status.BOUNDED and not self.findings.check(levels, sparing=True).allowed:
+                self.findings.report((self.round + number / self.nodes_at[height]) / self.rounds)
+            if (
+                self.findings.status[levels] == NodeStatus.BOUNDED
+                and not self.findings.check(levels, sparing=True).allowed
+            ):
                 self.findings.rule_out_below(levels)
-            found = found or self.findings.status[levels] == Status.ANONYMOUS
+            found = found or self.findings.status[levels] == NodeStatus.ANONYMOUS
             if found and not for_all:
                 break
         self.round += 1

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from sfumato.algorithms.base import Needed, Task
+from sfumato.algorithms.base import Needed, TableRequest
 from sfumato.algorithms.full_domain.exploration import Exploration
 from sfumato.algorithms.full_domain.recodings import FoundNode, Recodings
 from sfumato.algorithms.global_recoding import GlobalRecoding
 from sfumato.algorithms.losses import LOSSES, LossSetting, RecodingLoss
-from sfumato.algorithms.publishing import publish_one_group
-from sfumato.core.publication import Publication
+from sfumato.algorithms.publishing import label_single_group
+from sfumato.core.publication import TableSolution
 from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.validation import are_weights, is_number, require
+from sfumato.validation import is_finite_number, is_weight_mapping, require
 
 
-class Explored(NamedTuple):
+class ExploredRecodings(NamedTuple):
     """The recodings of a table, and what is known about them."""
 
     recodings: Recodings
@@ -42,47 +42,49 @@ class FullDomainSearch(GlobalRecoding):
         require(known, self, "loss", f"one of {', '.join(LOSSES)}", self.loss)
         kind = LOSSES[self.loss]
         factor = self.suppression_factor
-        require(is_number(factor) and 0 <= factor <= 1, self, "suppression_factor", "a number from 0 to 1", factor)
+        require(
+            is_finite_number(factor) and 0 <= factor <= 1, self, "suppression_factor", "a number from 0 to 1", factor
+        )
         if not kind.weighted and (self.weights is not None or factor != 0.5):  # noqa: PLR2004 - the default
             raise InvalidParameterError(
                 f"{type(self).__name__}: the loss {self.loss!r} has no weights and no suppression_factor; "
                 "drop them or choose another loss."
             )
         if self.weights is not None:
-            object.__setattr__(self, "weights", _checked_weights(self, self.weights))
+            object.__setattr__(self, "weights", _check_weights(self, self.weights))
         if kind.needs_classes != (self.target is not None):
             wanted = "needs a target, the column to predict" if kind.needs_classes else "takes no target"
             raise InvalidParameterError(f"{type(self).__name__}: the loss {self.loss!r} {wanted}.")
 
     @property
-    def guides(self) -> tuple[str, ...]:
+    def target_columns(self) -> tuple[str, ...]:
         """The column to predict, if any."""
         return () if self.target is None else (self.target,)
 
     @property
-    def names_quasi(self) -> tuple[str, ...]:
+    def named_quasi_identifiers(self) -> tuple[str, ...]:
         """The quasi-identifiers that have weights."""
         return tuple(self.weights or ())
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse weights that leave nothing to choose by."""
         names = {column.name for column in task.table.quasi}
         if names and all((self.weights or {}).get(name, 1.0) == 0 for name in names):
             return f"{type(self).__name__} has weight 0 for every quasi-identifier; give one of them more."
-        return super().refusal(task)
+        return super().check(task)
 
-    def recode(self, task: Task) -> Publication:
+    def recode(self, task: TableRequest) -> TableSolution:
         """Find the best node and publish it."""
-        return self.find(task).publish() if task.table.quasi else publish_one_group(task)
+        return self.find(task).publish() if task.table.quasi else label_single_group(task)
 
-    def find(self, task: Task) -> FoundNode:
+    def find(self, task: TableRequest) -> FoundNode:
         """Find the best node."""
         recodings, exploration = self.explore(task)
         if exploration.best is None:
-            raise InfeasibleError(_closest(type(self).__name__, recodings))
+            raise InfeasibleError(_infeasible_error(type(self).__name__, recodings))
         return FoundNode(recodings, exploration.node(exploration.best), exploration.proof)
 
-    def explore(self, task: Task, *, complete: bool = False) -> Explored:
+    def explore(self, task: TableRequest, *, complete: bool = False) -> ExploredRecodings:
         """Explore the nodes of the lattice.
 
         Parameters
@@ -100,26 +102,26 @@ class FullDomainSearch(GlobalRecoding):
             stays_good=all(model.extendable for model in task.models),
             classes=None if self.target is None else len(recodings.watched),
         )
-        return Explored(recodings, self._explore(recodings, LOSSES[self.loss](setting), complete=complete))
+        return ExploredRecodings(recodings, self._explore(recodings, LOSSES[self.loss](setting), complete=complete))
 
     @abstractmethod
     def _explore(self, recodings: Recodings, loss: RecodingLoss, *, complete: bool) -> Exploration:
         """Explore the nodes of the lattice."""
 
 
-def _checked_weights(owner: FullDomainSearch, weights: object) -> dict[str, float]:
-    good = are_weights(weights) and bool(weights)
+def _check_weights(owner: FullDomainSearch, weights: object) -> dict[str, float]:
+    good = is_weight_mapping(weights) and bool(weights)
     require(good, owner, "weights", "a mapping from names to numbers of at least 0", weights)
     assert isinstance(weights, Mapping)  # noqa: S101 - just required
     return {name: float(weight) for name, weight in weights.items()}
 
 
-def _closest(name: str, recodings: Recodings) -> str:
+def _infeasible_error(name: str, recodings: Recodings) -> str:
     """Return the error that names the models the most general node breaks, and how close it comes."""
     check = recodings.check(recodings.lattice.top, fully=True)
-    broken = [model for model in recodings.task.models if not model.kept_by(recodings.groups(check)).all()]
+    broken = [model for model in recodings.task.models if not model.satisfied_by(recodings.groups(check)).all()]
     models = " and ".join(repr(model) for model in broken) or "the models"
-    levels = "; ".join(f"{model.name} {model.worst(model.level(recodings.groups(check))):g}" for model in broken)
+    levels = "; ".join(f"{model.name} {model.worst_level(model.levels(recodings.groups(check))):g}" for model in broken)
     looked = "" if recodings.checked >= recodings.lattice.size else f" among the {recodings.checked:,} it checked"
     return (
         f"{name} found no full-domain recoding{looked} that keeps the models with at most {check.limit:,} records "

@@ -7,15 +7,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.deadline import Deadline
-from sfumato.algorithms.full_domain.best_node import Search
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
-from sfumato.algorithms.full_domain.judged_node import Check
-from sfumato.algorithms.full_domain.lattice import Levels, box_above, box_below
+from sfumato.algorithms.deadline import TimeLimit
+from sfumato.algorithms.full_domain.best_node import BestNodeSearch
+from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
+from sfumato.algorithms.full_domain.judged_node import NodeCheck
+from sfumato.algorithms.full_domain.lattice import Levels, nodes_above, nodes_below
 from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.full_domain.rolling_up import SURELY, Hopes, RollingUp
+from sfumato.algorithms.full_domain.rolling_up import SURELY, PruningBounds, RollupEvaluation
 from sfumato.algorithms.losses import RecodingLoss
-from sfumato.coding.readiness import compiled_for
+from sfumato.coding.readiness import should_compile_for
 from sfumato.core.progress import Progress
 
 PATIENCE = 3  # failed dives after which the search goes on from the best node
@@ -28,7 +28,7 @@ ROLLED_UP = 1 << 20  # combinations in all candidates from which a compiled walk
 WORTH_WAITING = 1 << 25  # combinations in all candidates from which compiling first is faster than checks
 
 
-class Border:
+class SolutionBorder:
     """Where solutions end: learned from checked nodes by the logarithm of their numbers of cells."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Border:
         self._beyond.append(beyond)
 
     @property
-    def both_seen(self) -> bool:
+    def is_bracketed(self) -> bool:
         """Whether there were both solutions and others."""
         return any(self._beyond) and not all(self._beyond)
 
@@ -54,7 +54,7 @@ class Border:
         return np.asarray(1 / (1 + np.exp((border - cells) / BLUR)))
 
 
-class DenseSearch(Search):
+class ExhaustiveSearch(BestNodeSearch):
     """Search with proof.
 
     For every node the search knows a lower bound of its loss. A checked node raises the bounds below it (they also
@@ -65,28 +65,28 @@ class DenseSearch(Search):
     where loops are compiled for the models, walks over all candidates from the top and checks the best of them.
     """
 
-    def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: Deadline) -> None:
+    def __init__(self, recodings: Recodings, loss: RecodingLoss, progress: Progress, deadline: TimeLimit) -> None:
         super().__init__(recodings, loss, progress, deadline)
         shape = recodings.lattice.shape
         self.below = np.broadcast_to(loss.start().dense(), shape).copy()
         self.above = np.full(shape, loss.lowest)
         self.bound = loss.bound(self.above, self.below)
         self.cells = recodings.lattice.cells().dense()
-        self.status = np.full(shape, Status.BOUNDED, dtype=np.int8)
+        self.status = np.full(shape, NodeStatus.BOUNDED, dtype=np.int8)
         self.unknown = np.ones(shape, dtype=np.bool_)
         self.losses = np.full(shape, np.nan)
         self.suppressed = np.full(shape, -1, dtype=np.int64)
-        self._border = Border()
+        self._border = SolutionBorder()
         self._walked = np.zeros(shape, dtype=np.bool_)
 
     @cached_property
-    def _rolling_up(self) -> RollingUp | None:
-        return RollingUp.of(self.recodings, self.loss.cell_costs())
+    def _rolling_up(self) -> RollupEvaluation | None:
+        return RollupEvaluation.of(self.recodings, self.loss.cell_costs())
 
     def decide_all(self) -> None:
         """Decide for every node whether it is a solution."""
-        self._walk(self.status == Status.BOUNDED)
-        while (unknown := np.flatnonzero(self.status == Status.BOUNDED)).size:
+        self._evaluate_by_rollup(self.status == NodeStatus.BOUNDED)
+        while (unknown := np.flatnonzero(self.status == NodeStatus.BOUNDED)).size:
             middle = np.argsort(self.cells.ravel()[unknown], kind="stable")[len(unknown) // 2]
             self.check(self._levels(unknown[middle]))
 
@@ -121,17 +121,17 @@ class DenseSearch(Search):
             self.check(levels)
         return float(np.nan_to_num(self.losses[levels], nan=np.inf))
 
-    def check(self, levels: Levels) -> Check:
+    def check(self, levels: Levels) -> NodeCheck:
         """Check a node, and record what follows for the nodes below and above."""
         check = self.recodings.check(levels, sparing=self.loss.by_generalization)
         self.recodings.checked -= bool(self._walked[levels])  # no node counts twice
-        below, above = box_below(levels), box_above(levels)
+        below, above = nodes_below(levels), nodes_above(levels)
         if check.allowed:
             self._accept(levels, check)
         else:
-            self.status[levels] = Status.NOT_ANONYMOUS
+            self.status[levels] = NodeStatus.NOT_ANONYMOUS
         if check.lost_below > check.limit:
-            self.status[below], self.unknown[below] = Status.NOT_ANONYMOUS, False
+            self.status[below], self.unknown[below] = NodeStatus.NOT_ANONYMOUS, False
         elif check.lost_below:
             np.maximum(self.below[below], self.loss.below(check).dense(), out=self.below[below])
             self.bound[below] = self.loss.bound(self.above[below], self.below[below])
@@ -147,7 +147,7 @@ class DenseSearch(Search):
         """Dive, climb, prove."""
         self._dive()
         if self.best is not None and self.status.size > SMALL:
-            self.climb(self.best)
+            self.hill_climb(self.best)
         self._prove()
 
     def _dive(self) -> None:
@@ -166,7 +166,7 @@ class DenseSearch(Search):
         if self.best is None:
             self.value_of(self.recodings.lattice.top)
 
-    def _walk(self, wanted: npt.NDArray[np.bool_], hopes: Hopes | None = None) -> bool:
+    def _evaluate_by_rollup(self, wanted: npt.NDArray[np.bool_], hopes: PruningBounds | None = None) -> bool:
         """Judge nodes at once, if loops are compiled for that; losses of solutions are then known up to rounding.
 
         With hopes, of nodes that cannot be the best no more is known than that, and what seems best is checked.
@@ -174,11 +174,11 @@ class DenseSearch(Search):
         many = int(np.count_nonzero(wanted)) * len(self.recodings.sources[0].combinations)
         if many < ROLLED_UP or self._rolling_up is None or self._walked[wanted].all():
             return False
-        if not compiled_for(many, ROLLED_UP, WORTH_WAITING):
+        if not should_compile_for(many, ROLLED_UP, WORTH_WAITING):
             return False
-        found = self._rolling_up.walk(wanted, self.deadline, hopes)
+        found = self._rolling_up.run(wanted, self.deadline, hopes)
         seen, bad = found.suppressed >= 0, found.suppressed > self.recodings.limit
-        self.status[found.exact], self.status[bad] = Status.ANONYMOUS, Status.NOT_ANONYMOUS
+        self.status[found.exact], self.status[bad] = NodeStatus.ANONYMOUS, NodeStatus.NOT_ANONYMOUS
         self.suppressed[found.exact] = found.suppressed[found.exact]
         self.below[seen] = np.maximum(self.below[seen], found.loss[seen] - SURELY)
         self.bound[seen] = self.loss.bound(self.above[seen], self.below[seen])
@@ -192,16 +192,16 @@ class DenseSearch(Search):
     def _prove(self) -> None:
         while (candidates := self._candidates()).any() and not self.deadline.passed():
             self.progress(1 - np.count_nonzero(candidates) / self.status.size, self.note())
-            if self._walk(candidates, Hopes(self.hoped_for, self.bound)):
+            if self._evaluate_by_rollup(candidates, PruningBounds(self.target_loss, self.bound)):
                 continue
-            for place in self._telling(candidates):
+            for place in self._reporting(candidates):
                 if self.deadline.passed():
                     break
                 levels = self._levels(place)
-                if self.unknown[levels] and (candidates[levels] <= (self.bound[levels] < self.hoped_for)):
+                if self.unknown[levels] and (candidates[levels] <= (self.bound[levels] < self.target_loss)):
                     self.check(levels)
 
-    def _telling(self, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+    def _reporting(self, candidates: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
         """Choose nodes that would decide most candidates.
 
         A node that suppresses too much decides all nodes below it, so it need not be a candidate itself, but must have
@@ -210,10 +210,10 @@ class DenseSearch(Search):
         if self._walked[candidates].all():
             places = np.flatnonzero(candidates)
             return places[[np.argmin(self.bound.ravel()[places])]]
-        score = _summed_below(candidates).astype(np.float64)
+        score = _count_below(candidates).astype(np.float64)
         if not self.loss.by_generalization:
-            score *= np.flip(_summed_below(np.flip(candidates))) * candidates
-        elif self._border.both_seen:
+            score *= np.flip(_count_below(np.flip(candidates))) * candidates
+        elif self._border.is_bracketed:
             score *= self._border.likely_beyond(self.cells) * self.unknown
         else:
             score *= candidates
@@ -223,19 +223,19 @@ class DenseSearch(Search):
         return places[chosen[np.argsort(-score.ravel()[places[chosen]], kind="stable")]]
 
     def _candidates(self) -> npt.NDArray[np.bool_]:
-        return (self.bound < self.hoped_for) & self.unknown
+        return (self.bound < self.target_loss) & self.unknown
 
     def _levels(self, place: np.intp) -> Levels:
         return tuple(int(level) for level in np.unravel_index(place, self.status.shape))
 
-    def _accept(self, levels: Levels, check: Check) -> None:
-        self.status[box_above(levels) if self.recodings.tagged_above else levels] = Status.ANONYMOUS
+    def _accept(self, levels: Levels, check: NodeCheck) -> None:
+        self.status[nodes_above(levels) if self.recodings.tagged_above else levels] = NodeStatus.ANONYMOUS
         self.losses[levels], self.suppressed[levels] = self.loss.value(check), check.suppressed
         if self.losses[levels] < self.least:
             self.least, self.best = float(self.losses[levels]), levels
 
 
-def _summed_below(nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+def _count_below(nodes: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
     """Count for every node how many of some nodes are at or below it."""
     counts = nodes.astype(np.int32)
     for axis, levels in enumerate(nodes.shape):

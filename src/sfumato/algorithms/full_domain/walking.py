@@ -8,16 +8,16 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.full_domain.exploration import Exploration, Status
-from sfumato.algorithms.full_domain.judged_node import Check
-from sfumato.algorithms.full_domain.ladder import Ladder
-from sfumato.algorithms.full_domain.lattice import Lattice, Levels, box_below
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
+from sfumato.algorithms.full_domain.judged_node import NodeCheck
+from sfumato.algorithms.full_domain.ladder import LevelMap
+from sfumato.algorithms.full_domain.lattice import Lattice, Levels, nodes_below
 from sfumato.algorithms.full_domain.recodings import Recodings
 from sfumato.algorithms.full_domain.search import FullDomainSearch
 from sfumato.algorithms.losses import RecodingLoss
-from sfumato.core.publication import Proof
-from sfumato.models.base import PrivacyModel
+from sfumato.core.publication import OptimalityProof
+from sfumato.models.base import GroupModel
 
 TOLD = 64  # nodes between two progress reports
 
@@ -35,38 +35,38 @@ class NodeSearch(FullDomainSearch):
     most_nodes: ClassVar[int]
     follows_tags: ClassVar[bool] = True
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse lattices that are too large, and models for which nodes above a solution may not be solutions."""
-        refused = super().refusal(task)
+        refused = super().check(task)
         if refused is not None:
             return refused
         name = type(self).__name__
         for model in task.models:
-            if self.follows_tags and not _stays_good(model, suppressing=self.refine or task.most_suppressed > 0):
+            if self.follows_tags and not _remains_valid(model, suppressing=self.refine or task.max_suppressed > 0):
                 instead = "use Optimal, or no suppression and no refining" if model.monotone else "use Optimal"
                 return f"{name} does not support {model!r}, because recodings above a solution may break it; {instead}."
-        nodes = Lattice(tuple(Ladder.of(column.domain) for column in task.table.quasi)).size
+        nodes = Lattice(tuple(LevelMap.of(column.domain) for column in task.table.quasi)).size
         if nodes > self.most_nodes:
             return f"{name} accepts at most {self.most_nodes:,} recodings, but there are {nodes:,}; use Optimal."
         return None
 
 
-class Findings:
+class NodeFindings:
     """What is known about every node so far."""
 
     def __init__(self, recodings: Recodings, loss: RecodingLoss) -> None:
         shape = recodings.lattice.shape
         self.recodings, self.loss = recodings, loss
-        self.status = np.full(shape, Status.BOUNDED, dtype=np.int8)
+        self.status = np.full(shape, NodeStatus.BOUNDED, dtype=np.int8)
         self.bound = loss.bound(np.full(shape, loss.lowest), loss.start().dense())
         self.losses = np.full(shape, np.nan)
         self.suppressed = np.full(shape, -1, dtype=np.int64)
         self.least = np.inf
 
-    def check(self, levels: Levels, *, fully: bool = False, sparing: bool = False) -> Check:
+    def check(self, levels: Levels, *, fully: bool = False, sparing: bool = False) -> NodeCheck:
         """Check a node and remember what was found."""
         check = self.recodings.check(levels, fully=fully, sparing=sparing)
-        self.status[levels] = Status.ANONYMOUS if check.allowed else Status.NOT_ANONYMOUS
+        self.status[levels] = NodeStatus.ANONYMOUS if check.allowed else NodeStatus.NOT_ANONYMOUS
         if check.allowed:
             self.losses[levels] = self.bound[levels] = self.loss.value(check)
             self.suppressed[levels] = check.suppressed
@@ -75,7 +75,7 @@ class Findings:
 
     def rule_out_below(self, levels: Levels) -> None:
         """Remember that neither a node nor any below it is a solution."""
-        self.status[box_below(levels)] = Status.NOT_ANONYMOUS
+        self.status[nodes_below(levels)] = NodeStatus.NOT_ANONYMOUS
 
     def exploration(self, eligible: npt.NDArray[np.bool_] | None = None) -> Exploration:
         """Return what is known, and which eligible solution loses the least; among several, the first in the lattice.
@@ -88,14 +88,14 @@ class Findings:
         losses = np.where(judged, self.losses, np.inf).ravel()
         best = int(losses.argmin()) if judged.any() else None
         least = float(losses.min())
-        bound = float(self.bound[self.status != Status.NOT_ANONYMOUS].min(initial=least))
-        proof = Proof(
+        bound = float(self.bound[self.status != NodeStatus.NOT_ANONYMOUS].min(initial=least))
+        proof = OptimalityProof(
             self.loss.name,
             least,
             bound,
             self.recodings.checked,
             self.status.size,
-            compared_with=self.recodings.task.compared_with,
+            compared_with=self.recodings.task.reference_table,
         )
         return Exploration(
             names=tuple(ladder.domain.name for ladder in self.recodings.ladders),
@@ -109,12 +109,12 @@ class Findings:
             best=best,
         )
 
-    def tell(self, done: float) -> None:
+    def report(self, done: float) -> None:
         """Report how much of the work is done, and the smallest loss so far."""
         note = f"{self.loss.name} {self.least:.4g}" if self.least < np.inf else "nothing found yet"
         self.recodings.task.progress(done, note)
 
 
-def _stays_good(model: PrivacyModel, *, suppressing: bool) -> bool:
+def _remains_valid(model: GroupModel, *, suppressing: bool) -> bool:
     """Return whether all nodes above one that keeps a model also keep it."""
     return model.extendable or (model.monotone and not suppressing)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.good_groups import kept_by_all
-from sfumato.algorithms.local.ncp_penalties import Floats, penalty_of
-from sfumato.algorithms.local.segment_cutting import Flags, SegmentCutting
-from sfumato.coding.cutting.partition import Ints, Ranges, Records, widths
-from sfumato.threads import worker_count
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.good_groups import satisfy_all
+from sfumato.algorithms.local.ncp_penalties import Floats, choose_penalty
+from sfumato.algorithms.local.segment_cutting import Flags, TopDownPartitioning
+from sfumato.coding.cutting.partition import Ints, Ranges, Records, measure_widths
+from sfumato.threads import count_workers
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +29,12 @@ class ProposedCuts:
     middle: Flags | None = None
 
 
-class CheapestCutting(SegmentCutting, ABC):
+class CheapestPartitioning(TopDownPartitioning, ABC):
     """The way down by the cheapest of the proposed cuts whose sides keep all models."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: TableRequest) -> None:
         super().__init__(task, equal_together=False)
-        self.penalties = [penalty_of(column.domain) for column in task.table.quasi]
+        self.penalties = [choose_penalty(column.domain) for column in task.table.quasi]
 
     @abstractmethod
     def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
@@ -43,13 +43,13 @@ class CheapestCutting(SegmentCutting, ABC):
     def run(self, start: npt.NDArray[np.integer] | None = None) -> None:
         """Cut until no segment is left; start with given parts, or with missing values separated from others."""
         self._start_with(self._missing_parted() if start is None else start)
-        with ThreadPoolExecutor(worker_count()) as pool:
+        with ThreadPoolExecutor(count_workers()) as pool:
             while self.records.segments:
                 sizes, ranges = np.diff(self.records.offsets), self.cutter.ranges(self.records, self.axes)
                 wide = (ranges.high > ranges.low) | (ranges.missing & (ranges.high >= ranges.low))
                 named = np.flatnonzero(wide.any(axis=1) & (sizes >= 2 * self.smallest))
                 mine = Ranges(ranges.low[named], ranges.high[named], ranges.missing[named])
-                cut, left = self._good(self.propose(named, mine, pool) if len(named) else [], named)
+                cut, left = self._valid(self.propose(named, mine, pool) if len(named) else [], named)
                 done = np.setdiff1d(np.arange(len(sizes)), cut)
                 self.finish(done)
                 self.records = self.cutter.split(self.records, cut, left)
@@ -57,21 +57,21 @@ class CheapestCutting(SegmentCutting, ABC):
     def widest(self, ranges: Ranges) -> tuple[Ints, Floats]:
         """Rank the axes of some segments, widest first, and return the widths in that order."""
         count = len(self.axes)
-        both = widths(ranges, self.axes)
+        both = measure_widths(ranges, self.axes)
         width = np.maximum(both[:, :count], both[:, count:])
         ranking = np.argsort(-width, axis=1, kind="stable")
         return ranking, np.take_along_axis(width, ranking, axis=1)
 
-    def kept(self, rows: Ints, group: Ints, groups: int) -> Flags:
+    def satisfied(self, rows: Ints, group: Ints, groups: int) -> Flags:
         """Return which groups of some records keep all models."""
-        return kept_by_all(self.counted(rows, group, groups), self.task.models)
+        return satisfy_all(self.counted(rows, group, groups), self.task.models)
 
-    def _good(self, found: list[ProposedCuts], named: Ints) -> tuple[Ints, Flags]:
+    def _valid(self, found: list[ProposedCuts], named: Ints) -> tuple[Ints, Flags]:
         """Choose for every segment the first valid cut: cheapest first, then in the middle of the same orders.
 
         Returns the segments that can be cut, and for each of their records whether it goes left.
         """
-        rows, owner = self.records.rows_of(named)
+        rows, owner = self.records.list_rows(named)
         left, good = np.zeros(len(rows), dtype=np.bool_), np.zeros(len(named), dtype=np.bool_)
         costs = np.array([proposal.cost for proposal in found]).reshape(len(found), len(named))
         ranking = np.argsort(costs, axis=0, kind="stable")
@@ -88,7 +88,7 @@ class CheapestCutting(SegmentCutting, ABC):
                     here = mine[proposed[owner[mine]] == p]
                     left[here] = each[here]
                 sides = 2 * np.searchsorted(pending, owner[mine]) + ~left[mine]
-                kept = self.kept(rows[mine], sides, 2 * len(pending))
+                kept = self.satisfied(rows[mine], sides, 2 * len(pending))
                 good[pending] = kept[0::2] & kept[1::2]
         return named[good], left[good[owner]]
 
@@ -114,7 +114,7 @@ class CheapestCutting(SegmentCutting, ABC):
                 continue
             side = 2 * part + mine
             sizes = np.bincount(side, minlength=2 * parts).reshape(parts, 2)
-            kept = self.kept(rows, side, 2 * parts).reshape(parts, 2)
+            kept = self.satisfied(rows, side, 2 * parts).reshape(parts, 2)
             good: Flags = np.logical_and.reduce(kept & (sizes >= max(self.smallest, 1)), axis=1)
             fresh = parts + np.cumsum(good) - 1
             part = np.where(mine & good[part], fresh[part], part)

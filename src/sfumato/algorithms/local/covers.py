@@ -7,42 +7,42 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.publishing import publish_groups, recode_ranges
-from sfumato.algorithms.set_labels import recode_sets
+from sfumato.algorithms.publishing import label_ranges, merge_identical_groups
+from sfumato.algorithms.set_labels import label_sets
 from sfumato.coding.codes import CodedColumn
-from sfumato.core.publication import Publication, Recoded
+from sfumato.core.publication import RecodedAttribute, TableSolution
 from sfumato.schema.scales import Scale
-from sfumato.threads import in_threads
+from sfumato.threads import map_in_threads
 
 
-def publish_covers(
+def label_covers(
     quasi: Sequence[CodedColumn],
     group: npt.NDArray[np.int32],
     groups: int,
     *,
     sets: bool = False,
     exact: bool = False,
-) -> Publication:
+) -> TableSolution:
     """Publish every group by the tightest cover of its values; groups are numbered from 0 and none is empty.
 
     A group that mixes missing and other values is published as suppressed. Values of a taxonomy may be shown as `sets`
     instead of nodes, and intervals may be `exact`, not ending at the bounds of a hierarchy.
     """
     if not quasi:
-        return publish_groups(group, {})
+        return merge_identical_groups(group, {})
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(groups))
 
-    def recode(column: CodedColumn) -> Recoded:
+    def recode(column: CodedColumn) -> RecodedAttribute:
         domain = column.domain
         if domain.scale is Scale.NOMINAL or (sets and domain.scale is Scale.CATEGORICAL):
-            return recode_sets(column, group, groups)
+            return label_sets(column, group, groups)
         codes = column.codes[order].astype(np.int64)
         lost = codes == domain.missing
         high = np.maximum.reduceat(np.where(lost, -1, codes), starts)
         missing = np.logical_or.reduceat(lost, starts)
-        return recode_ranges(domain, np.minimum.reduceat(codes, starts), high, missing, exact=exact)
+        return label_ranges(domain, np.minimum.reduceat(codes, starts), high, missing, exact=exact)
 
-    columns = in_threads(recode, quasi, len(group))
+    columns = map_in_threads(recode, quasi, len(group))
     recoded = {column.name: each for column, each in zip(quasi, columns, strict=True)}
-    return publish_groups(group, recoded)
+    return merge_identical_groups(group, recoded)

@@ -7,22 +7,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.algorithms.local.judging import Flags, Judge
-from sfumato.coding.regrouping.rows import STAY, Grouping, Ints, Plans, Regrouper
+from sfumato.algorithms.local.judging import Flags, GroupEvaluator
+from sfumato.coding.regrouping.rows import STAY, ChangePlans, Ints, Regrouper, RowGroups
 
 SWEEPS, MOST_ROUNDS = 2, 12  # a sweep looks at all groups, and then, in rounds, at those that changed or had to wait
 LARGE, LARGE_ROUNDS = 100_000, 4  # from this many rows there is one sweep of this many rounds
 PASSES = 4  # over plans that conflict
 
 
-class Touch(NamedTuple):
+class PlanGroups(NamedTuple):
     """Pairs of a plan and a group that it takes rows from or to."""
 
     plan: Ints
     group: Ints
 
 
-def improvements(regrouper: Regrouper, grouping: Grouping, judge: Judge) -> Iterator[tuple[float, Grouping]]:
+def improve_grouping(
+    regrouper: Regrouper, grouping: RowGroups, judge: GroupEvaluator
+) -> Iterator[tuple[float, RowGroups]]:
     """Apply plans that do not touch each other's groups and keep all models, round by round.
 
     Yields the share of the work that is done, at least, and the groups; their loss never rises.
@@ -34,26 +36,26 @@ def improvements(regrouper: Regrouper, grouping: Grouping, judge: Judge) -> Iter
             if not len(todo):
                 break
             plans = regrouper.propose(grouping, todo, judge.least)
-            touch = _touched(plans, todo, grouping)
-            chosen = _chosen(plans, todo, touch, len(grouping.sizes) + len(todo))
-            kept = chosen & ~_refused(plans, chosen, touch, grouping, judge)
+            touch = _affected_groups(plans, todo, grouping)
+            chosen = _choose_plans(plans, todo, touch, len(grouping.sizes) + len(todo))
+            kept = chosen & ~_rejected_plans(plans, chosen, touch, grouping, judge)
             changed, groups = touch.group[kept[touch.plan]], len(grouping.sizes)
-            grouping = _carried_out(plans, kept, grouping)
+            grouping = _apply_plans(plans, kept, grouping)
             fresh = np.arange(groups, len(grouping.sizes))
             todo = np.unique(np.concatenate([todo[(plans.kind != STAY) & ~chosen], changed[changed < groups], fresh]))
             todo = todo[grouping.prices[todo] > 0]
             yield (sweep + (turn + 1) / rounds) / sweeps, grouping
 
 
-def _touched(plans: Plans, todo: Ints, grouping: Grouping) -> Touch:
+def _affected_groups(plans: ChangePlans, todo: Ints, grouping: RowGroups) -> PlanGroups:
     active = np.flatnonzero(plans.kind != STAY)
-    return Touch(
+    return PlanGroups(
         np.concatenate([active, plans.plan, plans.plan]),
         np.concatenate([todo[active], grouping.label[plans.row], plans.target]),
     )
 
 
-def _chosen(plans: Plans, todo: Ints, touch: Touch, groups: int) -> Flags:
+def _choose_plans(plans: ChangePlans, todo: Ints, touch: PlanGroups, groups: int) -> Flags:
     """Choose plans without a common group, best first as far as a few passes can tell."""
     rank = np.empty(len(todo), dtype=np.int64)
     rank[np.lexsort([todo, -plans.gain])] = np.arange(len(todo))
@@ -73,13 +75,15 @@ def _chosen(plans: Plans, todo: Ints, touch: Touch, groups: int) -> Flags:
     return chosen
 
 
-def _carried_out(plans: Plans, chosen: Flags, grouping: Grouping) -> Grouping:
+def _apply_plans(plans: ChangePlans, chosen: Flags, grouping: RowGroups) -> RowGroups:
     label, carried = grouping.label.copy(), chosen[plans.plan]
     label[plans.row[carried]] = plans.target[carried]
     return grouping.with_label(label)
 
 
-def _refused(plans: Plans, chosen: Flags, touch: Touch, grouping: Grouping, judge: Judge) -> Flags:
+def _rejected_plans(
+    plans: ChangePlans, chosen: Flags, touch: PlanGroups, grouping: RowGroups, judge: GroupEvaluator
+) -> Flags:
     """Find the chosen plans that would leave a group that breaks a model."""
     refused = np.zeros(len(chosen), dtype=np.bool_)
     if judge.size_suffices:
@@ -92,6 +96,6 @@ def _refused(plans: Plans, chosen: Flags, touch: Touch, grouping: Grouping, judg
     number[named] = np.arange(len(named))
     rows = np.flatnonzero(number[moved] >= 0)
     place = number[moved[rows]]
-    good = judge.kept(rows, place, len(named)) | (np.bincount(place, minlength=len(named)) == 0)
+    good = judge.valid(rows, place, len(named)) | (np.bincount(place, minlength=len(named)) == 0)
     refused[plan[~good[number[group]]]] = True
     return refused

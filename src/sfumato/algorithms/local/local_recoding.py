@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Task
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
 from sfumato.algorithms.local.searching import RegroupingSearch
-from sfumato.algorithms.publishing import publish_groups, publish_one_group
-from sfumato.core.publication import Publication
+from sfumato.algorithms.publishing import label_single_group, merge_identical_groups
+from sfumato.core.publication import TableSolution
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalRecoding(Algorithm):
+class LocalRecoding(TableAlgorithm):
     r"""Publish every group with the lowest nodes above its records, and search for groups with a small `Loss`.
 
     First, boxes are opened, each a node of every hierarchy: again and again the one whose records are worth most beyond
@@ -44,17 +44,17 @@ class LocalRecoding(Algorithm):
     needs_monotone = "always"
     suppresses = False
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
         quasi = task.table.quasi
         if not quasi:
-            return publish_one_group(task)
+            return label_single_group(task)
         search = RegroupingSearch(task)
         grouping, proof = search.run()
         trees = search.trees
         shown, group = np.unique(grouping.label, return_inverse=True)
         recoded = {j: trees.recode(i, grouping.box[shown, i]) for i, j in enumerate(trees.columns)}
-        publication = publish_groups(
+        publication = merge_identical_groups(
             group.ravel().astype(np.int32), {column.name: recoded[j] for j, column in enumerate(quasi)}
         )
         return replace(publication, proof=proof)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.local.median_cutting import MedianCutting
-from sfumato.algorithms.publishing import publish_groups, publish_one_group, recode_ranges
-from sfumato.algorithms.set_labels import recode_sets
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.algorithms.local.median_cutting import MedianPartitioning
+from sfumato.algorithms.publishing import label_ranges, label_single_group, merge_identical_groups
+from sfumato.algorithms.set_labels import label_sets
 from sfumato.coding.domain import Domain
-from sfumato.core.publication import Publication, Recoded
+from sfumato.core.publication import RecodedAttribute, TableSolution
 from sfumato.schema.scales import Scale
-from sfumato.threads import in_threads
+from sfumato.threads import map_in_threads
 from sfumato.validation import require
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mondrian(Algorithm):
+class Mondrian(TableAlgorithm):
     r"""Cut the quasi-identifier space at medians while both sides keep every model [1]_.
 
     All segments of one depth are cut together: each at its widest attribute that leaves two valid sides. Width is the
@@ -55,7 +55,7 @@ class Mondrian(Algorithm):
         require(self.bounds in {"hierarchy", "exact"}, self, "bounds", "'hierarchy' or 'exact'", self.bounds)
 
     @property
-    def serves_cases(self) -> bool:
+    def supports_weights(self) -> bool:
         """Whether equal records may come as one case: relaxed cuts separate them."""
         return self.strict
 
@@ -64,24 +64,24 @@ class Mondrian(Algorithm):
         """Whether the order of the rows has no effect: relaxed cuts separate equal values in row order."""
         return self.strict
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
         quasi = task.table.quasi
         if not quasi:
-            return publish_one_group(task)
-        cutting = MedianCutting(task, strict=self.strict)
+            return label_single_group(task)
+        cutting = MedianPartitioning(task, strict=self.strict)
         cutting.run()
         group, ranges = cutting.groups(), cutting.ranges()
 
-        def recode(j: int) -> Recoded:
+        def recode(j: int) -> RecodedAttribute:
             if self._as_set(quasi[j].domain):
-                return recode_sets(quasi[j], group, cutting.leaves)
+                return label_sets(quasi[j], group, cutting.leaves)
             low, high, exact = ranges.low[:, j], ranges.high[:, j], self.bounds == "exact"
-            return recode_ranges(quasi[j].domain, low, high, ranges.missing[:, j], exact=exact)
+            return label_ranges(quasi[j].domain, low, high, ranges.missing[:, j], exact=exact)
 
-        columns = in_threads(recode, range(len(quasi)), task.table.cases)
+        columns = map_in_threads(recode, range(len(quasi)), task.table.n_weighted_records)
         recoded = {column.name: each for column, each in zip(quasi, columns, strict=True)}
-        return publish_groups(group, recoded)
+        return merge_identical_groups(group, recoded)
 
     def _as_set(self, domain: Domain) -> bool:
         return domain.scale is Scale.NOMINAL or (domain.scale is Scale.CATEGORICAL and self.publish == "sets")

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.algorithms.local.cheapest_cutting import ProposedCuts
-from sfumato.algorithms.local.ncp_penalties import Floats, Penalty, Runs
+from sfumato.algorithms.local.ncp_penalties import Floats, Penalty, RecordRuns
 from sfumato.algorithms.local.segment_cutting import Flags
 from sfumato.coding.cutting.partition import Ints
 
@@ -18,7 +18,7 @@ BALANCE = 1e-6  # penalty of the most uneven among equally cheap cuts
 
 
 @dataclass(frozen=True, eq=False)
-class Segments:
+class SegmentProposals:
     """Segments of records, given by their codes on every axis, with the penalty of every axis.
 
     Each side of a cut must have at least `smallest` records and the share `least_share` of its segment.
@@ -31,13 +31,13 @@ class Segments:
     least_share: float
 
     @cached_property
-    def runs(self) -> Runs:
+    def runs(self) -> RecordRuns:
         """Where the segments begin, and the segment of every record."""
-        return Runs.of(self.sizes)
+        return RecordRuns.of(self.sizes)
 
     def by_seeds(self) -> list[ProposedCuts]:
         """Propose the cheapest cuts between two seeds, and between the same seeds grown to valid sizes."""
-        one, other = self.far_apart()
+        one, other = self.distant_seeds()
         between, order = self.cut_along(one - other)
         return [self.cut_along(self.grown(order))[0], between]
 
@@ -57,7 +57,7 @@ class Segments:
             result += penalty.pair(codes, codes[record][self.runs.owner])
         return result
 
-    def far_apart(self) -> tuple[Floats, Floats]:
+    def distant_seeds(self) -> tuple[Floats, Floats]:
         """Find two seeds per segment, far from each other, and the distances of every record from them."""
         seed, before = self.runs.starts, np.zeros(0)
         after = self.distances(seed)
@@ -76,7 +76,7 @@ class Segments:
         order = np.lexsort((score, runs.owner))
         left = np.arange(1, len(order) + 1) - runs.starts[runs.owner]
         right = sizes[runs.owner] - left
-        ahead, behind = self._both_ways(order)
+        ahead, behind = self._both_directions(order)
         dimensions = len(self.penalties)
         groups = np.maximum(np.arange(int(sizes.max()) + 1) // self.smallest, 1)
         weight = np.arange(len(groups)) * groups ** (-1 / dimensions)
@@ -98,7 +98,7 @@ class Segments:
         A core has as many records as the smallest valid group; closeness is how little the core's box must grow.
         """
         size = np.minimum(self.smallest, self.sizes // 2)
-        cores = Runs.of(size)
+        cores = RecordRuns.of(size)
         place = np.arange(len(cores.owner)) - cores.starts[cores.owner]
         first = order[self.runs.starts[cores.owner] + place]
         last = order[(self.runs.starts + self.sizes - 1)[cores.owner] - place]
@@ -108,7 +108,7 @@ class Segments:
             score -= penalty.joining(codes, self.runs.owner, codes[last], cores)
         return score
 
-    def _both_ways(self, order: Ints) -> tuple[Floats, Floats]:
+    def _both_directions(self, order: Ints) -> tuple[Floats, Floats]:
         """Return the cost of the records of a segment up to each record, and of those from it on."""
         back = self.runs.reversed()
         ahead, behind = np.zeros(len(order)), np.zeros(len(order))

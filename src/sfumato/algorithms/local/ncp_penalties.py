@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.cutting.axes import axes_of
+from sfumato.coding.cutting.axes import make_axes
 from sfumato.coding.cutting.partition import Ints
 from sfumato.coding.domain import Domain
 from sfumato.schema.scales import Scale
@@ -19,21 +19,21 @@ TABLE_LEAVES = 1500  # of a tree for which all pairs of leaves are tabulated
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class RecordRuns:
     """Sequences of consecutive records: where each begins, and the sequence of every record."""
 
     starts: Ints
     owner: Ints
 
     @classmethod
-    def of(cls, sizes: Ints) -> Runs:
+    def of(cls, sizes: Ints) -> RecordRuns:
         """Build sequences of given sizes."""
         return cls(np.cumsum(sizes) - sizes, np.repeat(np.arange(len(sizes)), sizes))
 
-    def reversed(self) -> Runs:
+    def reversed(self) -> RecordRuns:
         """Return the reversed sequences, from the last record of the last one to the first of the first."""
         ends = np.append(self.starts[1:], len(self.owner))
-        return Runs(len(self.owner) - ends[::-1], (len(self.starts) - 1 - self.owner)[::-1])
+        return RecordRuns(len(self.owner) - ends[::-1], (len(self.starts) - 1 - self.owner)[::-1])
 
     def running_maximum(self, values: Floats) -> Floats:
         """Find the largest value of every sequence up to every record; values are in [0, 1]."""
@@ -57,27 +57,27 @@ class Penalty(ABC):
         """Return the cost of each code together with another one."""
 
     @abstractmethod
-    def prefixes(self, codes: Ints, runs: Runs) -> Floats:
+    def prefixes(self, codes: Ints, runs: RecordRuns) -> Floats:
         """Return for every record the cost of the codes of its sequence up to its own."""
 
     @abstractmethod
-    def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
+    def joining(self, codes: Ints, owner: Ints, core: Ints, runs: RecordRuns) -> Floats:
         """Return how much the cost of a core rises when a record joins; `runs` are the cores, `owner` says which."""
 
-    def _mixed(self, codes: Ints, runs: Runs) -> npt.NDArray[np.bool_] | None:
+    def _mixed(self, codes: Ints, runs: RecordRuns) -> npt.NDArray[np.bool_] | None:
         """Return where a sequence up to a record has missing and other values; None if no sequence has both."""
         lost = codes == self.missing
         differs = lost != lost[runs.starts][runs.owner]
         return runs.running_maximum(differs.astype(np.float64)) > 0 if differs.any() else None
 
-    def _unless_mixing(self, rise: Floats, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
+    def _unless_mixing(self, rise: Floats, codes: Ints, owner: Ints, core: Ints, runs: RecordRuns) -> Floats:
         """Let a record that mixes missing and other values cost everything, and nothing if they are already mixed."""
         lost = core == self.missing
         some, every = np.logical_or.reduceat(lost, runs.starts), np.logical_and.reduceat(lost, runs.starts)
         rise = np.where((codes == self.missing) != every[owner], MIXED, rise)
         return np.where((some & ~every)[owner], 0.0, rise)
 
-    def _with_mixed(self, cost: Floats, codes: Ints, runs: Runs) -> Floats:
+    def _with_mixed(self, cost: Floats, codes: Ints, runs: RecordRuns) -> Floats:
         mixed = self._mixed(codes, runs)
         return cost if mixed is None else np.where(mixed, MIXED, cost)
 
@@ -88,7 +88,7 @@ class LinePenalty(Penalty):
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
         ranks = domain.scale is not Scale.NUMERIC
-        places = np.arange(len(domain)) / max(len(domain), 1) if ranks else axes_of([domain]).positions
+        places = np.arange(len(domain)) / max(len(domain), 1) if ranks else make_axes([domain]).positions
         self._places = np.append(places, 0.0)
         self._own = 1 / max(len(domain), 1) if ranks else 0.0  # a range of ranks includes both ends
 
@@ -97,13 +97,13 @@ class LinePenalty(Penalty):
         cost = self._cost(np.abs(self._places[one] - self._places[other]))
         return np.where((one == self.missing) != (other == self.missing), MIXED, cost)
 
-    def prefixes(self, codes: Ints, runs: Runs) -> Floats:
+    def prefixes(self, codes: Ints, runs: RecordRuns) -> Floats:
         """Return for every record the cost of the codes of its sequence up to its own."""
         high = runs.running_greatest(codes, self.missing + 1)
         low = self.missing - runs.running_greatest(self.missing - codes, self.missing + 1)
         return self._with_mixed(self._cost(self._places[high] - self._places[low]), codes, runs)
 
-    def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
+    def joining(self, codes: Ints, owner: Ints, core: Ints, runs: RecordRuns) -> Floats:
         """Return how much the cost of a core rises when a record joins."""
         places = self._places[core]
         low, high = np.minimum.reduceat(places, runs.starts), np.maximum.reduceat(places, runs.starts)
@@ -127,29 +127,29 @@ class TreePenalty(Penalty):
         self._table: Floats | None = None
         if leaves <= TABLE_LEAVES:
             every = np.arange(leaves + 1)
-            self._table = self._walk(np.repeat(every, leaves + 1), np.tile(every, leaves + 1))
+            self._table = self._ascend(np.repeat(every, leaves + 1), np.tile(every, leaves + 1))
 
     def pair(self, one: Ints, other: Ints) -> Floats:
         """Return the cost of each code together with another one."""
         if self._table is None:
-            return self._walk(one, other)
+            return self._ascend(one, other)
         return np.asarray(self._table[one * (self.missing + 1) + other])
 
-    def prefixes(self, codes: Ints, runs: Runs) -> Floats:
+    def prefixes(self, codes: Ints, runs: RecordRuns) -> Floats:
         """Return for every record the cost of the codes of its sequence up to its own.
 
         All ancestors of one record lie on one path, so the farthest record from the first decides.
         """
         return runs.running_maximum(self.pair(codes, codes[runs.starts][runs.owner]))
 
-    def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
+    def joining(self, codes: Ints, owner: Ints, core: Ints, runs: RecordRuns) -> Floats:
         """Return how much the cost of a core rises when a record joins."""
         first = core[runs.starts]
         before = np.maximum.reduceat(self.pair(core, first[runs.owner]), runs.starts)
         rise = np.maximum(self.pair(codes, first[owner]) - before[owner], 0.0)
         return self._unless_mixing(rise, codes, owner, core, runs)
 
-    def _walk(self, one: Ints, other: Ints) -> Floats:
+    def _ascend(self, one: Ints, other: Ints) -> Floats:
         cost = np.full(len(one), MIXED)
         for nodes, shares in zip(reversed(self._nodes), reversed(self._shares), strict=True):
             same = nodes[one] == nodes[other]
@@ -169,7 +169,7 @@ class SetPenalty(Penalty):
         cost = np.where(one == other, 0.0, 2 * self._each)
         return np.where((one == self.missing) != (other == self.missing), MIXED, cost)
 
-    def prefixes(self, codes: Ints, runs: Runs) -> Floats:
+    def prefixes(self, codes: Ints, runs: RecordRuns) -> Floats:
         """Return for every record the cost of the codes of its sequence up to its own."""
         _, first = np.unique(self._keys(codes, runs.owner), return_index=True)
         fresh = np.zeros(len(codes), dtype=np.int64)
@@ -178,7 +178,7 @@ class SetPenalty(Penalty):
         values = before - (before[runs.starts] - 1)[runs.owner]
         return self._with_mixed(self._cost(values), codes, runs)
 
-    def joining(self, codes: Ints, owner: Ints, core: Ints, runs: Runs) -> Floats:
+    def joining(self, codes: Ints, owner: Ints, core: Ints, runs: RecordRuns) -> Floats:
         """Return how much the cost of a core rises when a record joins."""
         inside = np.unique(self._keys(core, runs.owner))
         values = np.bincount(inside // (self.missing + 1), minlength=len(runs.starts))[owner]
@@ -193,7 +193,7 @@ class SetPenalty(Penalty):
         return np.where(values > 1, values * self._each, 0.0)
 
 
-def penalty_of(domain: Domain) -> Penalty:
+def choose_penalty(domain: Domain) -> Penalty:
     """Choose the penalty that fits how an attribute is published."""
     if domain.scale is Scale.NOMINAL:
         return SetPenalty(domain)

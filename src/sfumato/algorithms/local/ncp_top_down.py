@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
-from sfumato.algorithms.local.covers import publish_covers
-from sfumato.algorithms.local.ncp_cuts import Segments
-from sfumato.algorithms.publishing import publish_one_group
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.algorithms.local.cheapest_cutting import CheapestPartitioning, ProposedCuts
+from sfumato.algorithms.local.covers import label_covers
+from sfumato.algorithms.local.ncp_cuts import SegmentProposals
+from sfumato.algorithms.publishing import label_single_group
 from sfumato.coding.cutting.partition import Ints, Ranges
-from sfumato.core.publication import Publication
+from sfumato.core.publication import TableSolution
 
 ORDERS = 3  # attributes tried alone, widest first, if models look only at sizes; otherwise every attribute
 LEAST_SHARE = 0.1  # of a segment on the smaller side, or the tree would become too deep
@@ -21,7 +21,7 @@ EVEN_SHARE = 0.3  # the same if models look at sensitive values, which small sid
 
 
 @dataclass(frozen=True, kw_only=True)
-class NCPTopDown(Algorithm):
+class TopDownNCP(TableAlgorithm):
     r"""Split records between distant seeds, at the smallest penalty, while both sides keep every model [1]_.
 
     The penalty is the normalized certainty penalty (NCP): the range divided by the range of the domain for numbers, the
@@ -47,16 +47,16 @@ class NCPTopDown(Algorithm):
     needs_monotone = "always"
     suppresses = False
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
         if not task.table.quasi:
-            return publish_one_group(task)
-        cutting = CertaintyCutting(task)
+            return label_single_group(task)
+        cutting = CertaintyPenaltyPartitioning(task)
         cutting.run()
-        return publish_covers(task.table.quasi, cutting.leaf_of, cutting.leaves)
+        return label_covers(task.table.quasi, cutting.leaf_of, cutting.leaves)
 
 
-class CertaintyCutting(CheapestCutting):
+class CertaintyPenaltyPartitioning(CheapestPartitioning):
     """Cuts by seeds and by single attributes."""
 
     def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
@@ -72,10 +72,10 @@ class CertaintyCutting(CheapestCutting):
         ]
         return [proposal for each in found for proposal in each.result()]
 
-    def segments_of(self, named: Ints) -> Segments:
+    def segments_of(self, named: Ints) -> SegmentProposals:
         """Build some segments."""
-        rows, _ = self.records.rows_of(named)
+        rows, _ = self.records.list_rows(named)
         columns = [self.records.codes[j][rows].astype(np.int64) for j in range(len(self.axes))]
         sizes = np.diff(self.records.offsets)[named]
         share = EVEN_SHARE if self.whole.histograms else LEAST_SHARE
-        return Segments(columns, self.penalties, sizes, self.smallest, share)
+        return SegmentProposals(columns, self.penalties, sizes, self.smallest, share)

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.algorithms.base import Algorithm, Task
-from sfumato.algorithms.local.cheapest_cutting import CheapestCutting, ProposedCuts
-from sfumato.algorithms.local.covers import publish_covers
-from sfumato.algorithms.local.ncp_top_down import CertaintyCutting
-from sfumato.algorithms.local.sabre_buckets import Floats, buckets_of
+from sfumato.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.algorithms.local.cheapest_cutting import CheapestPartitioning, ProposedCuts
+from sfumato.algorithms.local.covers import label_covers
+from sfumato.algorithms.local.ncp_top_down import CertaintyPenaltyPartitioning
+from sfumato.algorithms.local.sabre_buckets import Floats, bucketize_values
 from sfumato.algorithms.local.segment_cutting import Flags
-from sfumato.algorithms.publishing import publish_one_group
-from sfumato.coding.cutting.partition import Ints, Ranges, widths
-from sfumato.core.publication import Publication
-from sfumato.models.base import PrivacyModel
+from sfumato.algorithms.publishing import label_single_group
+from sfumato.coding.cutting.partition import Ints, Ranges, measure_widths
+from sfumato.core.publication import TableSolution
+from sfumato.models.base import GroupModel
 from sfumato.models.t_closeness import TCloseness
 
 NEIGHBORHOODS = 0.9  # of t may be used up before records are distributed
@@ -24,7 +24,7 @@ HALFWAY = 0.5  # of the work
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sabre(Algorithm):
+class SABRE(TableAlgorithm):
     r"""Let every group take records from buckets of sensitive values in equal shares [1]_.
 
     First, the values of every attribute that t-closeness protects are put into buckets: starting with a single bucket,
@@ -32,7 +32,7 @@ class Sabre(Algorithm):
     until the bounds of all buckets sum to at most $t$. The bound of a bucket is how far a group can be from the table
     if all that it takes from the bucket has one value.
 
-    Then records are split into neighborhoods, by cuts as in `NCPTopDown`, as long as these are within $0.9\,t$ of the
+    Then records are split into neighborhoods, by cuts as in `TopDownNCP`, as long as these are within $0.9\,t$ of the
     table; the original has one neighborhood, the table. Within them records are distributed: again and again into two
     halves, in each bucket by the order of one attribute, so that both halves take half of every bucket. Halves are
     rounded along the order of the buckets, so running sums are off by at most half a record. The attribute with the
@@ -55,11 +55,11 @@ class Sabre(Algorithm):
     needs_monotone = "always"
     suppresses = False
 
-    def search(self, task: Task) -> Publication:
+    def search(self, task: TableRequest) -> TableSolution:
         """Find what to publish."""
         if not task.table.quasi:
-            return publish_one_group(task)
-        neighborhoods = CertaintyCutting(
+            return label_single_group(task)
+        neighborhoods = CertaintyPenaltyPartitioning(
             replace(
                 task,
                 models=[_stricter(model) for model in task.models],
@@ -67,21 +67,21 @@ class Sabre(Algorithm):
             )
         )
         neighborhoods.run()
-        sharing = _Sharing(
+        sharing = _ProportionalPartitioning(
             replace(task, progress=lambda done, note="": task.progress(HALFWAY + (1 - HALFWAY) * done, note))
         )
         sharing.run(start=neighborhoods.leaf_of)
-        return publish_covers(task.table.quasi, sharing.leaf_of, sharing.leaves)
+        return label_covers(task.table.quasi, sharing.leaf_of, sharing.leaves)
 
 
-def _stricter(model: PrivacyModel) -> PrivacyModel:
+def _stricter(model: GroupModel) -> GroupModel:
     return replace(model, t=NEIGHBORHOODS * model.t) if isinstance(model, TCloseness) else model
 
 
-class _Sharing(CheapestCutting):
+class _ProportionalPartitioning(CheapestPartitioning):
     """Cuts that give both sides half of every bucket."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: TableRequest) -> None:
         super().__init__(task)
         self._look_up: list[tuple[int, Ints]] = []
         names = list(self.whole.domains)
@@ -90,17 +90,17 @@ class _Sharing(CheapestCutting):
             if isinstance(model, TCloseness):
                 column = coded[model.sensitive]
                 counts = self.whole.totals[model.sensitive]
-                self._look_up.append((names.index(model.sensitive), buckets_of(model, column.domain, counts)))
+                self._look_up.append((names.index(model.sensitive), bucketize_values(model, column.domain, counts)))
 
     def propose(self, named: Ints, ranges: Ranges, pool: Executor) -> list[ProposedCuts]:
         """Propose cuts along every attribute."""
-        rows, owner = self.records.rows_of(named)
+        rows, owner = self.records.list_rows(named)
         buckets = self._buckets(rows)
         runs = owner * (buckets.max() + 1) + buckets
 
         def along(axis: int) -> ProposedCuts:
             wide = (ranges.high[:, axis] > ranges.low[:, axis]) | ranges.missing[:, axis]
-            left = _halved(np.lexsort((self.records.codes[axis][rows], runs)), runs, owner)
+            left = _halve_runs(np.lexsort((self.records.codes[axis][rows], runs)), runs, owner)
             return ProposedCuts(np.where(wide, self._cost(rows, owner, left), np.inf), left)
 
         return list(pool.map(along, range(len(self.axes))))
@@ -125,12 +125,12 @@ class _Sharing(CheapestCutting):
                 ranges.low[:, j] = np.minimum.reduceat(np.where(side, codes, leaves), starts)
                 ranges.high[:, j] = np.maximum.reduceat(np.where(side & ~lost, codes, -1), starts)
                 ranges.missing[:, j] = np.logical_or.reduceat(side & lost, starts)
-            both = widths(ranges, self.axes).reshape(len(starts), 2, -1).max(axis=1)
+            both = measure_widths(ranges, self.axes).reshape(len(starts), 2, -1).max(axis=1)
             cost += np.minimum(both, 1.0).sum(axis=1) * np.bincount(owner[side], minlength=len(starts))
         return cost
 
 
-def _halved(order: Ints, runs: Ints, owner: Ints) -> Flags:
+def _halve_runs(order: Ints, runs: Ints, owner: Ints) -> Flags:
     """Send the first half of every run left; halves are rounded so that neighboring runs compensate."""
     ordered = runs[order]
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))

@@ -37,7 +37,7 @@ class BucketRule(ABC):
         """Split a bucket of several values so that the bounds of the parts have a small sum."""
 
 
-class Equal(BucketRule):
+class EqualDistanceRule(BucketRule):
     """All values are at distance 1."""
 
     def __init__(self, shares: Floats) -> None:
@@ -60,7 +60,7 @@ class Equal(BucketRule):
         return [*order[:alone].reshape(-1, 1), np.sort(order[alone:])]
 
 
-class Ordered(BucketRule):
+class OrderedDistanceRule(BucketRule):
     """Values are as far apart as their ranks in the domain."""
 
     def __init__(self, shares: Floats) -> None:
@@ -84,7 +84,7 @@ class Ordered(BucketRule):
         return np.asarray(np.maximum(moment - mass * first, mass * last - moment) / self._gaps)
 
 
-class Hierarchical(BucketRule):
+class HierarchicalDistanceRule(BucketRule):
     """Values are as far apart as the share of levels below the root on which their nodes differ."""
 
     def __init__(self, shares: Floats, levels: Nodes) -> None:
@@ -105,7 +105,7 @@ class Hierarchical(BucketRule):
         return np.split(bucket, np.flatnonzero(np.diff(mine)) + 1)
 
 
-def buckets_of(model: TCloseness, domain: Domain, counts: Ints) -> Ints:
+def bucketize_values(model: TCloseness, domain: Domain, counts: Ints) -> Ints:
     """Find the bucket number of every value of a domain, ascending with the bucket's first value.
 
     `counts` are those of the whole table, missing values last. A missing value has a bucket of its own.
@@ -120,11 +120,11 @@ def buckets_of(model: TCloseness, domain: Domain, counts: Ints) -> Ints:
         case _ if not len(present):
             found = []
         case "equal" | "variational":
-            found = Equal(shares).buckets(present, model.t)
+            found = EqualDistanceRule(shares).buckets(present, model.t)
         case "ordered":
-            found = split(present, model.t, Ordered(shares))
+            found = split_buckets(present, model.t, OrderedDistanceRule(shares))
         case "hierarchical" if domain.hierarchy is not None:
-            found = split(present, model.t, Hierarchical(shares, domain.hierarchy.levels[:-1]))
+            found = split_buckets(present, model.t, HierarchicalDistanceRule(shares, domain.hierarchy.levels[:-1]))
         case _:
             found = list(present.reshape(-1, 1))
     result = np.zeros(len(counts), dtype=np.int64)
@@ -134,11 +134,11 @@ def buckets_of(model: TCloseness, domain: Domain, counts: Ints) -> Ints:
     return result
 
 
-def split(whole: Ints, t: float, rule: BucketRule) -> list[Ints]:
+def split_buckets(whole: Ints, t: float, rule: BucketRule) -> list[Ints]:
     """Split a bucket of all values until the sum of all bounds is at most `t`, best splits first.
 
-    >>> thirds = Equal(np.array([0.5, 0.3, 0.2]))
-    >>> [bucket.tolist() for bucket in split(np.arange(3), 0.3, thirds)]
+    >>> thirds = EqualDistanceRule(np.array([0.5, 0.3, 0.2]))
+    >>> [bucket.tolist() for bucket in split_buckets(np.arange(3), 0.3, thirds)]
     [[0], [1, 2]]
     """
     done: list[Ints] = []

@@ -7,11 +7,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.cutting.axes import axes_of
-from sfumato.coding.cutting.partition import Ints, Records, cutter_for
-from sfumato.coding.reduction import Reduction, reduce_cases
+from sfumato.coding.cutting.axes import make_axes
+from sfumato.coding.cutting.partition import Ints, Records, choose_cutter
+from sfumato.coding.reduction import RecordReduction, reduce_records
 from sfumato.core.groups import Groups
 from sfumato.schema.missing import SENSITIVE
 
@@ -19,7 +19,7 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 WORTHWHILE = 0.5  # of the cases may be distinct for a reduction to pay off
 
 
-class SegmentCutting:
+class TopDownPartitioning:
     """All records of a table, in one segment at first; what cuts segments is added by kinds of it.
 
     Parameters
@@ -28,17 +28,18 @@ class SegmentCutting:
     equal_together : whether records with equal values stay together.
     """
 
-    def __init__(self, task: Task, *, equal_together: bool) -> None:
+    def __init__(self, task: TableRequest, *, equal_together: bool) -> None:
         self.task = task
-        self.smallest = task.smallest_group
-        self.axes = axes_of([column.domain for column in task.table.quasi])
-        self.whole = task.whole()
-        self.reduction = _reduced(task, equal_together=equal_together)
+        self.smallest = task.min_group_size
+        self.axes = make_axes([column.domain for column in task.table.quasi])
+        self.whole = task.as_one_group()
+        self.reduction = _merge_equal_cases(task, equal_together=equal_together)
         quasi, watched = (
-            [column.codes[self.reduction.cases] for column in columns] for columns in (task.table.quasi, task.watched)
+            [column.codes[self.reduction.cases] for column in columns]
+            for columns in (task.table.quasi, task.model_columns)
         )
-        self.records = Records.of(quasi, watched, self.reduction.weights)
-        self.cutter = cutter_for(len(self.records.weight), one_of_many=task.totals is not None)
+        self.records = Records.from_columns(quasi, watched, self.reduction.weights)
+        self.cutter = choose_cutter(len(self.records.weight), one_of_many=task.totals is not None)
         self.leaf_of = np.empty(len(self.records.weight), dtype=np.int32)
         self.leaves = 0
         self._finished = 0
@@ -61,9 +62,9 @@ class SegmentCutting:
         self.task.progress(self._finished / len(self.leaf_of))
 
 
-def _reduced(task: Task, *, equal_together: bool) -> Reduction:
+def _merge_equal_cases(task: TableRequest, *, equal_together: bool) -> RecordReduction:
     """Unite equal cases if they may stay together and it pays off."""
     table = task.table
     if not equal_together:
-        return Reduction.nothing(table.cases, table.weights)
-    return reduce_cases([*table.quasi, *task.watched], table.weights, worthwhile=WORTHWHILE)
+        return RecordReduction.identity(table.n_weighted_records, table.weights)
+    return reduce_records([*table.quasi, *task.model_columns], table.weights, worthwhile=WORTHWHILE)

@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.streamed_cutting import CountPass, StreamedCutting
 from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.cutting.batches import Batch, Layout, SegmentCounts, count_segments
+from sfumato.coding.cutting.batches import Batch, CodeLayout, SegmentCounts, count_segments
 from sfumato.coding.cutting.cut_tree import CutTree
 from sfumato.coding.cutting.partition import Ints
 from sfumato.coding.domain import Domain
-from sfumato.core.progress import Progress, silent
-from sfumato.core.publication import Publication
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.core.publication import TableSolution
 from sfumato.exceptions import InvalidParameterError
-from sfumato.models.base import PrivacyModel
-from sfumato.schema.missing import Missing
+from sfumato.models.base import GroupModel
+from sfumato.schema.missing import MissingPolicy
 
 DEEPEST = 1 << 20  # cuts above a segment, more than any table has
 
@@ -81,27 +81,27 @@ class SegmentedSearch:
     algorithm: Mondrian
     quasi: tuple[Domain, ...]
     sensitive: tuple[Domain, ...]
-    models: tuple[PrivacyModel, ...]
-    missing: Missing
+    models: tuple[GroupModel, ...]
+    missing: MissingPolicy
 
     @property
-    def watched(self) -> tuple[str, ...]:
+    def model_columns(self) -> tuple[str, ...]:
         """The names of the sensitive attributes that models read, in the order of a batch's watched codes."""
-        return tuple(column.name for column in self.task().watched)
+        return tuple(column.name for column in self.request().model_columns)
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> CodeLayout:
         """How many codes every attribute of a batch has."""
-        watched = tuple(len(column.domain) + 1 for column in self.task().watched)
-        return Layout(tuple(len(domain) + 1 for domain in self.quasi), watched)
+        watched = tuple(len(column.domain) + 1 for column in self.request().model_columns)
+        return CodeLayout(tuple(len(domain) + 1 for domain in self.quasi), watched)
 
-    def refusal(self) -> str | None:
+    def check(self) -> str | None:
         """Return in one sentence why the table cannot be cut while it is read in batches, or nothing."""
         if not self.algorithm.strict:
             return "Mondrian cuts a table beyond memory only if strict; use strict=True."
         if not self.quasi:
             return "A table without quasi-identifiers cannot be cut into segments; count its rows instead."
-        return self.algorithm.refusal(self.task())
+        return self.algorithm.check(self.request())
 
     def count(
         self, batches: Iterable[Batch], tree: CutTree, nodes: Ints, *, workers: int | None = None
@@ -123,7 +123,7 @@ class SegmentedSearch:
         most_rows: int,
         most_depth: int = DEEPEST,
         totals: Mapping[str, Ints] | None = None,
-        progress: Progress = silent,
+        progress: Progress = ignore_progress,
     ) -> SegmentPlan:
         """Cut the table until every segment has at most so many records or cannot be cut.
 
@@ -135,23 +135,23 @@ class SegmentedSearch:
         totals : those of the whole table, if the rows are one of its segments.
         progress : is called with the share of records in segments that are small enough.
         """
-        cutting = StreamedCutting(self.task(totals=totals, progress=progress), count, most_rows, most_depth)
+        cutting = StreamedCutting(self.request(totals=totals, progress=progress), count, most_rows, most_depth)
         cutting.run()
         return SegmentPlan(cutting.tree, cutting.sizes[cutting.tree.leaves], cutting.totals)
 
-    def finish(self, segment: Batch, totals: Mapping[str, Ints], progress: Progress = silent) -> Publication:
+    def finish(self, segment: Batch, totals: Mapping[str, Ints], progress: Progress = ignore_progress) -> TableSolution:
         """Find what to publish about the rows of one segment: the same as a search among all rows would."""
-        return self.algorithm.search(self.task(segment, totals=totals, progress=progress))
+        return self.algorithm.search(self.request(segment, totals=totals, progress=progress))
 
-    def task(
+    def request(
         self,
         batch: Batch | None = None,
         *,
         totals: Mapping[str, Ints] | None = None,
-        progress: Progress = silent,
-    ) -> Task:
+        progress: Progress = ignore_progress,
+    ) -> TableRequest:
         """Build the task of a segment's rows, or of none."""
-        read = {name for model in self.models for name in model.attributes}
+        read = {name for model in self.models for name in model.sensitive_attributes}
         watched = [domain for domain in self.sensitive if domain.name in read]
         if batch is None:
             none = np.zeros((len(self.quasi) + len(watched), 0), dtype=np.uint8)
@@ -162,10 +162,10 @@ class SegmentedSearch:
             sensitive=tuple(CodedColumn(*pair) for pair in zip(watched, batch.watched, strict=True)),
             weights=batch.weights,
         )
-        return Task(
+        return TableRequest(
             table=table,
             models=self.models,
-            most_suppressed=0,
+            max_suppressed=0,
             missing=self.missing,
             rng=np.random.default_rng(0),
             totals=totals,

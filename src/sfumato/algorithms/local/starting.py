@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.local.judging import Judge
-from sfumato.algorithms.local.trees import UNIT, QuasiTrees
+from sfumato.algorithms.local.judging import GroupEvaluator
+from sfumato.algorithms.local.trees import UNIT, HierarchyForest
 from sfumato.coding.grouping import group_columns
-from sfumato.coding.regrouping.rows import Gathering, Grouping, Ints, Nodes, Regrouper, Visits
-from sfumato.threads import worker_count
+from sfumato.coding.regrouping.rows import Gathering, Ints, LevelVisits, Nodes, Regrouper, RowGroups
+from sfumato.threads import count_workers
 
-MOST_COMBINATIONS = 1 << 14
-MOST_WORK, FEWEST_VISITS = 5 * 10**9, 30_000  # work is rows times visits
+MAX_LEVEL_COMBINATIONS = 1 << 14
+MOST_WORK, MIN_MERGE_LIMITS = 5 * 10**9, 30_000  # work is rows times visits
 STEP = UNIT // 20  # of costs: what is cheaper by a step comes first
 STAGES = 10  # between progress reports
 
@@ -32,13 +32,13 @@ class LevelCombinations(NamedTuple):
     highest: Ints
 
 
-def combinations(trees: QuasiTrees, leaves: Nodes, most: int) -> LevelCombinations:
+def level_combinations(trees: HierarchyForest, leaves: Nodes, most: int) -> LevelCombinations:
     """Return combinations of levels, by increasing average cost; no more than `most`.
 
     Levels that merge no values are left out. If there are too many combinations, trees lose the levels that are
     hardly cheaper than the next, and then the most expensive combinations are left out.
     """
-    choices = _thinned([_useful_levels(trees, j, leaves[:, j]) for j in range(len(trees))], most)
+    choices = _thin_levels([_useful_levels(trees, j, leaves[:, j]) for j in range(len(trees))], most)
     nothing = np.zeros(1, dtype=np.int64)
     listed = LevelCombinations(np.zeros((1, 0), dtype=np.int64), nothing, nothing, nothing)
     for choice in choices:
@@ -54,7 +54,7 @@ def combinations(trees: QuasiTrees, leaves: Nodes, most: int) -> LevelCombinatio
     return listed
 
 
-def _useful_levels(trees: QuasiTrees, j: int, leaves: Nodes) -> LevelCombinations:
+def _useful_levels(trees: HierarchyForest, j: int, leaves: Nodes) -> LevelCombinations:
     """Return the levels of one tree that merge values which occur and which the level below distinguishes."""
     present, counts = np.unique(leaves - trees.leaves[j], return_counts=True)
     found, distinct = [], len(present) + 1
@@ -67,7 +67,7 @@ def _useful_levels(trees: QuasiTrees, j: int, leaves: Nodes) -> LevelCombination
     return LevelCombinations(*np.array(found, dtype=np.int64).T)
 
 
-def _thinned(choices: list[LevelCombinations], most: int) -> list[LevelCombinations]:
+def _thin_levels(choices: list[LevelCombinations], most: int) -> list[LevelCombinations]:
     """Remove levels from the trees with the most, except the first and the last, until few combinations are left."""
     while math.prod(len(choice.levels) for choice in choices) > most:
         j = max(range(len(choices)), key=lambda j: len(choices[j].levels))
@@ -78,7 +78,7 @@ def _thinned(choices: list[LevelCombinations], most: int) -> list[LevelCombinati
     return choices
 
 
-def visits(trees: QuasiTrees, listed: LevelCombinations, most: int) -> Visits:
+def merge_schedule(trees: HierarchyForest, listed: LevelCombinations, most: int) -> LevelVisits:
     """Visit combinations in the order of what their nodes cost: for every step of costs, all with such nodes.
 
     Steps are so large that there are not many more visits than `most`.
@@ -94,10 +94,10 @@ def visits(trees: QuasiTrees, listed: LevelCombinations, most: int) -> Visits:
         order[(listed.lowest[order] <= limit) & (listed.highest[order] > before)]
         for before, limit in zip((-1, *steps), steps, strict=False)
     ]
-    return Visits(marks, costs, slots, np.concatenate(pairs), np.repeat(steps, [len(pair) for pair in pairs]))
+    return LevelVisits(marks, costs, slots, np.concatenate(pairs), np.repeat(steps, [len(pair) for pair in pairs]))
 
 
-def _spread(trees: QuasiTrees) -> tuple[npt.NDArray[np.uint64], Ints, list[Ints]]:
+def _spread(trees: HierarchyForest) -> tuple[npt.NDArray[np.uint64], Ints, list[Ints]]:
     """Draw a mark for every node, and spread marks and costs over the leaves below, level by level and tree by tree."""
     drawn = np.random.default_rng(0).integers(0, 2**64, len(trees.cost), dtype=np.uint64)
     pieces, starts, place = [], [], 0
@@ -109,11 +109,11 @@ def _spread(trees: QuasiTrees) -> tuple[npt.NDArray[np.uint64], Ints, list[Ints]
     return drawn[nodes], trees.cost[nodes], starts
 
 
-def gathered(
+def merge_under_nodes(
     regrouper: Regrouper,
-    trees: QuasiTrees,
+    trees: HierarchyForest,
     leaves: Nodes,
-    judge: Judge,
+    judge: GroupEvaluator,
     progress: Callable[[float], None],
     *,
     label: Ints | None = None,
@@ -123,46 +123,46 @@ def gathered(
     Rows that have a `label` already stay in their groups, all others have -1. Rows that wait until the end become
     groups of one; all other groups are valid.
     """
-    listed = combinations(trees, leaves, MOST_COMBINATIONS)
-    found = visits(trees, listed, max(FEWEST_VISITS, MOST_WORK // len(leaves)))
+    listed = level_combinations(trees, leaves, MAX_LEVEL_COMBINATIONS)
+    found = merge_schedule(trees, listed, max(MIN_MERGE_LIMITS, MOST_WORK // len(leaves)))
     label = np.full(len(leaves), -1, dtype=np.int64) if label is None else label.copy()
     groups, begin = int(label.max()) + 1, 0
     turned = np.ascontiguousarray(leaves.T)
     if judge.size_suffices:
-        apart, edge = _apart(listed)
+        apart, edge = _separate_expensive(listed)
         begin = int(np.searchsorted(found.limit, edge))
         gather = partial(regrouper.gather, turned, found.between(0, begin), label=label, least=judge.least)
-        groups = _gather_parts(gather, leaves[:, apart], label, groups)
+        groups = _merge_visited_parts(gather, leaves[:, apart], label, groups)
     edges = np.linspace(begin, len(found.limit), STAGES + 1).astype(int).tolist()
     for stage in range(STAGES):
         progress(stage / STAGES)
         some, waiting = found.between(edges[stage], edges[stage + 1]), np.flatnonzero(label < 0)
-        groups = _gather(regrouper.gather(turned, some, waiting, label, judge.least), judge, label, groups)
+        groups = _merge_visited(regrouper.gather(turned, some, waiting, label, judge.least), judge, label, groups)
     alone = np.flatnonzero(label < 0)
     label[alone] = groups + np.arange(len(alone))
     return label
 
 
-def _gather(gathering: Gathering, judge: Judge, label: Ints, groups: int) -> int:
+def _merge_visited(gathering: Gathering, judge: GroupEvaluator, label: Ints, groups: int) -> int:
     """Merge waiting rows into valid groups; return the next number of a group."""
     if judge.size_suffices:
         return gathering.finish(groups)
     while (step := gathering.step()) is not None:
         rows, bucket = step
-        good = judge.kept_at_last(rows, bucket, int(bucket.max()) + 1)
+        good = judge.valid_finally(rows, bucket, int(bucket.max()) + 1)
         label[rows] = np.where(good, np.cumsum(good) - 1 + groups, -1)[bucket]
         groups += int(good.sum())
     return groups
 
 
-def _apart(listed: LevelCombinations) -> tuple[npt.NDArray[np.intp], int]:
+def _separate_expensive(listed: LevelCombinations) -> tuple[npt.NDArray[np.intp], int]:
     """Find the trees with the most expensive values, and the cost below which none of them is merged."""
     top = int(listed.highest.max())
     edges = np.array([listed.lowest[levels > 0].min(initial=top) for levels in listed.levels.T])
     return np.flatnonzero(edges == edges.max()), int(edges.max())
 
 
-def _gather_parts(gather: Callable[..., Gathering], leaves: Nodes, label: Ints, groups: int) -> int:
+def _merge_visited_parts(gather: Callable[..., Gathering], leaves: Nodes, label: Ints, groups: int) -> int:
     """Collect waiting rows with equal leaves, each part separately: none of the visits merges other leaves."""
     waiting = np.flatnonzero(label < 0)
     if not len(waiting):
@@ -170,7 +170,7 @@ def _gather_parts(gather: Callable[..., Gathering], leaves: Nodes, label: Ints, 
     columns = leaves[waiting] - leaves.min(axis=0)
     parts = group_columns(list(columns.T), (columns.max(axis=0) + 1).tolist())
     rows = np.split(waiting[np.argsort(parts.labels, kind="stable")], np.cumsum(parts.counts)[:-1])
-    with ThreadPoolExecutor(worker_count()) as pool:
+    with ThreadPoolExecutor(count_workers()) as pool:
         sizes = pool.map(lambda some: gather(rows=some).finish(0), rows)
         for some, size in zip(rows, sizes, strict=True):
             label[some[label[some] >= 0]] += groups
@@ -178,12 +178,12 @@ def _gather_parts(gather: Callable[..., Gathering], leaves: Nodes, label: Ints, 
     return groups
 
 
-def settled(regrouper: Regrouper, grouping: Grouping, judge: Judge) -> Grouping:
+def merge_invalid_groups(regrouper: Regrouper, grouping: RowGroups, judge: GroupEvaluator) -> RowGroups:
     """Merge groups that break a model with their nearest neighbors, until all are valid or one is left."""
     while True:
         groups = len(grouping.sizes)
         filled = np.flatnonzero(grouping.sizes)
-        good = judge.kept(np.arange(len(grouping.label)), grouping.label, groups)
+        good = judge.valid(np.arange(len(grouping.label)), grouping.label, groups)
         bad = filled[~good[filled]]
         if not len(bad) or len(filled) == 1:
             return grouping

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.ladder import LevelMap
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.regrouping.rows import Forest, Ints, Nodes
-from sfumato.core.publication import Recoded
+from sfumato.core.publication import RecodedAttribute
 
 Lookup = tuple[Nodes, Ints, Ints, Ints]
 UNIT = 10**8  # the cost of a cell that may be anything; whole numbers make sums exact in any order
 
 
 @dataclass(frozen=True, eq=False)
-class QuasiTrees:
+class HierarchyForest:
     """One tree per quasi-identifier, those first whose values are most expensive to generalize.
 
     Nodes of all trees and levels are numbered consecutively. A leaf's number is also its position, and node x covers
@@ -26,7 +26,7 @@ class QuasiTrees:
     belongs to, `leaves` the number of its first leaf, and `levels` the numbers of the first nodes of its levels.
     """
 
-    ladders: tuple[Ladder, ...]
+    ladders: tuple[LevelMap, ...]
     columns: tuple[int, ...]
     leaves: Ints
     levels: tuple[Ints, ...]
@@ -36,9 +36,9 @@ class QuasiTrees:
     cost: Ints
 
     @classmethod
-    def of(cls, quasi: Sequence[CodedColumn]) -> QuasiTrees:
+    def of(cls, quasi: Sequence[CodedColumn]) -> HierarchyForest:
         """Build the trees of quasi-identifiers."""
-        ladders = [Ladder.of(column.domain) for column in quasi]
+        ladders = [LevelMap.of(column.domain) for column in quasi]
         steps = [_first_step(ladder, column) for ladder, column in zip(ladders, quasi, strict=True)]
         columns = tuple(sorted(range(len(quasi)), key=lambda j: -steps[j]))
         chosen = tuple(ladders[j] for j in columns)
@@ -79,7 +79,7 @@ class QuasiTrees:
         ]
         return np.concatenate(nodes).astype(np.int32), start, heights, self.cost
 
-    def recode(self, tree: int, nodes: Nodes) -> Recoded:
+    def recode(self, tree: int, nodes: Nodes) -> RecodedAttribute:
         """Publish the label of its node for every group."""
         shown, by_group = np.unique(nodes, return_inverse=True)
         level = np.searchsorted(self.levels[tree], shown, side="right") - 1
@@ -88,10 +88,10 @@ class QuasiTrees:
         labels = [texts[h][place] for h, place in zip(level.tolist(), places, strict=True)]
         number = {label: i for i, label in enumerate(dict.fromkeys(labels))}  # two nodes may have one label, as `*`
         of_node = np.array([number[label] for label in labels], dtype=np.int32)
-        return Recoded(tuple(number), of_node[by_group.ravel()])
+        return RecodedAttribute(tuple(number), of_node[by_group.ravel()])
 
 
-def _tree(ladder: Ladder, starts: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _tree(ladder: LevelMap, starts: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Return the covered positions, the parent and the cost of every node of one tree, level by level."""
     first, stop, parent = [], [], []
     for level, nodes in enumerate(ladder.levels):
@@ -104,7 +104,7 @@ def _tree(ladder: Ladder, starts: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     return np.concatenate(first), np.concatenate(stop), np.concatenate(parent), cost
 
 
-def _costs(ladder: Ladder, level: int) -> Ints:
+def _costs(ladder: LevelMap, level: int) -> Ints:
     """Charge for every node of a level as the measure `Loss` does."""
     leaves = len(ladder.domain)
     if leaves < 2 or level == 0:  # noqa: PLR2004 - one value tells nothing, so nothing can be lost
@@ -112,7 +112,7 @@ def _costs(ladder: Ladder, level: int) -> Ints:
     return np.rint(UNIT * (ladder.shares[level] - 1 / leaves) / (1 - 1 / leaves)).astype(np.int64)
 
 
-def _first_step(ladder: Ladder, column: CodedColumn) -> float:
+def _first_step(ladder: LevelMap, column: CodedColumn) -> float:
     """Average what it costs to generalize a value that occurs by one level."""
     present = np.unique(column.codes)
     return float(_costs(ladder, 1)[ladder.levels[1][present]].mean())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.covering.boxes import ClosedBoxes, Coverer, WeightedPoints
+from sfumato.coding.covering.boxes import BoxSearch, ClosedBoxList, WeightedPoints
 from sfumato.coding.regrouping.rows import Ints
 
 STEPS, FULL = 80, 5  # every so many steps all boxes are looked at, otherwise those that are nearly worth their price
@@ -21,8 +21,8 @@ ONE, FASTEST = 1 << 10, 1 << 16  # the speed of a row that no box wants, and the
 RATE_BITS, LARGEST_RATE = 20, 1 << 36
 
 
-def raised(
-    coverer: Coverer, points: WeightedPoints, boxes: ClosedBoxes, least: int, *, start: Ints, caps: Ints
+def raise_dual_prices(
+    coverer: BoxSearch, points: WeightedPoints, boxes: ClosedBoxList, least: int, *, start: Ints, caps: Ints
 ) -> Ints:
     """Raise worths, none above its cap, as long as the bound for the given boxes rises, or nearly so."""
     worths, best, highest, pace = start, start, 0, PACE
@@ -38,11 +38,11 @@ def raised(
             best, highest = (worths, bound) if bound > highest else (best, highest)
         slope = (points.weight - taken) * ONE // points.weight
         speed = np.clip((speed + slope) // 2, -FASTEST, FASTEST)
-        worths = np.clip(worths + _stride(speed, points.weight, pace, highest, bound), 0, caps)
+        worths = np.clip(worths + _step_size(speed, points.weight, pace, highest, bound), 0, caps)
     return best
 
 
-def _stride(speed: Ints, weight: Ints, pace: int, highest: int, bound: int) -> Ints:
+def _step_size(speed: Ints, weight: Ints, pace: int, highest: int, bound: int) -> Ints:
     """Return how far every worth goes: so far that the bound would reach the aim if it rose on as steeply."""
     steep = int((weight * speed * speed).sum())
     way = max(highest * AIM // 100 - bound, highest * SLACK // 100)

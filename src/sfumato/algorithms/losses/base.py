@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.full_domain.judged_node import Check
-from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.judged_node import NodeCheck
+from sfumato.algorithms.full_domain.ladder import LevelMap
 from sfumato.algorithms.full_domain.lattice import Separable
 from sfumato.algorithms.full_domain.rolling_up import CellCosts
 
@@ -35,7 +35,7 @@ class LossSetting:
     classes : which of the additional columns is to be predicted, if any.
     """
 
-    ladders: Sequence[Ladder]
+    ladders: Sequence[LevelMap]
     histograms: Sequence[npt.NDArray[np.float64]]
     smallest_group: int
     weights: Mapping[str, float]
@@ -81,7 +81,7 @@ class RecodingLoss(ABC):
         self.setting = setting
 
     @abstractmethod
-    def value(self, check: Check) -> float:
+    def value(self, check: NodeCheck) -> float:
         """Compute the loss of a node whose models were judged."""
 
     @abstractmethod
@@ -89,10 +89,10 @@ class RecodingLoss(ABC):
         """Bound the loss of every node before any was checked."""
 
     @abstractmethod
-    def below(self, check: Check) -> Separable:
+    def below(self, check: NodeCheck) -> Separable:
         """Bound the loss of nodes at or below a checked one by what they must suppress."""
 
-    def above(self, check: Check) -> Separable | None:  # noqa: ARG002 - some losses know a bound
+    def above(self, check: NodeCheck) -> Separable | None:  # noqa: ARG002 - some losses know a bound
         """Bound the loss of nodes at or above a checked one; levels are counted from those of that node."""
         return None
 

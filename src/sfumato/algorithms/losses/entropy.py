@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.full_domain.judged_node import Check
+from sfumato.algorithms.full_domain.judged_node import NodeCheck
 from sfumato.algorithms.full_domain.lattice import Separable
 from sfumato.algorithms.losses.base import RecodingLoss
 
@@ -24,18 +24,18 @@ class EntropyLoss(RecodingLoss):
     name = "entropy"
     weighted = True
 
-    def value(self, check: Check) -> float:
+    def value(self, check: NodeCheck) -> float:
         """Add what generalization and what suppression leave open."""
-        return self._generalized.at(check.levels) + self._suppressed(check, check.lost)
+        return self._generalized.at(check.levels) + self._suppressed(check, check.suppressed_histograms)
 
     def start(self) -> Separable:
         """Count generalization alone."""
         return self._generalized
 
-    def below(self, check: Check) -> Separable:
+    def below(self, check: NodeCheck) -> Separable:
         """Add what suppression leaves open: it grows with every further record and with every finer node."""
         addends = (part[: level + 1] for part, level in zip(self._generalized.addends, check.levels, strict=True))
-        return Separable(self._suppressed(check, check.lost_firmly), tuple(addends))
+        return Separable(self._suppressed(check, check.surely_suppressed_histograms), tuple(addends))
 
     @cached_property
     def _generalized(self) -> Separable:
@@ -48,7 +48,7 @@ class EntropyLoss(RecodingLoss):
             addends.append(self.setting.generalization_cost * weight * np.maximum(bits, 0.0))
         return Separable(0.0, tuple(addends))
 
-    def _suppressed(self, check: Check, lost: Sequence[npt.NDArray[np.float64]]) -> float:
+    def _suppressed(self, check: NodeCheck, lost: Sequence[npt.NDArray[np.float64]]) -> float:
         bits = 0.0
         for ladder, counts, level, weight in zip(
             self.setting.ladders,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.ladder import LevelMap
 from sfumato.algorithms.losses.additive import AdditiveLoss, Costs
 
 
@@ -13,12 +13,12 @@ class LeafLoss(AdditiveLoss):
 
     name = "loss"
 
-    def costs(self, ladder: Ladder) -> Costs:
+    def costs(self, ladder: LevelMap) -> Costs:
         """Scale shares of leaves to costs."""
         return leaf_costs(ladder)
 
 
-def leaf_costs(ladder: Ladder) -> Costs:
+def leaf_costs(ladder: LevelMap) -> Costs:
     """Return for every level the cost of a cell with each code."""
     leaves = len(ladder.domain)
     if leaves < 2:  # noqa: PLR2004 - one value tells nothing, so nothing can be lost

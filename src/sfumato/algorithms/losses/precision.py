@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.full_domain.ladder import LevelMap
 from sfumato.algorithms.losses.additive import AdditiveLoss, Costs
 
 
@@ -13,6 +13,6 @@ class PrecisionLoss(AdditiveLoss):
 
     name = "precision"
 
-    def costs(self, ladder: Ladder) -> Costs:
+    def costs(self, ladder: LevelMap) -> Costs:
         """Scale levels to costs."""
         return [np.full(len(nodes), level / ladder.height) for level, nodes in enumerate(ladder.levels)]

@@ -8,11 +8,11 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.good_groups import kept_by_all
-from sfumato.algorithms.microaggregation.points import centers_of, points_of
-from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.points import Floats, Ints, Labels, Points, nearest_points
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.good_groups import satisfy_all
+from sfumato.algorithms.microaggregation.points import to_center_points, to_points
+from sfumato.algorithms.microaggregation.space import RecordSpace
+from sfumato.coding.clustering.points import Floats, Ints, Labels, Points, find_nearest_points
 from sfumato.coding.grouping import group_keys
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InfeasibleError
@@ -24,7 +24,7 @@ BLOCK = 2048  # centers among which the nearest one is searched for
 PAIRED_TURNS = 64  # after which all invalid groups join at once, however many join the same one
 
 
-def complete(space: Space, labels: npt.NDArray[np.integer], task: Task) -> Labels:
+def merge_invalid_clusters(space: RecordSpace, labels: npt.NDArray[np.integer], task: TableRequest) -> Labels:
     """Merge groups that break a model with a group nearby, until all keep every model.
 
     A group joins the nearest group with which it keeps every model. If there is none among the nearest few, it joins
@@ -36,42 +36,44 @@ def complete(space: Space, labels: npt.NDArray[np.integer], task: Task) -> Label
     InfeasibleError
         If one group of all records breaks a model.
     """
-    watched = task.watched
+    watched = task.model_columns
     grouped = group_keys(labels.astype(np.int64), int(labels.max()) + 1)
     group = grouped.labels
     counted = Groups.from_rows(group, len(grouped), watched, SENSITIVE, totals=task.totals)
     points: Points | None = None
     for turn in count():
-        bad = _bad(counted, task)
+        bad = _invalid_clusters(counted, task)
         if not len(bad):
             break
         if len(counted) == 1:
-            raise InfeasibleError(_impossible(counted, task))
-        points = points_of(space, "deviation") if points is None else points
-        near, apart = nearest_others(centers_of(space, points, group, len(counted)), bad, NEAREST if watched else 1)
-        chosen = np.arange(len(bad)), _best_unions(counted, bad, near, task)
+            raise InfeasibleError(_infeasible_error(counted, task))
+        points = to_points(space, "deviation") if points is None else points
+        near, apart = nearest_centers(
+            to_center_points(space, points, group, len(counted)), bad, NEAREST if watched else 1
+        )
+        chosen = np.arange(len(bad)), _best_merges(counted, bad, near, task)
         nearest, apart = near[chosen], apart[chosen]
         if turn < PAIRED_TURNS:
             pairs = _pairs(len(counted), bad, nearest, apart)
             bad, nearest = bad[pairs], nearest[pairs]
-        united = _united(len(counted), bad, nearest)
-        group, counted = united[group], counted.merged(united.astype(np.intp))
+        united = _merge_labels(len(counted), bad, nearest)
+        group, counted = united[group], counted.merge_groups(united.astype(np.intp))
     return group
 
 
-def join_nearest(space: Space, points: Points, labels: Labels) -> Labels:
+def assign_to_nearest(space: RecordSpace, points: Points, labels: Labels) -> Labels:
     """Let every record with a negative label join the group of the nearest center."""
     rest = np.flatnonzero(labels < 0)
     if not len(rest):
         return labels
-    centers = centers_of(space, points, labels, int(labels.max()) + 1)
+    centers = to_center_points(space, points, labels, int(labels.max()) + 1)
     asked = Points(points.places[:, rest].copy(), points.codes[:, rest].copy(), points.axes)
     joined = labels.copy()
-    joined[rest] = nearest_points(centers, asked, np.full(len(rest), -1, dtype=np.int64))[0][:, 0]
+    joined[rest] = find_nearest_points(centers, asked, np.full(len(rest), -1, dtype=np.int64))[0][:, 0]
     return joined
 
 
-def nearest_others(centers: Points, asked: Ints, most: int) -> tuple[Ints, Floats]:
+def nearest_centers(centers: Points, asked: Ints, most: int) -> tuple[Ints, Floats]:
     """Find the centers nearest to each given one, a row each, with squared distances; itself is infinitely far.
 
     Among many centers they are searched for within blocks of neighbors.
@@ -84,7 +86,7 @@ def nearest_others(centers: Points, asked: Ints, most: int) -> tuple[Ints, Float
         mine = np.flatnonzero(place[block] >= 0)
         members = Points(centers.places[:, block].copy(), centers.codes[:, block].copy(), centers.axes)
         wanted = Points(members.places[:, mine].copy(), members.codes[:, mine].copy(), centers.axes)
-        nearest, distances = nearest_points(members, wanted, mine, most)
+        nearest, distances = find_nearest_points(members, wanted, mine, most)
         found[place[block[mine]]], apart[place[block[mine]]] = block[nearest], distances
     return found, apart
 
@@ -101,7 +103,7 @@ def _blocks(centers: Points, members: Ints) -> list[Ints]:
     return [part for half in halves for part in _blocks(centers, np.sort(half))]
 
 
-def _best_unions(groups: Groups, bad: Ints, near: Ints, task: Task) -> Ints:
+def _best_merges(groups: Groups, bad: Ints, near: Ints, task: TableRequest) -> Ints:
     """Choose which nearby group every invalid group joins: the first that makes it valid, or the closest to it."""
     most = near.shape[1]
     if most == 1:
@@ -109,8 +111,8 @@ def _best_unions(groups: Groups, bad: Ints, near: Ints, task: Task) -> Ints:
     unions = replace(groups.take(np.repeat(bad, most)) + groups.take(near.ravel()), totals=groups.totals)
     broken = np.zeros(len(unions))
     for model in task.models:
-        lacking = np.minimum(model.margin(model.level(unions)), 0.0) / max(abs(model.limit), LEAST_LIMIT)
-        broken += np.where(model.kept_by(unions), 0.0, -lacking + LEAST_LIMIT)
+        lacking = np.minimum(model.margin(model.levels(unions)), 0.0) / max(abs(model.limit), LEAST_LIMIT)
+        broken += np.where(model.satisfied_by(unions), 0.0, -lacking + LEAST_LIMIT)
     return np.asarray(broken.reshape(near.shape).argmin(axis=1))
 
 
@@ -124,7 +126,7 @@ def _pairs(groups: int, bad: Ints, nearest: Ints, apart: Floats) -> npt.NDArray[
     return np.asarray((first[bad] == rank) & (first[nearest] == rank))
 
 
-def _united(groups: int, bad: Ints, nearest: Ints) -> Labels:
+def _merge_labels(groups: int, bad: Ints, nearest: Ints) -> Labels:
     """Let groups join others; return the merged group of each, numbered in the order of first groups."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -133,13 +135,13 @@ def _united(groups: int, bad: Ints, nearest: Ints) -> Labels:
     return np.asarray(connected_components(joins, directed=False)[1], dtype=np.int32)
 
 
-def _bad(groups: Groups, task: Task) -> Ints:
-    return np.flatnonzero(~kept_by_all(groups, task.models))
+def _invalid_clusters(groups: Groups, task: TableRequest) -> Ints:
+    return np.flatnonzero(~satisfy_all(groups, task.models))
 
 
-def _impossible(whole: Groups, task: Task) -> str:
-    broken = next(model for model in task.models if not model.kept_by(whole)[0])
-    level = broken.worst(broken.level(whole))
+def _infeasible_error(whole: Groups, task: TableRequest) -> str:
+    broken = next(model for model in task.models if not model.satisfied_by(whole)[0])
+    level = broken.worst_level(broken.levels(whole))
     needed = {"min": f"{broken.limit:g} is needed", "max": f"{broken.limit:g} is the limit"}[broken.bound]
     return (
         f"No release of these {task.table.rows:,} rows can keep {broken!r}: "

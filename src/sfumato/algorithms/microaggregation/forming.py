@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.algorithms.microaggregation.space import Space, SpaceAxis
-from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.algorithms.microaggregation.space import RecordSpace, SpaceAxis
+from sfumato.coding.grouping import group_columns, representative_rows
 from sfumato.core.groups import Groups
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.hpk_anonymity import HPKAnonymity
-from sfumato.models.known_values import categories_of
+from sfumato.models.known_values import category_codes
 from sfumato.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import Task
+    from sfumato.algorithms.base import TableRequest
     from sfumato.coding.codes import CodedColumn
-    from sfumato.models.base import PrivacyModel
+    from sfumato.models.base import GroupModel
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -33,7 +33,7 @@ OWN_WEIGHT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class Demand:
+class ClassRequirements:
     """The numbers of levels, values and records every class needs, and which ones every record has (-1: none).
 
     `level_names` are the levels of the model; there are none if every value is a level of its own.
@@ -67,40 +67,46 @@ class AdmissionRule:
         return weights, np.array(self.level_weights, dtype=np.float64), logarithms
 
 
-def leading_model(models: Sequence[PrivacyModel]) -> PrivacyModel | None:
+def leading_model(models: Sequence[GroupModel]) -> GroupModel | None:
     """Find the model whose sensitive attribute steers the growth; what others require is completed afterward."""
     for kinds in ((HPKAnonymity,), (PSensitiveKAnonymity, DistinctLDiversity)):
         for model in models:
             if isinstance(model, kinds):
                 return model
-    return next((model for model in models if model.attributes), None)
+    return next((model for model in models if model.sensitive_attributes), None)
 
 
-def demand_of(task: Task) -> Demand:
+def class_requirements(task: TableRequest) -> ClassRequirements:
     """Read from the models what every class needs."""
     model, rows = leading_model(task.models), task.table.rows
-    records = max((each.smallest_group for each in task.models), default=1)
+    records = max((each.min_group_size for each in task.models), default=1)
     if model is None:
         nothing = np.full(rows, -1, dtype=np.int32)
-        return Demand((0, 0, records), nothing, nothing, (), 0)
-    column = next(column for column in task.table.sensitive if column.name == model.attributes[0])
+        return ClassRequirements((0, 0, records), nothing, nothing, (), 0)
+    column = next(column for column in task.table.sensitive if column.name == model.sensitive_attributes[0])
     values = column.codes.astype(np.int32)
     values = np.where(values == column.domain.missing, np.int32(-1), values)
     if isinstance(model, HPKAnonymity):
-        names = tuple(dict.fromkeys(model.levels.values()))
+        names = tuple(dict.fromkeys(model.sensitivity_levels.values()))
         level_of = _levels_of(model, column, len(names))
-        return Demand((_needed(model.h), _needed(model.p), records), values, level_of[column.codes], names, len(names))
+        return ClassRequirements(
+            (_required_difference(model.h), _required_difference(model.p), records),
+            values,
+            level_of[column.codes],
+            names,
+            len(names),
+        )
     p = {PSensitiveKAnonymity: "p", DistinctLDiversity: "l"}.get(type(model))
     count = len(column.domain) + 1
     levels = values if count <= OWN_LEVELS else np.full(rows, -1, dtype=np.int32)
-    least = (0, _needed(getattr(model, p)) if p else 0, records)
-    return Demand(least, values, levels, (), count if count <= OWN_LEVELS else 0)
+    least = (0, _required_difference(getattr(model, p)) if p else 0, records)
+    return ClassRequirements(least, values, levels, (), count if count <= OWN_LEVELS else 0)
 
 
-def form_classes(
-    space: Space,
+def grow_classes(
+    space: RecordSpace,
     rows: Ints,
-    demand: Demand,
+    demand: ClassRequirements,
     rule: AdmissionRule,
     *,
     rng: np.random.Generator | None = None,
@@ -111,7 +117,7 @@ def form_classes(
     Remaining records join in random order, or in the order of their codes without a generator. If there are
     not enough records for one class, all rows are in class 0.
     """
-    growth = _Growth(space, rows, demand, rule)
+    growth = _ClassGrowth(space, rows, demand, rule)
     growth.form(progress)
     if not growth.formed:
         return np.zeros(len(rows), dtype=np.int32)
@@ -119,16 +125,16 @@ def form_classes(
     return growth.labels()
 
 
-class _Growth:
+class _ClassGrowth:
     """The arrays of one run over some rows, and the calls of compiled loops that change them."""
 
-    def __init__(self, space: Space, rows: Ints, demand: Demand, rule: AdmissionRule) -> None:
+    def __init__(self, space: RecordSpace, rows: Ints, demand: ClassRequirements, rule: AdmissionRule) -> None:
         least = np.array(demand.least, dtype=np.int64)
         columns = [axis.column.codes[rows] for axis in space.axes]
         extra = [demand.values[rows] + 1, demand.levels[rows] + 1]
         widths = [len(axis.column.domain) + 1 for axis in space.axes]
         grouped = group_columns([*columns, *extra], [*widths, *(int(each.max()) + 1 for each in extra)])
-        chosen = first_rows(grouped)
+        chosen = representative_rows(grouped)
         order = np.lexsort([codes[chosen] for codes in reversed([*columns, *extra])])
         chosen = chosen[order]
         number = np.empty_like(order)
@@ -139,7 +145,7 @@ class _Growth:
         values, levels = demand.values[rows][chosen], demand.levels[rows][chosen]
         self.axes, self.center, self.need = layout.arrays, layout.center, least
         self.records = (layout.codes, values, levels, counts.copy(), np.arange(len(chosen), dtype=np.int64))
-        self.stock = _stock(values, levels, counts, demand)
+        self.stock = _available_counts(values, levels, counts, demand)
         self.rule = rule.arrays(len(rows))
         self.picks = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
         self.most, self.room = len(rows) // max(1, *demand.least), max(demand.least) + 2
@@ -154,23 +160,23 @@ class _Growth:
 
     def form(self, progress: Callable[[float], None]) -> None:
         """Form classes while the remaining records can supply one."""
-        from sfumato.coding.kernels.class_growing import form
+        from sfumato.coding.kernels.class_growing import form_class_range
 
         axes = max(1, len(self.axes[0]))
         while self.formed < self.most:
             steps = axes * (int(self.stock[2][1]) + 1) * max(1, int(self.need[2]))
             end = min(self.most, self.formed + max(1, STEPS_PER_CALL // steps))
             shared = self.axes, self.records, self.stock, self.classes, self.entries, self.rule
-            self.formed = form(self.formed, end, self.need, *shared, self.center, self.picks)
+            self.formed = form_class_range(self.formed, end, self.need, *shared, self.center, self.picks)
             progress(1 - self.left / len(self.name_of))
             if self.formed < end:
                 break
 
     def spread(self, rng: np.random.Generator | None, progress: Callable[[float], None]) -> None:
         """Let all remaining records join classes."""
-        from sfumato.coding.kernels.class_growing import close_ranks, look_ahead_for_all, spread
+        from sfumato.coding.kernels.class_growing import assign_remaining, bound_all_losses, compact_rows
 
-        close_ranks(self.records, self.stock[2])
+        compact_rows(self.records, self.stock[2])
         alive = int(self.stock[2][1])
         rows = np.repeat(np.arange(alive), self.records[3][:alive])
         rows = rows if rng is None else rng.permutation(rows)
@@ -180,11 +186,11 @@ class _Growth:
             np.concatenate([part, np.zeros((len(part), more), part.dtype)], 1) for part in self.entries
         )
         outlook = np.empty((self.formed, 1)), np.empty((self.formed, len(self.rule[1]) + 1))
-        look_ahead_for_all(self.formed, self.axes, self.classes, self.entries, self.rule, outlook)
+        bound_all_losses(self.formed, self.axes, self.classes, self.entries, self.rule, outlook)
         end, step = np.array([used]), max(1, STEPS_PER_CALL // (16 * self.formed * max(1, len(self.axes[0]))))
         for begin in range(0, len(rows), step):
             shared = self.axes, self.records, self.stock, self.classes, self.entries, self.rule
-            spread(rows[begin : begin + step], self.formed, *shared, outlook, end, self.picks)
+            assign_remaining(rows[begin : begin + step], self.formed, *shared, outlook, end, self.picks)
             progress(1 - self.left / len(self.name_of))
 
     def labels(self) -> npt.NDArray[np.int32]:
@@ -238,17 +244,17 @@ def _center(axis: SpaceAxis, occurring: Ints, counts: Ints, places: Floats) -> f
 def _levels_of(model: HPKAnonymity, column: CodedColumn, count: int) -> npt.NDArray[np.int32]:
     """Return the level number of every code, or -1 for none."""
     counted = Groups.from_rows(np.zeros(len(column.codes), dtype=np.int32), 1, [column])
-    numbers = categories_of(model, counted, column.name, model.levels)
+    numbers = category_codes(model, counted, column.name, model.sensitivity_levels)
     return np.where(numbers < count, numbers, -1).astype(np.int32)
 
 
-def _needed(least: int) -> int:
+def _required_difference(least: int) -> int:
     """Return how many values must differ: one is always there."""
     return least if least > 1 else 0
 
 
-def _stock(
-    values: npt.NDArray[np.int32], levels: npt.NDArray[np.int32], counts: Ints, demand: Demand
+def _available_counts(
+    values: npt.NDArray[np.int32], levels: npt.NDArray[np.int32], counts: Ints, demand: ClassRequirements
 ) -> tuple[Ints, Ints, Ints]:
     """Count the available records of every value and level, and in total."""
     by_value = np.bincount(values[values >= 0], counts[values >= 0], minlength=1).astype(np.int64)
@@ -268,7 +274,7 @@ def _empty_entries(axes: int, capacity: int) -> Arrays:
     return tuple(np.zeros((axes, capacity), dtype=np.int64) for _ in range(3))
 
 
-def weights_by_level(demand: Demand, given: Mapping[str, float] | None) -> list[float]:
+def weights_by_level(demand: ClassRequirements, given: Mapping[str, float] | None) -> list[float]:
     """Return the weight of every level; without given weights, numbers are spread evenly and texts are equal."""
     names = demand.level_names
     if given is not None:

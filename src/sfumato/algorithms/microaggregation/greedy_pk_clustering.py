@@ -7,17 +7,17 @@ from functools import partial
 
 import numpy as np
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
-from sfumato.algorithms.microaggregation.forming import AdmissionRule, demand_of, form_classes
-from sfumato.algorithms.microaggregation.space import Space
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.microaggregation.clustering import ClusteringAlgorithm, report_clustered
+from sfumato.algorithms.microaggregation.forming import AdmissionRule, class_requirements, grow_classes
+from sfumato.algorithms.microaggregation.space import RecordSpace
 from sfumato.coding.clustering.points import Labels
 
 BASE = 10.0  # of logarithms, which no price uses
 
 
 @dataclass(frozen=True, kw_only=True)
-class GreedyPKClustering(Clustering):
+class GreedyPKClustering(ClusteringAlgorithm):
     r"""Grow clusters of $k$ records with $p$ different sensitive values, each time by the cheapest record [1]_.
 
     A cluster $C$ loses $|C|$ times the sum of its ranges, as in `KMember`. It starts with the record farthest from the
@@ -44,9 +44,9 @@ class GreedyPKClustering(Clustering):
     name = "greedy-pk-clustering"
     reference = "Campan, Truta, Miller, Sinca 2007, A clustering approach for achieving data privacy, DMIN"
 
-    def cluster(self, space: Space, least: int, task: Task) -> Labels:  # noqa: ARG002 - the demand knows the size
+    def cluster(self, space: RecordSpace, least: int, task: TableRequest) -> Labels:  # noqa: ARG002 - the demand knows the size
         """Grow clusters with new levels first, then new values, then anyone."""
-        demand = demand_of(task)
+        demand = class_requirements(task)
         rule = AdmissionRule(0.0, 1.0, [0.0] * demand.level_count, BASE, boxes=True)
         rows = np.arange(task.table.rows)
-        return form_classes(space, rows, demand, rule, progress=partial(tell_clustered, task))
+        return grow_classes(space, rows, demand, rule, progress=partial(report_clustered, task))

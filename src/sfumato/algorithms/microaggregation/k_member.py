@@ -7,16 +7,16 @@ from functools import partial
 
 import numpy as np
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
-from sfumato.algorithms.microaggregation.points import candidates_of
-from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.by_tree import k_member_labels
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.microaggregation.clustering import ClusteringAlgorithm, report_clustered
+from sfumato.algorithms.microaggregation.points import to_boxes
+from sfumato.algorithms.microaggregation.space import RecordSpace
+from sfumato.coding.clustering.by_tree import cluster_by_k_member
 from sfumato.coding.clustering.points import Labels
 
 
 @dataclass(frozen=True, kw_only=True)
-class KMember(Clustering):
+class KMember(ClusteringAlgorithm):
     r"""Grow clusters of $k$ records, each time by the record that loses the least information [1]_.
 
     A cluster $C$ loses $|C|$ times the sum of its ranges: the range of numbers and ranks over that of all records,
@@ -42,10 +42,10 @@ class KMember(Clustering):
     name = "k-member"
     reference = "Byun, Kamra, Bertino, Li 2007, https://doi.org/10.1007/978-3-540-71703-4_18"
 
-    def cluster(self, space: Space, least: int, task: Task) -> Labels:
+    def cluster(self, space: RecordSpace, least: int, task: TableRequest) -> Labels:
         """Grow clusters of k records."""
-        candidates, rows = candidates_of(space)
+        candidates, rows = to_boxes(space)
         first = int(np.searchsorted(np.cumsum(candidates.counts), task.rng.integers(len(rows)), side="right"))
         labels = np.empty(len(rows), dtype=np.int32)
-        labels[rows] = k_member_labels(candidates, least, first, partial(tell_clustered, task))
+        labels[rows] = cluster_by_k_member(candidates, least, first, partial(report_clustered, task))
         return labels

@@ -10,31 +10,31 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
+from sfumato.algorithms.microaggregation.clustering import ClusteringAlgorithm, report_clustered
 from sfumato.algorithms.microaggregation.forming import (
     AdmissionRule,
-    Demand,
+    ClassRequirements,
     Ints,
-    demand_of,
-    form_classes,
+    class_requirements,
+    grow_classes,
     weights_by_level,
 )
-from sfumato.algorithms.microaggregation.space import Space
+from sfumato.algorithms.microaggregation.space import RecordSpace
 from sfumato.coding.clustering.points import Labels
 from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.core.progress import silent
+from sfumato.core.progress import ignore_progress
 from sfumato.models.k_anonymity import KAnonymity
-from sfumato.threads import worker_count
-from sfumato.validation import is_number, require
+from sfumato.threads import count_workers
+from sfumato.validation import is_finite_number, require
 
 BLOCK = 5_000  # the fewest records in a block
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaaSlie(Clustering):
+class MAASLIE(ClusteringAlgorithm):
     r"""Grow classes of nearby records with mixed sensitivity levels [1]_.
 
     A class starts with the record farthest from the previous start (the first one from the center of all records)
@@ -87,35 +87,35 @@ class MaaSlie(Clustering):
     def __post_init__(self) -> None:
         super().__post_init__()
         require(isinstance(self.approximate, bool), self, "approximate", "true or false", self.approximate)
-        require(is_number(self.w1) and 0 <= self.w1 <= 1, self, "w1", "a number from 0 to 1", self.w1)
+        require(is_finite_number(self.w1) and 0 <= self.w1 <= 1, self, "w1", "a number from 0 to 1", self.w1)
         rest = f"1 - w1 = {1 - self.w1:g}, so that they sum to 1"
-        require(is_number(self.w2) and abs(self.w1 + self.w2 - 1) <= ROUNDING, self, "w2", rest, self.w2)
+        require(is_finite_number(self.w2) and abs(self.w1 + self.w2 - 1) <= ROUNDING, self, "w2", rest, self.w2)
         require(self.index in ("mean", "sum"), self, "index", "'mean' or 'sum'", self.index)
-        require(is_number(self.base) and self.base > 1, self, "base", "a number above 1", self.base)
+        require(is_finite_number(self.base) and self.base > 1, self, "base", "a number above 1", self.base)
         if self.level_weights is not None:
             wanted = "a mapping from levels to numbers between 0 and 1"
             require(_are_level_weights(self.level_weights), self, "level_weights", wanted, self.level_weights)
             object.__setattr__(self, "level_weights", dict(self.level_weights))
 
-    def refusal(self, task: Task) -> str | None:
+    def check(self, task: TableRequest) -> str | None:
         """Refuse what every clustering refuses, and weights of levels that are not those of the model."""
-        refusal = super().refusal(task)
+        refusal = super().check(task)
         if refusal is not None or self.level_weights is None:
             return refusal
-        levels = {str(name) for name in demand_of(task).level_names}
+        levels = {str(name) for name in class_requirements(task).level_names}
         if not levels:
-            return "MaaSlie has weights of levels, but no model has levels; add HPKAnonymity or drop level_weights."
+            return "MAASLIE has weights of levels, but no model has levels; add HPKAnonymity or drop level_weights."
         missed, unknown = len(levels - set(self.level_weights)), len(set(self.level_weights) - levels)
         if missed or unknown:
             return (
-                f"MaaSlie.level_weights misses {missed} of the model's {len(levels)} levels and has {unknown} others; "
+                f"MAASLIE.level_weights misses {missed} of the model's {len(levels)} levels and has {unknown} others; "
                 "give every level one weight."
             )
         return None
 
-    def cluster(self, space: Space, least: int, task: Task) -> Labels:
+    def cluster(self, space: RecordSpace, least: int, task: TableRequest) -> Labels:
         """Grow classes, within blocks in the approximate mode."""
-        demand = demand_of(task)
+        demand = class_requirements(task)
         weights = weights_by_level(demand, self.level_weights)
         averaged = self.index == "mean"
         rule = AdmissionRule(float(self.w1), float(self.w2), weights, float(self.base), averaged=averaged)
@@ -124,10 +124,10 @@ class MaaSlie(Clustering):
             blocks = _blocks(space, task, max(BLOCK, 2 * least))
             if len(blocks) > 1:
                 return _form_in_blocks(space, blocks, demand, rule, task)
-        return form_classes(space, rows, demand, rule, rng=task.rng, progress=partial(tell_clustered, task))
+        return grow_classes(space, rows, demand, rule, rng=task.rng, progress=partial(report_clustered, task))
 
 
-def _blocks(space: Space, task: Task, least: int) -> list[Ints]:
+def _blocks(space: RecordSpace, task: TableRequest, least: int) -> list[Ints]:
     """Split the rows into blocks of at least this many nearby records, each of which keeps every model.
 
     Sides of a cut along a taxonomy or between nominal values are farther apart than those of a cut at a median, so
@@ -140,32 +140,34 @@ def _blocks(space: Space, task: Task, least: int) -> list[Ints]:
     return blocks
 
 
-def _cut(rows: Ints, columns: Sequence[CodedColumn], task: Task, least: int) -> list[Ints]:
+def _cut(rows: Ints, columns: Sequence[CodedColumn], task: TableRequest, least: int) -> list[Ints]:
     """Cut a block along some attributes, as long as both sides are large enough."""
     if not columns or len(rows) < 2 * least:
         return [rows]
     quasi, sensitive = ([column.take(rows) for column in each] for each in (columns, task.table.sensitive))
     table = CodedTable(len(rows), tuple(quasi), tuple(sensitive))
     models = [*task.models, KAnonymity(k=least)]
-    block = Mondrian().search(replace(task, table=table, models=models, progress=silent)).group
+    block = Mondrian().search(replace(task, table=table, models=models, progress=ignore_progress)).group
     order = np.argsort(block, kind="stable")
     return np.split(rows[order], np.flatnonzero(np.diff(block[order])) + 1)
 
 
-def _form_in_blocks(space: Space, blocks: list[Ints], demand: Demand, rule: AdmissionRule, task: Task) -> Labels:
+def _form_in_blocks(
+    space: RecordSpace, blocks: list[Ints], demand: ClassRequirements, rule: AdmissionRule, task: TableRequest
+) -> Labels:
     """Grow classes within every block, several blocks at a time."""
     labels, formed, done = np.empty(task.table.rows, dtype=np.int32), 0, 0
     streams = task.rng.spawn(len(blocks))
-    pool = ThreadPoolExecutor(worker_count())
+    pool = ThreadPoolExecutor(count_workers())
     try:
         jobs = [
-            pool.submit(form_classes, space, rows, demand, rule, rng=rng)
+            pool.submit(grow_classes, space, rows, demand, rule, rng=rng)
             for rows, rng in zip(blocks, streams, strict=True)
         ]
         of = dict(zip(jobs, blocks, strict=True))
         for job in as_completed(jobs):
             done += len(of[job])
-            tell_clustered(task, done / len(labels))
+            report_clustered(task, done / len(labels))
         for job, rows in of.items():
             labels[rows] = formed + job.result()
             formed += int(job.result().max()) + 1
@@ -176,5 +178,5 @@ def _form_in_blocks(space: Space, blocks: list[Ints], demand: Demand, rule: Admi
 
 def _are_level_weights(given: object) -> bool:
     return isinstance(given, Mapping) and all(
-        isinstance(name, str) and is_number(weight) and 0 < weight < 1 for name, weight in given.items()
+        isinstance(name, str) and is_finite_number(weight) and 0 < weight < 1 for name, weight in given.items()
     )

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
-from sfumato.algorithms.microaggregation.points import Scaling, points_of
-from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.by_tree import mdav_labels
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.microaggregation.clustering import ClusteringAlgorithm, report_clustered
+from sfumato.algorithms.microaggregation.points import Scaling, to_points
+from sfumato.algorithms.microaggregation.space import RecordSpace
+from sfumato.coding.clustering.by_tree import cluster_by_mdav
 from sfumato.coding.clustering.points import Labels
 from sfumato.validation import require
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mdav(Clustering):
+class MDAV(ClusteringAlgorithm):
     r"""Group the record farthest from the center with its nearest ones, then the record farthest from that one [1]_.
 
     While at least $3k$ records are free, two groups of $k$ are formed: around the record farthest from the center of
@@ -52,6 +52,6 @@ class Mdav(Clustering):
         super().__post_init__()
         require(self.scaling in {"deviation", "range"}, self, "scaling", "'deviation' or 'range'", self.scaling)
 
-    def cluster(self, space: Space, least: int, task: Task) -> Labels:
+    def cluster(self, space: RecordSpace, least: int, task: TableRequest) -> Labels:
         """Split the records into groups of k to 2k - 1."""
-        return mdav_labels(points_of(space, self.scaling), least, partial(tell_clustered, task))
+        return cluster_by_mdav(to_points(space, self.scaling), least, partial(report_clustered, task))

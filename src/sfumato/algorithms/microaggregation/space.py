@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.cutting.axes import axes_of
+from sfumato.coding.cutting.axes import make_axes
 from sfumato.core.groups import Groups, Histogram
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
@@ -116,13 +116,13 @@ class SpaceAxis:
 
 
 @dataclass(frozen=True, eq=False)
-class Space:
+class RecordSpace:
     """All quasi-identifiers on their axes; the distance of two records is the weighted sum over the axes."""
 
     axes: tuple[SpaceAxis, ...]
 
     @classmethod
-    def of(cls, table: CodedTable, weights: Mapping[str, float] | None = None) -> Space:
+    def of(cls, table: CodedTable, weights: Mapping[str, float] | None = None) -> RecordSpace:
         """Place every quasi-identifier on its axis, with weight 1 by default."""
         given = dict(weights or {})
         unknown = sorted(set(given) - {column.name for column in table.quasi})
@@ -151,7 +151,7 @@ class Space:
 def _positions(column: CodedColumn) -> Floats:
     """Place the codes so that those that occur span a range of 1; ranks span their whole order."""
     domain = column.domain
-    places = axes_of([domain]).positions
+    places = make_axes([domain]).positions
     if domain.scale is not Scale.NUMERIC or not len(places):
         return places
     occurring = np.flatnonzero(np.bincount(column.codes, minlength=len(domain) + 1)[: len(domain)])

@@ -7,18 +7,18 @@ from functools import partial
 
 import numpy as np
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.microaggregation.clustering import Clustering, tell_clustered
-from sfumato.algorithms.microaggregation.completing import join_nearest
-from sfumato.algorithms.microaggregation.points import Scaling, points_of
-from sfumato.algorithms.microaggregation.space import Space
-from sfumato.coding.clustering.by_tree import v_mdav_labels
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.microaggregation.clustering import ClusteringAlgorithm, report_clustered
+from sfumato.algorithms.microaggregation.completing import assign_to_nearest
+from sfumato.algorithms.microaggregation.points import Scaling, to_points
+from sfumato.algorithms.microaggregation.space import RecordSpace
+from sfumato.coding.clustering.by_tree import cluster_by_v_mdav
 from sfumato.coding.clustering.points import Labels
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 
 @dataclass(frozen=True, kw_only=True)
-class VMdav(Clustering):
+class VMDAV(ClusteringAlgorithm):
     r"""Group the record farthest from the center with its nearest ones, and with others that are closer still [1]_.
 
     While at least $k$ records are free, the one farthest from the center of *all* records and its $k - 1$ nearest
@@ -50,12 +50,14 @@ class VMdav(Clustering):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_number(self.gamma) and self.gamma >= 0, self, "gamma", "a number of at least 0", self.gamma)
+        require(is_finite_number(self.gamma) and self.gamma >= 0, self, "gamma", "a number of at least 0", self.gamma)
         require(self.scaling in {"deviation", "range"}, self, "scaling", "'deviation' or 'range'", self.scaling)
 
-    def cluster(self, space: Space, least: int, task: Task) -> Labels:
+    def cluster(self, space: RecordSpace, least: int, task: TableRequest) -> Labels:
         """Split the records into groups, and let the remaining ones join the nearest."""
-        points = points_of(space, self.scaling)
+        points = to_points(space, self.scaling)
         if len(points) < least:
             return np.zeros(len(points), dtype=np.int32)
-        return join_nearest(space, points, v_mdav_labels(points, least, self.gamma, partial(tell_clustered, task)))
+        return assign_to_nearest(
+            space, points, cluster_by_v_mdav(points, least, self.gamma, partial(report_clustered, task))
+        )

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 
 from sfumato.attacks.beliefs import Floats, Ints
-from sfumato.attacks.series.deciding import NOBODY, sole_values
-from sfumato.attacks.series.setting import Claims, SeriesAttack, SeriesOfOne
+from sfumato.attacks.series.deciding import NOBODY, single_values
+from sfumato.attacks.series.setting import AttributeSeries, Claims, SeriesAttack
 from sfumato.core.groups import Histogram
 from sfumato.core.history import GroupedRelease
-from sfumato.models.worlds.differencing import difference
-from sfumato.models.worlds.system import System, value_bits
-from sfumato.validation import is_number, require
+from sfumato.models.worlds.differencing import subtract_nested_groups
+from sfumato.models.worlds.system import ConstraintSystem, value_bits
+from sfumato.validation import is_finite_number, require
 
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference(SeriesAttack):
+class GroupDifference(SeriesAttack):
     """Take groups away from groups that contain them; claim the value if the rest shows only one.
 
     What is left is a group of its own, and is compared with the others again. `details` has the share of the persons
@@ -32,12 +32,12 @@ class Difference(SeriesAttack):
     name = "difference"
     reference = "Byun, Sohn, Bertino, Li, Secure anonymization for incremental datasets, SDM 2006"
 
-    def claims(self, one: SeriesOfOne) -> Claims:
+    def claims(self, one: AttributeSeries) -> Claims:
         """Claim what single-valued rests show."""
-        whole = System.of(one.history)
-        left = difference(whole)
+        whole = ConstraintSystem.of(one.history)
+        left = subtract_nested_groups(whole)
         rest = (left.histogram.sizes > 0) & (left.histogram.sizes < whole.histogram.sizes)
-        only = np.where(rest, sole_values(value_bits(left.histogram)), NOBODY)
+        only = np.where(rest, single_values(value_bits(left.histogram)), NOBODY)
         inside = np.asarray(np.append(rest, False)[left.slots].any(axis=0))[left.unit]
         value = np.append(only, NOBODY)[left.slots].max(axis=0)[left.unit]
         return Claims(value, {"in_a_rest": float(inside[one.published].mean())})
@@ -59,7 +59,9 @@ class GroupComparison(SeriesAttack):
     certainty: float = 1.0
 
     def __post_init__(self) -> None:
-        require(is_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty)
+        require(
+            is_finite_number(self.certainty) and 0 < self.certainty <= 1, self, "certainty", "in (0, 1]", self.certainty
+        )
 
     @abstractmethod
     def targets(self, first: GroupedRelease, second: GroupedRelease) -> Ints:
@@ -69,7 +71,7 @@ class GroupComparison(SeriesAttack):
     def _left(self, first: GroupedRelease, second: GroupedRelease, targets: Ints) -> tuple[Any, Ints]:
         """Return the rows by value that are left to each target, as a sparse matrix, and the rows of her group."""
 
-    def claims(self, one: SeriesOfOne) -> Claims:
+    def claims(self, one: AttributeSeries) -> Claims:
         """Claim the value that is certain enough among the rows that are left."""
         value = np.full(one.history.persons, NOBODY, dtype=np.int64)
         ruled, compared = 0.0, 0
@@ -87,7 +89,7 @@ class GroupComparison(SeriesAttack):
         return Claims(value, {"ruled_out": ruled / max(compared, 1)})
 
 
-class _Meeting(GroupComparison):
+class _SharedGroupComparison(GroupComparison):
     """A comparison of the groups of a target who is in both releases."""
 
     def targets(self, first: GroupedRelease, second: GroupedRelease) -> Ints:
@@ -96,7 +98,10 @@ class _Meeting(GroupComparison):
 
     def _left(self, first: GroupedRelease, second: GroupedRelease, targets: Ints) -> tuple[Any, Ints]:
         """Leave of every value as many rows as both groups have."""
-        one, two = matrix(first.histogram)[first.members[targets]], matrix(second.histogram)[second.members[targets]]
+        one, two = (
+            to_sparse_matrix(first.histogram)[first.members[targets]],
+            to_sparse_matrix(second.histogram)[second.members[targets]],
+        )
         return one.minimum(two).tocsr(), self.sizes(first, second, targets)
 
     @abstractmethod
@@ -105,7 +110,7 @@ class _Meeting(GroupComparison):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ForwardComparison(_Meeting):
+class ForwardComparison(_SharedGroupComparison):
     """Rule out rows of the earlier group: with g1(s) and g2(s) rows of value s, at least g1(s) - g2(s) are not hers."""
 
     name = "forward-comparison"
@@ -116,7 +121,7 @@ class ForwardComparison(_Meeting):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CrossComparison(_Meeting):
+class CrossComparison(_SharedGroupComparison):
     """Rule out rows of the later group: with g1(s) and g2(s) rows of value s, at least g2(s) - g1(s) are not hers."""
 
     name = "cross-comparison"
@@ -138,28 +143,28 @@ class BackwardComparison(GroupComparison):
             return np.zeros(0, dtype=np.int64)
         return np.flatnonzero((first.members < 0) & (second.members >= 0))
 
-    def refuses(self, one: SeriesOfOne) -> str | None:
+    def check_attribute(self, one: AttributeSeries) -> str | None:
         """Require a release that keeps everybody of the one before and adds others."""
-        few = super().refuses(one)
+        few = super().check_attribute(one)
         cumulative = any(len(self.targets(first, second)) for first, second in pairwise(one.releases))
         return few or (None if cumulative else "no release keeps everybody of the one before and adds others.")
 
     def _left(self, first: GroupedRelease, second: GroupedRelease, targets: Ints) -> tuple[Any, Ints]:
         """Leave the rows that may be new."""
         group = second.members[targets]
-        rows = matrix(second.histogram) - must_be_old(first, second)
+        rows = to_sparse_matrix(second.histogram) - min_old_rows(first, second)
         rows.eliminate_zeros()
         return rows.tocsr()[group], second.histogram.sizes[group]
 
 
-def must_be_old(first: GroupedRelease, second: GroupedRelease) -> Any:
+def min_old_rows(first: GroupedRelease, second: GroupedRelease) -> Any:
     """Return how many rows of each value and group of the second release must be old, at least (groups by values).
 
     The rows of a value in the groups of the first release that overlap with a group G must be found in the groups that
     overlap with these; where the others among them have too little room, the rest is in G. And all rows are in G whose
     group overlaps with G alone.
     """
-    old, new = matrix(first.histogram), matrix(second.histogram)
+    old, new = to_sparse_matrix(first.histogram), to_sparse_matrix(second.histogram)
     both = np.flatnonzero((first.members >= 0) & (second.members >= 0))
     overlap = _ones(first.members[both], second.members[both], (old.shape[0], new.shape[0]))
     near = overlap.T @ overlap
@@ -171,7 +176,7 @@ def must_be_old(first: GroupedRelease, second: GroupedRelease) -> Any:
     return crowded.maximum(alone.T @ old).minimum(new).tocsr()
 
 
-def matrix(histogram: Histogram) -> Any:
+def to_sparse_matrix(histogram: Histogram) -> Any:
     """Return counts as a sparse matrix of groups by values."""
     from scipy.sparse import csr_array
 

@@ -10,10 +10,10 @@ from sfumato.attacks.base import LINKABILITY
 from sfumato.attacks.beliefs import Flags, Ints
 from sfumato.attacks.results import AttackResult
 from sfumato.attacks.series.deciding import NOBODY
-from sfumato.attacks.series.setting import Claims, SeriesAttack, SeriesOfOne, SeriesSetting
-from sfumato.models.worlds.equal_values import equal_classes
-from sfumato.models.worlds.propagating import intersection
-from sfumato.models.worlds.system import System
+from sfumato.attacks.series.setting import AttributeSeries, Claims, SeriesAttack, SeriesSetting
+from sfumato.models.worlds.equal_values import value_equivalence_classes
+from sfumato.models.worlds.propagating import intersect_candidates
+from sfumato.models.worlds.system import ConstraintSystem
 
 TWO = 2
 
@@ -32,32 +32,32 @@ class ValueEquivalence(SeriesAttack):
     question = LINKABILITY
     reference = "He, Barman, Naughton, Preventing equivalence attacks in updated, anonymized data, ICDE 2011"
 
-    def claims(self, one: SeriesOfOne) -> Claims:
+    def claims(self, one: AttributeSeries) -> Claims:
         """Claim for every person who has equals the value of one of them; it is known to nobody but the truth."""
-        fellow, sizes = _fellows(equals(one), one.published)
+        fellow, sizes = _equivalent_partners(equivalence_numbers(one), one.published)
         value = np.where(fellow >= 0, one.truth[fellow], NOBODY)
         pairs = float((sizes * (sizes - 1) // 2).sum())
         return Claims(value, {"pairs": pairs, "largest_set": float(sizes.max(initial=0))})
 
-    def _judged(self, setting: SeriesSetting, name: str, one: SeriesOfOne) -> AttackResult:
-        found = super()._judged(setting, name, one)
+    def _evaluate_claims(self, setting: SeriesSetting, name: str, one: AttributeSeries) -> AttackResult:
+        found = super()._evaluate_claims(setting, name, one)
         truth = one.truth[one.published]
         shares = np.bincount(truth[truth >= 0]) / max(len(truth), 1)
         return replace(found, baseline=found.claims / found.targets * float((shares**2).sum()))
 
 
-def equals(one: SeriesOfOne) -> Ints:
+def equivalence_numbers(one: AttributeSeries) -> Ints:
     """Return the number of a set for every person; persons of one set have the same value in every world.
 
     Persons with equal histories may exchange their values, so each of them is a set of her own.
     """
-    system = System.of(one.history)
-    sets = equal_classes(system, intersection(system))[system.unit]
+    system = ConstraintSystem.of(one.history)
+    sets = value_equivalence_classes(system, intersect_candidates(system))[system.unit]
     alike = system.weight[system.unit] > 1
     return np.where(alike, len(system.weight) + np.arange(len(sets)), sets)
 
 
-def _fellows(sets: Ints, published: Flags) -> tuple[Ints, Ints]:
+def _equivalent_partners(sets: Ints, published: Flags) -> tuple[Ints, Ints]:
     """Return for every person another one of her set, -1 if there is none, and the sizes of sets with several."""
     everybody = np.flatnonzero(published)
     order = everybody[np.argsort(sets[everybody], kind="stable")]

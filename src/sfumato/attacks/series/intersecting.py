@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.attacks.beliefs import Flags, Ints
-from sfumato.attacks.series.deciding import NOBODY, decided_beside, decided_values, sole_values
-from sfumato.attacks.series.setting import Claims, SeriesAttack, SeriesOfOne
+from sfumato.attacks.series.deciding import NOBODY, decided_given_known, decided_values, single_values
+from sfumato.attacks.series.setting import AttributeSeries, Claims, SeriesAttack
 from sfumato.core.history import GroupedRelease
-from sfumato.models.worlds.system import how_many, value_bits
+from sfumato.models.worlds.system import count_values, value_bits
 
 TWO = 2
 
@@ -31,12 +31,12 @@ class Intersection(SeriesAttack):
     reference = "Xiao, Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets, SIGMOD 2007"
     propagate: bool = True
 
-    def claims(self, one: SeriesOfOne) -> Claims:
+    def claims(self, one: AttributeSeries) -> Claims:
         """Claim what is decided."""
         alone = decided_values(one.releases, propagate=False)
         left = decided_values(one.releases) if self.propagate else alone
         last = (one.releases[-1].members >= 0) & one.published
-        details = {"last_by_intersection": _share(alone, last), "last_decided": _share(left, last)}
+        details = {"last_by_intersection": _decided_share(alone, last), "last_decided": _decided_share(left, last)}
         return Claims(left, details)
 
 
@@ -52,7 +52,7 @@ class CriticalAbsence(SeriesAttack):
     name = "critical-absence"
     reference = "Xiao, Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets, SIGMOD 2007"
 
-    def claims(self, one: SeriesOfOne) -> Claims:
+    def claims(self, one: AttributeSeries) -> Claims:
         """Claim what is left of one group."""
         releases, persons = one.releases, one.history.persons
         value = np.full(persons, NOBODY, dtype=np.int64)
@@ -64,8 +64,8 @@ class CriticalAbsence(SeriesAttack):
             left = shown.copy()
             for other, bits in zip(releases, anywhere, strict=True):
                 left[other.members[here] >= 0] &= bits
-            fewer = how_many(left) < how_many(shown)
-            value[here] = np.where((value[here] == NOBODY) & fewer, sole_values(left), value[here])
+            fewer = count_values(left) < count_values(shown)
+            value[here] = np.where((value[here] == NOBODY) & fewer, single_values(left), value[here])
             lost[here] |= fewer
         return Claims(value, {"lost_a_value": float(lost[one.published].mean())})
 
@@ -81,24 +81,24 @@ class Unflagging(SeriesAttack):
     name = "un-flagging"
     reference = "Sfumato, specification of series of releases, section 1"
 
-    def claims(self, one: SeriesOfOne) -> Claims:
+    def claims(self, one: AttributeSeries) -> Claims:
         """Claim what is left to persons who are never shown."""
-        shown, value = shown_cells(one.releases, one.history.persons)
+        shown, value = visible_cells(one.releases, one.history.persons)
         found = np.full(one.history.persons, NOBODY, dtype=np.int64)
         for each in one.releases:
-            decided = decided_beside(each, np.flatnonzero(shown), value[shown])
+            decided = decided_given_known(each, np.flatnonzero(shown), value[shown])
             found = np.where((found == NOBODY) & ~shown, decided, found)
         return Claims(found, {"shown": float(shown.sum())})
 
-    def refuses(self, one: SeriesOfOne) -> str | None:
+    def check_attribute(self, one: AttributeSeries) -> str | None:
         """Require cells that are hidden in one release and shown in another."""
-        shown, _ = shown_cells(one.releases, one.history.persons)
+        shown, _ = visible_cells(one.releases, one.history.persons)
         hidden = np.any([_group_sizes(each) >= TWO for each in one.releases], axis=0)
-        few = super().refuses(one)
+        few = super().check_attribute(one)
         return few or (None if (shown & hidden).any() else "no cell is hidden in one release and shown in another.")
 
 
-def shown_cells(releases: Sequence[GroupedRelease], persons: int) -> tuple[Flags, Ints]:
+def visible_cells(releases: Sequence[GroupedRelease], persons: int) -> tuple[Flags, Ints]:
     """Return who is alone in a group without counterfeits in some release, and her value there."""
     shown, value = np.zeros(persons, dtype=np.bool_), np.full(persons, NOBODY, dtype=np.int64)
     for each in releases:
@@ -114,5 +114,5 @@ def _group_sizes(release: GroupedRelease) -> Ints:
     return sizes[release.members]
 
 
-def _share(decided: Ints, persons: Flags) -> float:
+def _decided_share(decided: Ints, persons: Flags) -> float:
     return float((decided[persons] >= 0).mean()) if persons.any() else 0.0

@@ -9,8 +9,8 @@ import numpy as np
 
 from sfumato.attacks.base import LINKABILITY
 from sfumato.attacks.beliefs import Ints
-from sfumato.attacks.series.deciding import NOBODY, decided_beside
-from sfumato.attacks.series.setting import Claims, SeriesAttack, SeriesOfOne, ShownRows
+from sfumato.attacks.series.deciding import NOBODY, decided_given_known
+from sfumato.attacks.series.setting import AttributeSeries, Claims, SeriesAttack, VisibleRows
 from sfumato.core.history import GroupedRelease
 
 
@@ -27,30 +27,32 @@ class RowLinking(SeriesAttack):
     question = LINKABILITY
     reference = "Sfumato, specification of series of releases, section 1"
 
-    def refuses(self, one: SeriesOfOne) -> str | None:
+    def check_attribute(self, one: AttributeSeries) -> str | None:
         """Require rows that show something else."""
-        few = super().refuses(one)
+        few = super().check_attribute(one)
         return few or (None if one.rows else "the rows show nothing but the sensitive attribute and what is known.")
 
-    def claims(self, one: SeriesOfOne) -> Claims:
+    def claims(self, one: AttributeSeries) -> Claims:
         """Claim the values of rows that were found, and what they leave to others."""
         persons = one.history.persons
         told = np.full(persons, NOBODY, dtype=np.int64)
         torn = np.zeros(persons, dtype=np.bool_)
         for (first, shown), (second, again) in combinations(zip(one.releases, one.rows, strict=True), 2):
-            person, value = _found(first, second, shown, again)
+            person, value = _linked_values(first, second, shown, again)
             torn[person] |= (told[person] != NOBODY) & (told[person] != value)
             told[person] = value
         told[torn] = NOBODY
         found = np.flatnonzero(told >= 0)
         claimed = told.copy()
         for each in one.releases:
-            decided = decided_beside(each, found, told[found])
+            decided = decided_given_known(each, found, told[found])
             claimed = np.where(claimed == NOBODY, decided, claimed)
         return Claims(claimed, {"rows_found": float((told[one.published] >= 0).mean())})
 
 
-def _found(first: GroupedRelease, second: GroupedRelease, shown: ShownRows, again: ShownRows) -> tuple[Ints, Ints]:
+def _linked_values(
+    first: GroupedRelease, second: GroupedRelease, shown: VisibleRows, again: VisibleRows
+) -> tuple[Ints, Ints]:
     """Return persons and values of the rows that are recognized in two releases and can be one person's only."""
     one, two = _unique_rows(shown), _unique_rows(again)
     _, left, right = np.intersect1d(shown.shown[one], again.shown[two], assume_unique=True, return_indices=True)
@@ -71,7 +73,7 @@ def _found(first: GroupedRelease, second: GroupedRelease, shown: ShownRows, agai
     return person, shown.value[left[hit]]
 
 
-def _unique_rows(rows: ShownRows) -> Ints:
+def _unique_rows(rows: VisibleRows) -> Ints:
     """Return the rows in groups whose other columns show what no other row does."""
     _, first, count = np.unique(rows.shown, return_index=True, return_counts=True)
     unique = first[count == 1]

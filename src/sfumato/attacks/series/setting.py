@@ -14,13 +14,13 @@ from sfumato.attacks.base import INFERENCE
 from sfumato.attacks.beliefs import Flags, Floats, Ints
 from sfumato.attacks.results import AttackResult
 from sfumato.core.history import GroupedRelease, History
-from sfumato.randomness import generator
+from sfumato.randomness import seeded_generator
 
 TWO = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ShownRows:
+class VisibleRows:
     """The published rows of one release: the group of each, its sensitive value, and what else it shows.
 
     `shown` numbers what the other columns show together, alike in all releases; `group` is -1 for rows in none.
@@ -32,7 +32,7 @@ class ShownRows:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SeriesOfOne:
+class AttributeSeries:
     """What a series tells about one sensitive attribute, and the truth about it: one permanent value per person.
 
     `rows` are the published rows of every release, if they show anything else; else there are none.
@@ -40,7 +40,7 @@ class SeriesOfOne:
 
     history: History
     truth: Ints
-    rows: tuple[ShownRows, ...] = ()
+    rows: tuple[VisibleRows, ...] = ()
 
     @property
     def releases(self) -> tuple[GroupedRelease, ...]:
@@ -62,25 +62,25 @@ class SeriesOfOne:
     def published(self) -> Flags:
         """Who was ever in a group, and whose cell no release shows because she did not flag it."""
         inside = np.any([each.members >= 0 for each in self.releases], axis=0)
-        return np.asarray(inside & ~self.history.open)
+        return np.asarray(inside & ~self.history.unflagged)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeriesSetting:
     """A series of releases, by sensitive attribute, and how many of its persons to attack."""
 
-    attributes: Mapping[str, SeriesOfOne]
+    attributes: Mapping[str, AttributeSeries]
     targets: int
     seed: int
 
-    def chosen(self, one: SeriesOfOne) -> Ints:
+    def chosen(self, one: AttributeSeries) -> Ints:
         """Draw targets among those who were ever published."""
         everybody = np.flatnonzero(one.published)
-        return np.sort(generator(self.seed).permutation(everybody)[: self.targets])
+        return np.sort(seeded_generator(self.seed).permutation(everybody)[: self.targets])
 
-    def strangers(self, count: int) -> Ints:
+    def control_targets(self, count: int) -> Ints:
         """Return for every target another one, drawn at random."""
-        order = generator(self.seed + 1).permutation(count)
+        order = seeded_generator(self.seed + 1).permutation(count)
         stranger = np.empty(count, dtype=np.int64)
         stranger[order] = np.roll(order, 1)
         return stranger
@@ -108,33 +108,33 @@ class SeriesAttack(ABC):
     reference: ClassVar[str]
 
     @abstractmethod
-    def claims(self, one: SeriesOfOne) -> Claims:
+    def claims(self, one: AttributeSeries) -> Claims:
         """Make claims about everybody."""
 
-    def refuses(self, one: SeriesOfOne) -> str | None:
+    def check_attribute(self, one: AttributeSeries) -> str | None:
         """Return why the attack does not apply to a sensitive attribute; None if it does."""
         if not one.published.any():
             return "nobody hides a value."
         return None if len(one.releases) >= TWO else "it needs at least two releases."
 
-    def refusal(self, setting: SeriesSetting) -> str | None:
+    def check(self, setting: SeriesSetting) -> str | None:
         """Return why the attack does not apply to any sensitive attribute; None if it does."""
         if not setting.attributes:
             return "there is no sensitive attribute that stays the same."
-        why = [self.refuses(one) for one in setting.attributes.values()]
+        why = [self.check_attribute(one) for one in setting.attributes.values()]
         return why[0] if all(why) else None
 
     def run(self, setting: SeriesSetting) -> Iterator[AttackResult]:
         """Attack the sensitive attributes one by one."""
         for name, one in setting.attributes.items():
-            if self.refuses(one) is None:
-                yield self._judged(setting, name, one)
+            if self.check_attribute(one) is None:
+                yield self._evaluate_claims(setting, name, one)
 
-    def _judged(self, setting: SeriesSetting, name: str, one: SeriesOfOne) -> AttackResult:
+    def _evaluate_claims(self, setting: SeriesSetting, name: str, one: AttributeSeries) -> AttackResult:
         made, targets = self.claims(one), setting.chosen(one)
         value, truth = made.value[targets], one.truth[targets]
         claimed, lonely = value >= 0, len(targets) == 1
-        stranger = setting.strangers(len(targets))
+        stranger = setting.control_targets(len(targets))
         return AttackResult(
             attack=self.name,
             question=self.question,

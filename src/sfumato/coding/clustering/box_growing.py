@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.clustering.points import CELLS_PER_CALL, Codes, Floats, Ints, Labels, Tell
+from sfumato.coding.clustering.points import CELLS_PER_CALL, Codes, Floats, Ints, Labels, ProgressCallback
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class Growth:
     label: Labels
 
 
-def go_on_growing(candidates: GrowthCandidates, least: int, growth: Growth, tell: Tell) -> None:
+def continue_growth(candidates: GrowthCandidates, least: int, growth: Growth, tell: ProgressCallback) -> None:
     """Grow groups of at least this many records from those without a label, with a look at each at every step."""
     from sfumato.coding.kernels import box_growing as kernel
 
@@ -92,6 +92,6 @@ def go_on_growing(candidates: GrowthCandidates, least: int, growth: Growth, tell
     while state[1] >= least:
         tell(1 - int(state[1]) / everyone)
         rounds = max(1, CELLS_PER_CALL // (4 * width * int(state[0])))
-        kernel.grow(points, trees, stock, room, boxes, state, least, rounds, label)
+        kernel.grow_groups(points, trees, stock, room, boxes, state, least, rounds, label)
     sizes = np.full(len(boxes[0]), least, dtype=np.int64)
-    kernel.join_rest(points, trees, stock, boxes, sizes, prices, int(state[0]), int(state[2]), label)
+    kernel.assign_remaining(points, trees, stock, boxes, sizes, prices, int(state[0]), int(state[2]), label)

@@ -31,7 +31,7 @@ class BoxTree:
     waiting: tuple[Ints, Floats, Floats]
 
     @classmethod
-    def of(cls, places: Floats, taxonomies: Ints, trees: TreeAxes, *, squared: bool) -> BoxTree:
+    def from_points(cls, places: Floats, taxonomies: Ints, trees: TreeAxes, *, squared: bool) -> BoxTree:
         """Build the tree of points (point by axis); on a taxonomy, places are leaves in their order."""
         from sfumato.coding.kernels import box_trees as kernel
 
@@ -61,7 +61,7 @@ class BoxTree:
         return cls(chosen, spots, nodes, shape, trees, waiting)
 
     @property
-    def spot_of(self) -> Ints:
+    def point_spots(self) -> Ints:
         """The spot of every point."""
         found = np.empty(len(self.spots[3]), dtype=np.int64)
         found[self.spots[3]] = np.repeat(np.arange(len(self.spots[1])), np.diff(self.spots[1], prepend=0))

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.clustering.box_growing import GroupBoxes, Growth, GrowthCandidates, TreeAxes, go_on_growing
+from sfumato.coding.clustering.box_growing import GroupBoxes, Growth, GrowthCandidates, TreeAxes, continue_growth
 from sfumato.coding.clustering.box_tree import Arrays, BoxTree
 from sfumato.coding.clustering.points import (
+    ClusteringState,
     Floats,
     Ints,
     Labels,
-    PointLoop,
     Points,
-    Tell,
-    go_on_with_mdav,
-    go_on_with_v_mdav,
+    ProgressCallback,
+    continue_mdav,
+    continue_v_mdav,
 )
 
 TREE_ROWS = 10_000  # fewer records are looked at one by one
@@ -27,27 +27,29 @@ NODES_PER_CALL = 1 << 18  # that a compiled loop visits before it can be interru
 NODES_PER_RECORD = 0.05  # visited for a group: if more, looks at all records are cheaper
 
 
-def mdav_labels(points: Points, least: int, tell: Tell, *, trees_from: int = TREE_ROWS) -> Labels:
+def cluster_by_mdav(points: Points, least: int, tell: ProgressCallback, *, trees_from: int = TREE_ROWS) -> Labels:
     """Cluster points by MDAV into groups of `least` to `2 * least - 1`, or one of all points if there are fewer."""
     label, groups = np.full(len(points), -1, dtype=np.int32), 0
     if len(points) >= max(trees_from, 2 * least):
         groups = _mdav_by_tree(points, least, label, tell)
-    go_on_with_mdav(points, least, label, groups, tell)
+    continue_mdav(points, least, label, groups, tell)
     return label
 
 
-def v_mdav_labels(points: Points, least: int, gamma: float, tell: Tell, *, trees_from: int = TREE_ROWS) -> Labels:
+def cluster_by_v_mdav(
+    points: Points, least: int, gamma: float, tell: ProgressCallback, *, trees_from: int = TREE_ROWS
+) -> Labels:
     """Cluster points by V-MDAV into groups of `least` to `2 * least - 1`; remaining points have label -1."""
     label, groups = np.full(len(points), -1, dtype=np.int32), 0
-    far_first = np.argsort(-PointLoop(points, label, 0).apart(), kind="stable")
+    far_first = np.argsort(-ClusteringState(points, label, 0).squared_distances_to_center(), kind="stable")
     if len(points) >= max(trees_from, least):
         groups = _v_mdav_by_tree(points, least, gamma, far_first, label, tell)
-    go_on_with_v_mdav(points, least, gamma, far_first, label, groups, tell)
+    continue_v_mdav(points, least, gamma, far_first, label, groups, tell)
     return label
 
 
-def k_member_labels(
-    candidates: GrowthCandidates, least: int, first: int, tell: Tell, *, trees_from: int = GROWTH_TREE_ROWS
+def cluster_by_k_member(
+    candidates: GrowthCandidates, least: int, first: int, tell: ProgressCallback, *, trees_from: int = GROWTH_TREE_ROWS
 ) -> Labels:
     """Grow groups of at least this many records, the first one away from candidate `first`.
 
@@ -57,18 +59,18 @@ def k_member_labels(
     growth = Growth(first, 0, GroupBoxes(candidates, least), np.full(records, -1, dtype=np.int32))
     if len(candidates) >= trees_from and records >= least:
         growth = _grow_by_tree(candidates, least, growth, tell)
-    go_on_growing(candidates, least, growth, tell)
+    continue_growth(candidates, least, growth, tell)
     return growth.label
 
 
-class _Pace:
+class _QueryBudget:
     """Whether questions to the tree are cheap enough."""
 
-    def __init__(self, state: Ints, tell: Tell) -> None:
+    def __init__(self, state: Ints, tell: ProgressCallback) -> None:
         self.state, self.tell, self.all = state, tell, int(state[0])
         self.cheap, self.groups = True, 0
 
-    def note(self, visited: int) -> None:
+    def add(self, visited: int) -> None:
         """Compare the nodes visited for the last groups with the records that are free."""
         free, groups = self.state[:2].tolist()
         self.cheap = visited <= NODES_PER_RECORD * free * (groups - self.groups) or visited < NODES_PER_CALL
@@ -76,25 +78,25 @@ class _Pace:
         self.tell(1 - free / self.all)
 
 
-def _mdav_by_tree(points: Points, least: int, label: Labels, tell: Tell) -> int:
+def _mdav_by_tree(points: Points, least: int, label: Labels, tell: ProgressCallback) -> int:
     """Label points while questions are cheap and at least two groups can be formed; return the number of groups."""
     from sfumato.coding.kernels import tree_clustering as kernel
 
-    loop = PointLoop(points, label, 0)
-    tree, spots = _tree_of(points)
+    loop = ClusteringState(points, label, 0)
+    tree, spots = _build_tree(points)
     coded, box = (loop.coded, spots, *loop.room[2:]), tree.empty_box()
-    pace, far = _Pace(loop.state, tell), None
+    pace, far = _QueryBudget(loop.state, tell), None
     while loop.free >= 2 * least and pace.cheap:
         if far is None or far[4][1] > kernel.READS * far[4][0]:
             center = np.zeros_like(box[0])
-            kernel.place_center(loop.free, loop.left, coded, center)
-            far = _far_last(tree, center, box)
+            kernel.find_remaining_center(loop.free, loop.left, coded, center)
+            far = _sort_by_distance(tree, center, box)
         asked = tree.arrays, points.by_row, coded, loop.left, box, far, loop.state
-        pace.note(kernel.mdav_by_tree(*asked, least, NODES_PER_CALL, label))
+        pace.add(kernel.mdav_by_tree(*asked, least, NODES_PER_CALL, label))
     return int(loop.state[1])
 
 
-def _far_last(tree: BoxTree, center: Floats, box: Arrays) -> Arrays:
+def _sort_by_distance(tree: BoxTree, center: Floats, box: Arrays) -> Arrays:
     """Sort spots that have rows by their distance from a center; also count them, and how many were read."""
     from sfumato.coding.kernels import tree_clustering as kernel
 
@@ -104,35 +106,37 @@ def _far_last(tree: BoxTree, center: Floats, box: Arrays) -> Arrays:
     return order, apart[order], tree.places[order], center, np.array([len(order), 0], dtype=np.int64)
 
 
-def _v_mdav_by_tree(points: Points, least: int, gamma: float, far_first: Ints, label: Labels, tell: Tell) -> int:
+def _v_mdav_by_tree(
+    points: Points, least: int, gamma: float, far_first: Ints, label: Labels, tell: ProgressCallback
+) -> int:
     """Label points while questions are cheap and a group can be formed; return the number of groups."""
     from sfumato.coding.kernels import tree_clustering as kernel
 
-    loop = PointLoop(points, label, 0)
-    tree, _ = _tree_of(points)
-    pace, box, seeds = _Pace(loop.state, tell), tree.empty_box(), (far_first, tree.spot_of)
+    loop = ClusteringState(points, label, 0)
+    tree, _ = _build_tree(points)
+    pace, box, seeds = _QueryBudget(loop.state, tell), tree.empty_box(), (far_first, tree.point_spots)
     while loop.free >= least and pace.cheap:
         asked = tree.arrays, points.by_row, loop.left, box, seeds, loop.state
-        pace.note(kernel.v_mdav_by_tree(*asked, least, float(gamma), NODES_PER_CALL, label))
+        pace.add(kernel.v_mdav_by_tree(*asked, least, float(gamma), NODES_PER_CALL, label))
     return int(loop.state[1])
 
 
-def _grow_by_tree(candidates: GrowthCandidates, least: int, growth: Growth, tell: Tell) -> Growth:
+def _grow_by_tree(candidates: GrowthCandidates, least: int, growth: Growth, tell: ProgressCallback) -> Growth:
     """Grow groups while questions are cheap and a group can be formed."""
     from sfumato.coding.kernels import tree_clustering as kernel
 
     lines, axes = len(candidates.places), len(candidates.places) + len(candidates.codes)
     places = np.repeat(np.vstack([candidates.places, candidates.codes]).T, candidates.counts, axis=0)
     taxonomies = np.where(np.arange(axes) < lines, -1, np.arange(axes) - lines)
-    tree = BoxTree.of(places, taxonomies, candidates.trees, squared=False)
+    tree = BoxTree.from_points(places, taxonomies, candidates.trees, squared=False)
     candidate = np.repeat(np.arange(len(candidates)), candidates.counts)
-    start = tree.spot_of[np.searchsorted(candidate, growth.start)]
+    start = tree.point_spots[np.searchsorted(candidate, growth.start)]
     groups = len(growth.boxes.arrays[0])
     boxes = np.zeros((groups, axes)), np.zeros((groups, axes)), np.zeros((groups, axes), dtype=np.int64)
     state = np.array([len(candidate), 0, start], dtype=np.int64)
-    pace = _Pace(state, tell)
+    pace = _QueryBudget(state, tell)
     while state[0] >= least and pace.cheap:
-        pace.note(kernel.grow_by_tree(tree.arrays, tree.empty_box(), boxes, state, least, NODES_PER_CALL, growth.label))
+        pace.add(kernel.grow_by_tree(tree.arrays, tree.empty_box(), boxes, state, least, NODES_PER_CALL, growth.label))
     made = boxes[0][:, :lines], boxes[1][:, :lines], boxes[2][:, lines:], boxes[0][:, lines:]
     for part, found in zip(growth.boxes.arrays, made, strict=True):
         part[:] = found
@@ -140,7 +144,7 @@ def _grow_by_tree(candidates: GrowthCandidates, least: int, growth: Growth, tell
     return Growth(int(seed), int(state[1]), growth.boxes, growth.label)
 
 
-def _tree_of(points: Points) -> tuple[BoxTree, Floats]:
+def _build_tree(points: Points) -> tuple[BoxTree, Floats]:
     """Build the tree of points, on whose axes ranks are places; also return the place of every code."""
     axes, lines = points.axes, len(points.places)
     trees = np.flatnonzero(axes.heights > 0)
@@ -154,10 +158,10 @@ def _tree_of(points: Points) -> tuple[BoxTree, Floats]:
         if axes.heights[j] > 0:
             spots[mine] = np.arange(axes.leaves[j])
         places[:, lines + j] = spots[mine][column]
-    return BoxTree.of(places, taxonomies, _squared(points, trees), squared=True), spots
+    return BoxTree.from_points(places, taxonomies, _squared_tree_axes(points, trees), squared=True), spots
 
 
-def _squared(points: Points, trees: Ints) -> TreeAxes:
+def _squared_tree_axes(points: Points, trees: Ints) -> TreeAxes:
     """Describe taxonomies whose costs are squared distances, rounded as loops round them."""
     axes = points.axes
     leaves, heights = axes.leaves[trees], axes.heights[trees]

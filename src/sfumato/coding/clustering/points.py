@@ -12,7 +12,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Labels = npt.NDArray[np.int32]
-Tell = Callable[[float], None]
+ProgressCallback = Callable[[float], None]
 
 STEP = 2.0**-28  # places are rounded to multiples of this, so that their sums are exact in any order
 CELLS_PER_CALL = 1 << 26  # that a compiled loop visits before it can be interrupted
@@ -64,7 +64,7 @@ class Points:
         return max(1, len(self.places) + len(self.codes)) * len(self)
 
 
-class PointLoop:
+class ClusteringState:
     """Copies of the points in no group that a loop reorders, and what it keeps between two calls."""
 
     def __init__(self, points: Points, label: Labels, groups: int) -> None:
@@ -92,7 +92,7 @@ class PointLoop:
         """The number of points in no group."""
         return int(self.state[0])
 
-    def apart(self) -> Floats:
+    def squared_distances_to_center(self) -> Floats:
         """Compute the squared distance of every point to their center."""
         from sfumato.coding.kernels import clustering as kernel
 
@@ -101,28 +101,28 @@ class PointLoop:
         return self.room[0]
 
 
-def go_on_with_mdav(points: Points, least: int, label: Labels, groups: int, tell: Tell) -> None:
+def continue_mdav(points: Points, least: int, label: Labels, groups: int, tell: ProgressCallback) -> None:
     """Cluster points without a label by MDAV, with a look at every one of them at every step."""
     from sfumato.coding.kernels import clustering as kernel
 
-    loop = PointLoop(points, label, groups)
+    loop = ClusteringState(points, label, groups)
     while loop.free >= 2 * least:
         tell(1 - loop.free / len(points))
-        rounds = _rounds(points, loop.free, 3)
+        rounds = _rounds_per_call(points, loop.free, 3)
         kernel.mdav(loop.points, loop.coded, loop.order, loop.left, loop.room, loop.state, least, rounds, label)
     label[label < 0] = loop.state[1]
 
 
-def go_on_with_v_mdav(
-    points: Points, least: int, gamma: float, far_first: Ints, label: Labels, groups: int, tell: Tell
+def continue_v_mdav(
+    points: Points, least: int, gamma: float, far_first: Ints, label: Labels, groups: int, tell: ProgressCallback
 ) -> None:
     """Cluster points without a label by V-MDAV, with a look at every one of them at every step."""
     from sfumato.coding.kernels import clustering as kernel
 
-    loop = PointLoop(points, label, groups)
+    loop = ClusteringState(points, label, groups)
     while loop.free >= least:
         tell(1 - loop.free / len(points))
-        rounds = _rounds(points, loop.free, 4)
+        rounds = _rounds_per_call(points, loop.free, 4)
         kernel.v_mdav(
             loop.points,
             loop.coded,
@@ -138,7 +138,7 @@ def go_on_with_v_mdav(
         )
 
 
-def nearest_points(points: Points, asked: Points, skipped: Ints, most: int = 1) -> tuple[Ints, Floats]:
+def find_nearest_points(points: Points, asked: Points, skipped: Ints, most: int = 1) -> tuple[Ints, Floats]:
     """Find the points nearest to each requested one, a row each, the first ones among equals; and squared distances.
 
     `skipped` names a point for each that comes last, infinitely far away, or is -1.
@@ -151,11 +151,11 @@ def nearest_points(points: Points, asked: Points, skipped: Ints, most: int = 1) 
     step = max(1, CELLS_PER_CALL // points.cells)
     for first in range(0, len(asked), step):
         last = min(first + step, len(asked))
-        kernel.nearest_of(among, points.axes.arrays, wanted, skipped, first, last, found, apart)
+        kernel.find_nearest_points(among, points.axes.arrays, wanted, skipped, first, last, found, apart)
     return found, apart
 
 
-def _rounds(points: Points, free: int, scans: int) -> int:
+def _rounds_per_call(points: Points, free: int, scans: int) -> int:
     """Return how many rounds of some scans one call may do."""
     width = points.cells // len(points)
     return max(1, CELLS_PER_CALL // (scans * width * free))

@@ -47,7 +47,7 @@ class WeightedPoints:
         begin = int(start[tree, level])
         return nodes[begin : begin + int(self.leaf[tree].max()) + 1]
 
-    def of_trees(self, count: int) -> WeightedPoints:
+    def select_trees(self, count: int) -> WeightedPoints:
         """Look at the first trees alone; several points may then be equal."""
         nodes, start, heights, cost = self.trees
         return replace(self, leaf=self.leaf[:count], trees=(nodes, start[:count], heights[:count], cost))
@@ -65,7 +65,7 @@ class WeightedPoints:
 
 
 @dataclass(frozen=True, eq=False)
-class ClosedBoxes:
+class ClosedBoxList:
     """Boxes in lexical order of their nodes: box b has the points `members[offsets[b]:offsets[b + 1]]` and a price."""
 
     offsets: Ints
@@ -77,7 +77,7 @@ class ClosedBoxes:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenedGroups:
     """Groups that were opened: entry i brings so many rows of a point into a group."""
 
     group: Ints
@@ -90,7 +90,7 @@ class Opened:
         return int(self.group[-1]) + 1 if len(self.group) else 0
 
 
-class Coverer(Protocol):
+class BoxSearch(Protocol):
     """The two implementations, compiled and plain, of the same walks and looks.
 
     A group has at least `least` rows; worths are whole numbers, one per point, for each of its rows.
@@ -99,7 +99,7 @@ class Coverer(Protocol):
     def cheapest(self, points: WeightedPoints, least: int, most: int) -> Ints | None:
         """Find for every point the price of the cheapest box with enough rows; nothing after `most` visits."""
 
-    def closed(self, points: WeightedPoints, least: int, caps: Ints, most: int) -> ClosedBoxes | None:
+    def closed(self, points: WeightedPoints, least: int, caps: Ints, most: int) -> ClosedBoxList | None:
         """List closed boxes that have a price; nothing if they have more than `most` points together, or many visits.
 
         A point counts only for boxes whose price its cap reaches: enough rows must do so, and the box is the lowest
@@ -109,22 +109,22 @@ class Coverer(Protocol):
     def feasible(self, points: WeightedPoints, least: int, worths: Ints, most: int) -> Ints | None:
         """Lower worths until they are feasible for all boxes that there are; nothing after `most` visits."""
 
-    def lowered(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints) -> Ints:
+    def lowered(self, points: WeightedPoints, boxes: ClosedBoxList, least: int, worths: Ints) -> Ints:
         """Lower worths until they are feasible for the given boxes."""
 
     def look(
-        self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints, todo: Ints
+        self, points: WeightedPoints, boxes: ClosedBoxList, least: int, worths: Ints, todo: Ints
     ) -> tuple[int, Ints, Flags]:
         """Look at some boxes: what their best choices of rows are worth beyond their prices, and whose these are.
 
         Of every point, chosen rows are counted. Also says which boxes' most valuable rows are nearly worth their price.
         """
 
-    def opened(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints) -> Opened:
+    def opened(self, points: WeightedPoints, boxes: ClosedBoxList, least: int, worths: Ints) -> OpenedGroups:
         """Open boxes, again and again the one whose most valuable free rows are worth most beyond its price."""
 
 
-def grain_for(points: WeightedPoints, least: int) -> int:
+def choose_cost_unit(points: WeightedPoints, least: int) -> int:
     """Find in which units to count costs so that worths of a few boxes times prices are not too large."""
     grain = 100
     while 4 * least * (points.highest // grain + 1) ** 2 >= FIT:
@@ -132,12 +132,12 @@ def grain_for(points: WeightedPoints, least: int) -> int:
     return grain
 
 
-def coverer_for(rows: int) -> Coverer:
+def choose_box_search(rows: int) -> BoxSearch:
     """Choose compiled loops for many rows, and NumPy if compiling would cost more than it saves."""
     if rows >= COMPILED_ROWS:
-        from sfumato.coding.covering.compiled import CompiledCoverer
+        from sfumato.coding.covering.compiled import CompiledBoxSearch
 
-        return CompiledCoverer()
-    from sfumato.coding.covering.plain import PlainCoverer
+        return CompiledBoxSearch()
+    from sfumato.coding.covering.plain import NumpyBoxSearch
 
-    return PlainCoverer()
+    return NumpyBoxSearch()

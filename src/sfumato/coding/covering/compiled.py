@@ -7,30 +7,30 @@ from itertools import pairwise
 
 import numpy as np
 
-from sfumato.coding.covering.boxes import ClosedBoxes, Flags, Opened, WeightedPoints
+from sfumato.coding.covering.boxes import ClosedBoxList, Flags, OpenedGroups, WeightedPoints
 from sfumato.coding.kernels import walking, worths
 from sfumato.coding.regrouping.rows import Ints, Nodes
-from sfumato.threads import worker_count
+from sfumato.threads import count_workers
 
 NO_BOXES = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-VISITS = 50  # of points for each that is listed
+VISITS_PER_CALL = 50  # of points for each that is listed
 
 
-class CompiledCoverer:
+class CompiledBoxSearch:
     """Walk and look with compiled loops in several threads."""
 
     def cheapest(self, points: WeightedPoints, least: int, most: int) -> Ints | None:
         """Find for every point the price of the cheapest box with enough rows; nothing after `most` visits."""
         prices = np.where(points.weight >= least, 0, points.highest + 1)
-        found, _ = _walk(walking.CHEAPEST, points, least, prices, most)
+        found, _ = _enumerate_boxes(walking.CHEAPEST, points, least, prices, most)
         return prices if found >= 0 else None
 
-    def closed(self, points: WeightedPoints, least: int, caps: Ints, most: int) -> ClosedBoxes | None:
+    def closed(self, points: WeightedPoints, least: int, caps: Ints, most: int) -> ClosedBoxList | None:
         """List closed boxes that have a price; nothing if they have more than `most` points together."""
 
-        def listed(level: int) -> ClosedBoxes | None:
+        def listed(level: int) -> ClosedBoxList | None:
             boxes = np.zeros(most // 2 + 2, np.int64), np.empty(most, np.int32), np.empty(most // 2 + 1, np.int64)
-            found, pairs = walking.walk(
+            found, pairs = walking.enumerate_closed_boxes(
                 walking.CLOSED,
                 points.leaf,
                 points.weight,
@@ -38,69 +38,71 @@ class CompiledCoverer:
                 least,
                 (level, level + 1),
                 caps,
-                VISITS * most,
+                VISITS_PER_CALL * most,
                 boxes,
             )
             return (
-                ClosedBoxes(boxes[0][: found + 1], boxes[1][:pairs].copy(), boxes[2][:found].copy())
+                ClosedBoxList(boxes[0][: found + 1], boxes[1][:pairs].copy(), boxes[2][:found].copy())
                 if found >= 0
                 else None
             )
 
-        with ThreadPoolExecutor(worker_count()) as pool:
+        with ThreadPoolExecutor(count_workers()) as pool:
             parts = list(pool.map(listed, range(int(points.trees[2][0]))))
         known = [part for part in parts if part is not None]
         if len(known) < len(parts) or sum(len(part.members) for part in known) > most:
             return None
-        return _joined(known)
+        return _concatenate_boxes(known)
 
     def feasible(self, points: WeightedPoints, least: int, worths: Ints, most: int) -> Ints | None:
         """Lower worths until they are feasible for all boxes that there are; nothing after `most` visits."""
         result = worths.copy()
-        found, _ = _walk(walking.LOWERED, points, least, result, most)
+        found, _ = _enumerate_boxes(walking.LOWERED, points, least, result, most)
         return result if found >= 0 else None
 
-    def lowered(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, given: Ints) -> Ints:
+    def lowered(self, points: WeightedPoints, boxes: ClosedBoxList, least: int, given: Ints) -> Ints:
         """Lower worths until they are feasible for the given boxes."""
         result = given.copy()
-        worths.lower_all(_arrays(boxes), result, points.weight, least)
+        worths.lower_all_gains(_arrays(boxes), result, points.weight, least)
         return result
 
     def look(
-        self, points: WeightedPoints, boxes: ClosedBoxes, least: int, given: Ints, todo: Ints
+        self, points: WeightedPoints, boxes: ClosedBoxList, least: int, given: Ints, todo: Ints
     ) -> tuple[int, Ints, Flags]:
         """Look at some boxes: what their best choices of rows are worth beyond their prices, and whose these are."""
         near = np.empty(len(todo), dtype=np.bool_)
-        edges = np.linspace(0, len(todo), worker_count() + 1).astype(int).tolist()
+        edges = np.linspace(0, len(todo), count_workers() + 1).astype(int).tolist()
 
         def some(piece: tuple[int, int]) -> tuple[int, Ints]:
             taken = np.zeros(len(points), dtype=np.int64)
-            return worths.look(todo, *piece, _arrays(boxes), given, points.weight, least, taken, near), taken
+            return worths.score_boxes(todo, *piece, _arrays(boxes), given, points.weight, least, taken, near), taken
 
-        with ThreadPoolExecutor(worker_count()) as pool:
+        with ThreadPoolExecutor(count_workers()) as pool:
             beyond, taken = zip(*pool.map(some, pairwise(edges)), strict=True)
         return sum(beyond), np.sum(taken, axis=0), near
 
-    def opened(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, given: Ints) -> Opened:
+    def opened(self, points: WeightedPoints, boxes: ClosedBoxList, least: int, given: Ints) -> OpenedGroups:
         """Open boxes, again and again the one whose most valuable free rows are worth most beyond its price."""
         entries = tuple(np.empty(int(points.weight.sum()), dtype=np.int64) for _ in range(3))
         _, count = worths.open_boxes(_arrays(boxes), given, points.weight, least, *entries)
-        return Opened(*(each[:count].copy() for each in entries))
+        return OpenedGroups(*(each[:count].copy() for each in entries))
 
 
-def _walk(mode: int, points: WeightedPoints, least: int, given: Ints, most: int) -> tuple[int, int]:
+def _enumerate_boxes(mode: int, points: WeightedPoints, least: int, given: Ints, most: int) -> tuple[int, int]:
     levels = 0, int(points.trees[2][0])
-    return walking.walk(mode, points.leaf, points.weight, points.trees, least, levels, given, most, NO_BOXES)
+    return walking.enumerate_closed_boxes(
+        mode, points.leaf, points.weight, points.trees, least, levels, given, most, NO_BOXES
+    )
 
 
-def _arrays(boxes: ClosedBoxes) -> tuple[Ints, Nodes, Ints]:
+def _arrays(boxes: ClosedBoxList) -> tuple[Ints, Nodes, Ints]:
     return boxes.offsets, boxes.members, boxes.prices
 
 
-def _joined(parts: list[ClosedBoxes]) -> ClosedBoxes:
+def _concatenate_boxes(parts: list[ClosedBoxList]) -> ClosedBoxList:
     before = np.cumsum([0, *(len(part.members) for part in parts)])
     offsets = [part.offsets[1:] + start for part, start in zip(parts, before[:-1], strict=True)]
-    return ClosedBoxes(
+    return ClosedBoxList(
         np.concatenate([[0], *offsets]).astype(np.int64),
         np.concatenate([part.members for part in parts]),
         np.concatenate([part.prices for part in parts]),

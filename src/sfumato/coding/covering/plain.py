@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.coding.covering.boxes import ClosedBoxes, Flags, Opened, WeightedPoints
+from sfumato.coding.covering.boxes import ClosedBoxList, Flags, OpenedGroups, WeightedPoints
 from sfumato.coding.regrouping.rows import Ints, Nodes
 
 NEAR_PARTS, NEAR_WHOLE = 3, 4  # as in sfumato.coding.kernels.worths
@@ -26,27 +26,29 @@ class _Found(NamedTuple):
 Chosen = Callable[[Ints, Ints, Ints], Flags]
 
 
-class PlainCoverer:
+class NumpyBoxSearch:
     """Walk and look with NumPy; walks never give up."""
 
     def cheapest(self, points: WeightedPoints, least: int, most: int) -> Ints | None:  # noqa: ARG002 - tables are small
         """Find for every point the price of the cheapest box with enough rows."""
         prices = np.where(points.weight >= least, 0, points.highest + 1)
-        for found in _closed(points, least, _hoping(prices)):
+        for found in _iter_closed(points, least, _choose_promising(prices)):
             prices[found.members] = np.minimum(prices[found.members], found.price)
         return prices
 
-    def closed(self, points: WeightedPoints, least: int, caps: Ints, most: int) -> ClosedBoxes | None:
+    def closed(self, points: WeightedPoints, least: int, caps: Ints, most: int) -> ClosedBoxList | None:
         """List closed boxes that have a price; nothing if they have more than `most` points together."""
-        walked = _closed(points, least, lambda members, _box, price: caps[members] >= price)
-        boxes = _listed(points, (_kept(found, found.price > 0) for found in walked))
+        walked = _iter_closed(points, least, lambda members, _box, price: caps[members] >= price)
+        boxes = _list_boxes(points, (_select(found, found.price > 0) for found in walked))
         return boxes if len(boxes.members) <= most else None
 
     def feasible(self, points: WeightedPoints, least: int, worths: Ints, most: int) -> Ints | None:  # noqa: ARG002 - as above
         """Lower worths until they are feasible for all boxes that there are."""
-        return self.lowered(points, _listed(points, _closed(points, least, _hoping(worths))), least, worths)
+        return self.lowered(
+            points, _list_boxes(points, _iter_closed(points, least, _choose_promising(worths))), least, worths
+        )
 
-    def lowered(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints) -> Ints:
+    def lowered(self, points: WeightedPoints, boxes: ClosedBoxList, least: int, worths: Ints) -> Ints:
         """Lower worths until they are feasible for the given boxes."""
         result = worths.copy()
         _, totals = _best_choices(boxes, worths, points.weight, least)
@@ -58,7 +60,7 @@ class PlainCoverer:
         return result
 
     def look(
-        self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints, todo: Ints
+        self, points: WeightedPoints, boxes: ClosedBoxList, least: int, worths: Ints, todo: Ints
     ) -> tuple[int, Ints, Flags]:
         """Look at some boxes: what their best choices of rows are worth beyond their prices, and whose these are."""
         rows, totals = _best_choices(boxes, worths, points.weight, least)
@@ -71,7 +73,7 @@ class PlainCoverer:
         np.add.at(taken, boxes.members, rows)
         return int((rows * more).sum()), taken, NEAR_WHOLE * totals[todo] >= NEAR_PARTS * least * boxes.prices[todo]
 
-    def opened(self, points: WeightedPoints, boxes: ClosedBoxes, least: int, worths: Ints) -> Opened:
+    def opened(self, points: WeightedPoints, boxes: ClosedBoxList, least: int, worths: Ints) -> OpenedGroups:
         """Open boxes, again and again the one whose most valuable free rows are worth most beyond its price."""
         free, groups = points.weight.copy(), 0
         _, totals = _best_choices(boxes, worths, free, least)
@@ -93,10 +95,10 @@ class PlainCoverer:
                 entries += zip([groups] * len(worthy), worthy.tolist(), free[worthy].tolist(), strict=True)
                 free[worthy] = 0
                 groups += 1
-        return Opened(*np.array(entries, dtype=np.int64).reshape(-1, 3).T)
+        return OpenedGroups(*np.array(entries, dtype=np.int64).reshape(-1, 3).T)
 
 
-def _hoping(worths: Ints) -> Chosen:
+def _choose_promising(worths: Ints) -> Chosen:
     """Choose the points of boxes in which somebody is worth more than the price."""
 
     def chosen(members: Ints, box: Ints, price: Ints) -> Flags:
@@ -107,7 +109,7 @@ def _hoping(worths: Ints) -> Chosen:
     return chosen
 
 
-def _closed(points: WeightedPoints, least: int, chosen: Chosen) -> Iterator[_Found]:
+def _iter_closed(points: WeightedPoints, least: int, chosen: Chosen) -> Iterator[_Found]:
     """Walk through all combinations of levels, and yield the closed boxes of each that have enough chosen rows."""
     everything, nothing = np.arange(len(points)), np.zeros(len(points), dtype=np.int64)
     waiting = [_Found((), everything, nothing, nothing)]
@@ -118,35 +120,35 @@ def _closed(points: WeightedPoints, least: int, chosen: Chosen) -> Iterator[_Fou
             yield here
             continue
         for level in range(int(points.trees[2][depth]) - 1, -1, -1):
-            found = _narrowed(points, here, level, least, chosen)
+            found = _narrow(points, here, level, least, chosen)
             if len(found.members):
                 waiting.append(found)
 
 
-def _narrowed(points: WeightedPoints, here: _Found, level: int, least: int, chosen: Chosen) -> _Found:
+def _narrow(points: WeightedPoints, here: _Found, level: int, least: int, chosen: Chosen) -> _Found:
     """Split boxes by the nodes of one level of the next tree, and keep what is chosen, large enough and closed."""
     depth, cost = len(here.levels), points.trees[3]
     node = points.above(depth, level)[points.leaf[depth, here.members]].astype(np.int64)
     _, box = np.unique(here.box * len(cost) + node, return_inverse=True)
     found = _Found((*here.levels, level), here.members, box.ravel(), here.price + cost[node])
-    found = _kept(found, chosen(found.members, found.box, found.price))
+    found = _select(found, chosen(found.members, found.box, found.price))
     rows = np.bincount(found.box, weights=points.weight[found.members])
-    found = _kept(found, rows[found.box] >= least)
+    found = _select(found, rows[found.box] >= least)
     for tree, height in enumerate(found.levels):
         if height > 0 and len(found.members):
             under = points.above(tree, height - 1)[points.leaf[tree, found.members]]
             low, high = np.full(int(found.box.max()) + 1, len(cost)), np.full(int(found.box.max()) + 1, -1)
             np.minimum.at(low, found.box, under)
             np.maximum.at(high, found.box, under)
-            found = _kept(found, low[found.box] < high[found.box])
+            found = _select(found, low[found.box] < high[found.box])
     return found
 
 
-def _kept(found: _Found, which: Flags) -> _Found:
+def _select(found: _Found, which: Flags) -> _Found:
     return _Found(found.levels, found.members[which], found.box[which], found.price[which])
 
 
-def _listed(points: WeightedPoints, walked: Iterator[_Found]) -> ClosedBoxes:
+def _list_boxes(points: WeightedPoints, walked: Iterator[_Found]) -> ClosedBoxList:
     """List boxes in lexical order of their nodes; their points are in ascending order."""
     boxes: list[tuple[tuple[int, ...], Nodes, int]] = []
     for found in walked:
@@ -157,18 +159,18 @@ def _listed(points: WeightedPoints, walked: Iterator[_Found]) -> ClosedBoxes:
             nodes = tuple(int(points.above(j, level)[leaf[j]]) for j, level in enumerate(found.levels))
             boxes.append((nodes, members.astype(np.int32), int(found.price[inside[0]])))
     boxes.sort(key=lambda box: box[0])
-    return ClosedBoxes(
+    return ClosedBoxList(
         np.cumsum([0, *(len(members) for _, members, _ in boxes)]),
         np.concatenate([np.zeros(0, dtype=np.int32), *(members for _, members, _ in boxes)]),
         np.array([price for _, _, price in boxes], dtype=np.int64),
     )
 
 
-def _inside(boxes: ClosedBoxes, box: int) -> Nodes:
+def _inside(boxes: ClosedBoxList, box: int) -> Nodes:
     return boxes.members[boxes.offsets[box] : boxes.offsets[box + 1]]
 
 
-def _best_choices(boxes: ClosedBoxes, worths: Ints, amount: Ints, least: int) -> tuple[Ints, Ints]:
+def _best_choices(boxes: ClosedBoxList, worths: Ints, amount: Ints, least: int) -> tuple[Ints, Ints]:
     """Find for every point in every box how many of its rows are among the most valuable, and the worth of those."""
     if not len(boxes):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)

@@ -44,14 +44,14 @@ class Axes:
         return self.leaves, self.heights, self.places, self.positions, self.trees, self.nodes, self.shares
 
 
-def axes_of(domains: Sequence[Domain]) -> Axes:
+def make_axes(domains: Sequence[Domain]) -> Axes:
     """Build the axes of several domains: trees for taxonomies, positions for all other scales."""
     positions: list[Floats] = []
     nodes: list[npt.NDArray[np.int32]] = []
     shares: list[Floats] = []
     heights = np.zeros(len(domains), dtype=np.int64)
     for j, domain in enumerate(domains):
-        positions.append(_normalized(domain))
+        positions.append(_normalize(domain))
         if domain.scale is Scale.CATEGORICAL and domain.hierarchy is not None:
             heights[j] = domain.hierarchy.height
             for level in domain.hierarchy.levels:
@@ -62,15 +62,15 @@ def axes_of(domains: Sequence[Domain]) -> Axes:
     return Axes(
         leaves=leaves,
         heights=heights,
-        places=_starts(leaves),
-        positions=_joined(positions, np.float64),
-        trees=_starts(tree_cells),
-        nodes=_joined(nodes, np.int32),
-        shares=_joined(shares, np.float64),
+        places=_offsets(leaves),
+        positions=_concatenate(positions, np.float64),
+        trees=_offsets(tree_cells),
+        nodes=_concatenate(nodes, np.int32),
+        shares=_concatenate(shares, np.float64),
     )
 
 
-def _normalized(domain: Domain) -> Floats:
+def _normalize(domain: Domain) -> Floats:
     """Place the leaves in [0, 1]."""
     places = domain.positions
     if domain.scale is Scale.NUMERIC and pa.types.is_int64(domain.values.type):
@@ -83,9 +83,9 @@ def _normalized(domain: Domain) -> Floats:
     return np.asarray((places - places[0]) / (places[-1] - places[0]))
 
 
-def _starts(sizes: Offsets) -> Offsets:
+def _offsets(sizes: Offsets) -> Offsets:
     return np.asarray(np.cumsum(sizes) - sizes)
 
 
-def _joined(parts: Sequence[npt.NDArray[Number]], dtype: type[Number]) -> npt.NDArray[Number]:
+def _concatenate(parts: Sequence[npt.NDArray[Number]], dtype: type[Number]) -> npt.NDArray[Number]:
     return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype=dtype)

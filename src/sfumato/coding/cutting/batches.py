@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.cutting.cut_tree import LONG_BATCH, CutTree
-from sfumato.coding.cutting.partition import Codes, Ints, Ranges, code_matrix
+from sfumato.coding.cutting.partition import Codes, Ints, Ranges, stack_codes
 from sfumato.exceptions import InvalidParameterError
-from sfumato.threads import in_threads, worker_count
+from sfumato.threads import count_workers, map_in_threads
 
-MOST_CELLS = 1 << 25  # of all counts that are made at once, 256 MB
+MAX_CELLS = 1 << 25  # of all counts that are made at once, 256 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +34,11 @@ class Batch:
     weights: Ints | None = None
 
     @classmethod
-    def of(cls, codes: Sequence[Codes], watched: Sequence[Codes] = (), weights: Ints | None = None) -> Batch:
+    def from_columns(cls, codes: Sequence[Codes], watched: Sequence[Codes] = (), weights: Ints | None = None) -> Batch:
         """Put the codes of all attributes in matrices of the smallest type that fits them all."""
         rows = len(codes[0])
         weights = None if weights is None else np.require(weights, np.int64, ["C", "W"])
-        return cls(code_matrix(codes, rows), code_matrix(watched, rows), weights)
+        return cls(stack_codes(codes, rows), stack_codes(watched, rows), weights)
 
     def __len__(self) -> int:
         return int(self.codes.shape[1])
@@ -50,13 +50,13 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Layout:
+class CodeLayout:
     """How many codes there are, with that of missing values: of every axis, and of every watched attribute."""
 
     axes: tuple[int, ...]
     watched: tuple[int, ...] = ()
 
-    def refuse_others(self, batch: Batch) -> None:
+    def check_same(self, batch: Batch) -> None:
         """Refuse a batch of other attributes, or with codes that its attributes do not have: loops do not check."""
         fits = batch.weights is None or batch.weights.shape == (len(batch),)
         for matrix, widths in ((batch.codes, self.axes), (batch.watched, self.watched)):
@@ -70,25 +70,25 @@ class Layout:
     @cached_property
     def starts(self) -> tuple[Ints, Ints]:
         """Where the counts of every axis begin, and those of every watched attribute."""
-        return _starts(self.axes), _starts(self.watched)
+        return _offsets(self.axes), _offsets(self.watched)
 
 
 @dataclass(frozen=True, eq=False)
 class SegmentCounts:
     """The weight of every code in each of some segments: one row per segment, axis after axis; counts can be added."""
 
-    layout: Layout
+    layout: CodeLayout
     axes: Ints
     watched: Ints
 
     @classmethod
-    def empty(cls, segments: int, layout: Layout) -> SegmentCounts:
+    def empty(cls, segments: int, layout: CodeLayout) -> SegmentCounts:
         """Make counts of nothing."""
         shapes = ((segments, sum(widths)) for widths in (layout.axes, layout.watched))
         return cls(layout, *(np.zeros(shape, dtype=np.int64) for shape in shapes))
 
     @classmethod
-    def of_entries(cls, segments: int, layout: Layout, cells: Ints, weights: Ints) -> SegmentCounts:
+    def from_entries(cls, segments: int, layout: CodeLayout, cells: Ints, weights: Ints) -> SegmentCounts:
         """Sum counts that were sent as entries, of all parts of a table and in any order."""
         result = cls.empty(segments, layout)
         everywhere = np.zeros(result.axes.size + result.watched.size, dtype=np.int64)
@@ -108,7 +108,7 @@ class SegmentCounts:
     def __add__(self, other: SegmentCounts) -> SegmentCounts:
         return SegmentCounts(self.layout, self.axes + other.axes, self.watched + other.watched)
 
-    def of(self, segments: Ints) -> SegmentCounts:
+    def select(self, segments: Ints) -> SegmentCounts:
         """Return the counts of some of the segments."""
         return SegmentCounts(self.layout, self.axes[segments], self.watched[segments])
 
@@ -121,7 +121,7 @@ class SegmentCounts:
         """Return the counts of one axis: a column for every code."""
         return self.axes[:, slice(*self.layout.starts[0][axis : axis + 2])]
 
-    def of_watched(self, attribute: int) -> Ints:
+    def select_model_attribute(self, attribute: int) -> Ints:
         """Return the counts of one watched attribute: a column for every value."""
         return self.watched[:, slice(*self.layout.starts[1][attribute : attribute + 2])]
 
@@ -141,7 +141,7 @@ class SegmentCounts:
 
 
 def count_segments(
-    batches: Iterable[Batch], tree: CutTree, nodes: Ints, layout: Layout, *, workers: int | None = None
+    batches: Iterable[Batch], tree: CutTree, nodes: Ints, layout: CodeLayout, *, workers: int | None = None
 ) -> SegmentCounts:
     """Count the codes in some leaves of a tree in one pass; there are not many more batches in memory than processors.
 
@@ -154,39 +154,39 @@ def count_segments(
         would not fit.
     """
     first = SegmentCounts.empty(len(nodes), layout)
-    workers = max(1, min(workers or worker_count(), MOST_CELLS // max(1, first.axes.size + first.watched.size)))
+    workers = max(1, min(workers or count_workers(), MAX_CELLS // max(1, first.axes.size + first.watched.size)))
     made = [first, *(SegmentCounts.empty(len(nodes), layout) for _ in range(workers - 1))]
     spare: SimpleQueue[SegmentCounts] = SimpleQueue()
     for counts in made:
         spare.put(counts)
-    slot = tree.numbered(nodes)
+    slot = tree.index_nodes(nodes)
 
     def add(batch: Batch) -> None:
-        layout.refuse_others(batch)
+        layout.check_same(batch)
         mine = spare.get()
         try:
-            _add(batch, tree, slot, mine)
+            _add_batch(batch, tree, slot, mine)
         finally:
             spare.put(mine)
 
-    for _ in in_threads(add, batches):
+    for _ in map_in_threads(add, batches):
         pass
     return sum(made[1:], first)
 
 
-def _add(batch: Batch, tree: CutTree, slot: npt.NDArray[np.int32], counts: SegmentCounts) -> None:
+def _add_batch(batch: Batch, tree: CutTree, slot: npt.NDArray[np.int32], counts: SegmentCounts) -> None:
     if len(batch) < LONG_BATCH:
-        _add_plainly(batch, slot[tree.nodes_of(batch.codes)], counts)
+        _add_batch_with_numpy(batch, slot[tree.find_nodes(batch.codes)], counts)
         return
-    from sfumato.coding.kernels.descending import count
+    from sfumato.coding.kernels.descending import count_batch
 
     weights = np.zeros(0, dtype=np.int64) if batch.weights is None else batch.weights
     watched = batch.watched.astype(np.uint32, copy=False)  # one type, because every pair of types would be compiled
     starts, results = counts.layout.starts, (counts.axes, counts.watched)
-    count(batch.codes, watched, weights, tree.loops, tree.depth, slot, starts, results)
+    count_batch(batch.codes, watched, weights, tree.loops, tree.depth, slot, starts, results)
 
 
-def _add_plainly(batch: Batch, slot: npt.NDArray[np.int32], counts: SegmentCounts) -> None:
+def _add_batch_with_numpy(batch: Batch, slot: npt.NDArray[np.int32], counts: SegmentCounts) -> None:
     chosen = np.flatnonzero(slot >= 0)
     weights = 1 if batch.weights is None else batch.weights[chosen]
     for columns, starts, result in zip(
@@ -196,5 +196,5 @@ def _add_plainly(batch: Batch, slot: npt.NDArray[np.int32], counts: SegmentCount
             np.add.at(result, (slot[chosen], start + column[chosen].astype(np.int64)), weights)
 
 
-def _starts(widths: tuple[int, ...]) -> Ints:
+def _offsets(widths: tuple[int, ...]) -> Ints:
     return np.append(0, np.cumsum(widths)).astype(np.int64)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.cutting.partition import ALL_TIES, Cuts, CuttingRule, Ints, Ranges, Records
 from sfumato.coding.kernels import cutting as kernel
-from sfumato.threads import worker_count
+from sfumato.threads import count_workers
 
 PIECE_ROWS = 1 << 15
 Memory = npt.NDArray[Any]
@@ -30,7 +30,7 @@ class SegmentPieces:
     first_of: Ints
 
     @classmethod
-    def of(cls, starts: Ints, stops: Ints) -> SegmentPieces:
+    def from_segments(cls, starts: Ints, stops: Ints) -> SegmentPieces:
         """Cut segments into pieces."""
         per_segment = np.maximum(1, -(-(stops - starts) // PIECE_ROWS))
         first_of = np.cumsum(per_segment) - per_segment
@@ -57,19 +57,19 @@ class CompiledCutter:
     """
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(worker_count())
+        self._pool = ThreadPoolExecutor(count_workers())
         self._spare: tuple[Memory, ...] | None = None
         self._used: tuple[Memory, ...] | None = None
 
     def ranges(self, records: Records, axes: Axes) -> Ranges:
         """Find the ranges of all segments."""
-        pieces = SegmentPieces.of(records.offsets[:-1], records.offsets[1:])
+        pieces = SegmentPieces.from_segments(records.offsets[:-1], records.offsets[1:])
         shape = (len(pieces.segment), len(axes))
         low, high = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
         missing = np.empty(shape, dtype=np.bool_)
         self._in_threads(
             pieces.sizes,
-            lambda first, last: kernel.ranges(
+            lambda first, last: kernel.find_ranges(
                 records.codes, axes.leaves, pieces.starts, pieces.stops, first, last, low, high, missing
             ),
         )
@@ -90,7 +90,7 @@ class CompiledCutter:
         how = (rule.smallest, rule.relaxed)
         self._in_threads(
             records.offsets[segments + 1] - records.offsets[segments],
-            lambda first, last: kernel.propose(
+            lambda first, last: kernel.propose_cuts(
                 records.codes, records.weight, records.offsets, segments, first_rank, axes.arrays, found, how, first,
                 last, arrays,
             ),
@@ -99,7 +99,7 @@ class CompiledCutter:
 
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
         """Return for every record of the named segments, in order, whether it goes left."""
-        pieces = SegmentPieces.of(records.offsets[segments], records.offsets[segments + 1])
+        pieces = SegmentPieces.from_segments(records.offsets[segments], records.offsets[segments + 1])
         axis, code = cuts.axis[pieces.segment], cuts.code[pieces.segment]
         quota = cuts.ties[pieces.segment]
         parted = (quota != ALL_TIES) & (np.bincount(pieces.segment)[pieces.segment] > 1)
@@ -108,7 +108,7 @@ class CompiledCutter:
         left = np.empty(int(pieces.sizes.sum()), dtype=np.bool_)
         self._in_threads(
             pieces.sizes,
-            lambda first, last: kernel.sides(
+            lambda first, last: kernel.assign_sides(
                 records.codes,
                 pieces.starts,
                 pieces.stops,
@@ -138,7 +138,7 @@ class CompiledCutter:
 
     def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
         """Cut the named segments in two; all other segments are dropped."""
-        pieces = SegmentPieces.of(records.offsets[segments], records.offsets[segments + 1])
+        pieces = SegmentPieces.from_segments(records.offsets[segments], records.offsets[segments + 1])
         flags, went_left = pieces.targets, np.empty(len(pieces.segment), dtype=np.int64)
         self._in_threads(
             pieces.sizes,
@@ -153,15 +153,15 @@ class CompiledCutter:
         offsets = np.concatenate([[0], np.cumsum(halves.ravel())])
         places = np.column_stack(
             [
-                _running(went_left, pieces) + offsets[:-1:2][pieces.segment],
-                _running(pieces.sizes - went_left, pieces) + offsets[1:-1:2][pieces.segment],
+                _cumulative_counts(went_left, pieces) + offsets[:-1:2][pieces.segment],
+                _cumulative_counts(pieces.sizes - went_left, pieces) + offsets[1:-1:2][pieces.segment],
             ]
         )
         source = (records.codes, records.extra, records.weight, records.origin)
-        result = self._room(source, int(offsets[-1]))
+        result = self._allocate(source, int(offsets[-1]))
         self._in_threads(
             pieces.sizes,
-            lambda first, last: kernel.split(
+            lambda first, last: kernel.split_segments(
                 source, pieces.starts, pieces.stops, flags, left, places, first, last, result
             ),
         )
@@ -170,15 +170,15 @@ class CompiledCutter:
 
     def number(self, records: Records, segments: Ints, first: int, result: npt.NDArray[np.int32]) -> None:
         """Write at every record's origin the number of its segment, counted from `first` over those named."""
-        pieces = SegmentPieces.of(records.offsets[segments], records.offsets[segments + 1])
+        pieces = SegmentPieces.from_segments(records.offsets[segments], records.offsets[segments + 1])
         self._in_threads(
             pieces.sizes,
-            lambda begin, end: kernel.number(
+            lambda begin, end: kernel.number_pieces(
                 records.origin, pieces.starts, pieces.stops, pieces.segment + first, begin, end, result
             ),
         )
 
-    def _room(self, source: tuple[Memory, ...], rows: int) -> tuple[Memory, ...]:
+    def _allocate(self, source: tuple[Memory, ...], rows: int) -> tuple[Memory, ...]:
         """Return arrays like the source's for fewer records, in memory that is kept for the next depth."""
         spare = self._spare or tuple(np.empty(array.size, dtype=array.dtype) for array in source)
         self._spare, self._used = self._used or tuple(array.reshape(-1) for array in source), spare
@@ -196,7 +196,7 @@ class CompiledCutter:
                 records.codes, pieces.starts, pieces.stops, axis, code, first, last, counts
             ),
         )
-        return np.asarray(np.clip(quota - _running(counts, pieces), 0, counts))
+        return np.asarray(np.clip(quota - _cumulative_counts(counts, pieces), 0, counts))
 
     def _in_threads(self, sizes: Ints, work: Callable[[int, int], None]) -> None:
         """Distribute items among threads so that each gets about the same number of records; a few need no threads.
@@ -207,7 +207,7 @@ class CompiledCutter:
             work(0, len(sizes))
             return
         until = np.cumsum(sizes)
-        shares = np.linspace(0, until[-1], 4 * worker_count() + 1)[1:]
+        shares = np.linspace(0, until[-1], 4 * count_workers() + 1)[1:]
         edges = np.unique(np.concatenate([[0], np.searchsorted(until, shares) + 1]).clip(max=len(sizes)))
         shared = iter(list(pairwise(edges.tolist())))  # a list's iterator gives every item to one thread
 
@@ -215,14 +215,14 @@ class CompiledCutter:
             for first, last in shared:
                 work(first, last)
 
-        helping = [self._pool.submit(work_on) for _ in range(worker_count() - 1)]
+        helping = [self._pool.submit(work_on) for _ in range(count_workers() - 1)]
         work_on()
         for each in helping:
             if not each.cancel():
                 each.result()
 
 
-def _running(counts: Ints, pieces: SegmentPieces) -> Ints:
+def _cumulative_counts(counts: Ints, pieces: SegmentPieces) -> Ints:
     """Sum the counts of a segment's earlier pieces."""
     before = np.cumsum(counts) - counts
     return np.asarray(before - before[pieces.first_of][pieces.segment])

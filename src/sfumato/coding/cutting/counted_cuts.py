@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, Cuts, CuttingRule, Ints, Ranges, widths
+from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, Cuts, CuttingRule, Ints, Ranges, measure_widths
 
 
-class CountedCodes(NamedTuple):
+class SegmentCodeCounts(NamedTuple):
     """Weights of codes in segments, by segment and then by code; a code may stand there several times."""
 
     segment: Ints
@@ -20,10 +20,10 @@ class CountedCodes(NamedTuple):
     weight: npt.NDArray[np.integer]
 
 
-Count: TypeAlias = Callable[[Ints, Ints], CountedCodes]
+Count: TypeAlias = Callable[[Ints, Ints], SegmentCodeCounts]
 
 
-def propose(count: Count, total: Ints, axes: Axes, rule: CuttingRule, ranges: Ranges, first_rank: Ints) -> Cuts:
+def propose_cuts(count: Count, total: Ints, axes: Axes, rule: CuttingRule, ranges: Ranges, first_rank: Ints) -> Cuts:
     """Propose a cut for each of some segments, trying ways to cut from `first_rank`, widest first.
 
     Parameters
@@ -33,7 +33,7 @@ def propose(count: Count, total: Ints, axes: Axes, rule: CuttingRule, ranges: Ra
     axes, rule : what can be cut, and how.
     first_rank : the first way of each segment to be tried.
     """
-    width = widths(ranges, axes)
+    width = measure_widths(ranges, axes)
     order = np.argsort(-width, axis=1, kind="stable")
     segments = len(total)
     axis, code = np.full(segments, NO_CUT), np.zeros(segments, dtype=np.int64)
@@ -48,7 +48,9 @@ def propose(count: Count, total: Ints, axes: Axes, rule: CuttingRule, ranges: Ra
         if not len(pending):
             break
         entries = count(pending, tried % len(axes))
-        code[pending], ties[pending], left[pending], balance = _best(entries, axes, rule, ranges.of(pending), tried)
+        code[pending], ties[pending], left[pending], balance = _choose_best_cuts(
+            entries, axes, rule, ranges.select(pending), tried
+        )
         good = balance >= rule.smallest
         axis[pending[good]] = tried[good] % len(axes)
         rank[pending[~good]] += 1
@@ -56,8 +58,8 @@ def propose(count: Count, total: Ints, axes: Axes, rule: CuttingRule, ranges: Ra
     return Cuts(axis, code, ties, left, total, rank)
 
 
-def _best(
-    entries: CountedCodes, axes: Axes, rule: CuttingRule, ranges: Ranges, way: Ints
+def _choose_best_cuts(
+    entries: SegmentCodeCounts, axes: Axes, rule: CuttingRule, ranges: Ranges, way: Ints
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Find the most balanced cut of one way for every segment: code, ties, weight of the left side, smaller side."""
     axis, parting, everything = way % len(axes), way < len(axes), np.arange(len(way))
@@ -71,15 +73,15 @@ def _best(
     place = np.flatnonzero(last)
     high = ranges.high[everything, axis].astype(np.int64)
     place = place[codes[place] < np.where(parting, axes.leaves[axis], high)[segment[place]]]
-    allowed = _between_siblings(axes, ranges, axis, segment[place], codes[place], codes[place + 1])
+    allowed = _separates_siblings(axes, ranges, axis, segment[place], codes[place], codes[place + 1])
     place = place[np.where(parting[segment[place]], codes[place] == high[segment[place]], allowed)]
     left = until[place] - base[segment[place]]
     balance = np.minimum(left, total[segment[place]] - left)
-    best = place[_first_best(segment[place], balance, len(way))]
+    best = place[_choose_first_best(segment[place], balance, len(way))]
     code, left = codes[best], until[best] - base
     ties = np.full(len(way), ALL_TIES)
     if rule.relaxed:
-        relaxed, half = _halves(axes, ranges, axis), total // 2
+        relaxed, half = _may_separate_ties(axes, ranges, axis), total // 2
         span = int(axes.leaves.max()) + 1
         middle = np.searchsorted(until, base + half)
         below = np.searchsorted(segment * span + codes, everything * span + codes[middle])
@@ -89,12 +91,12 @@ def _best(
     return code, ties, left, np.minimum(left, total - left)
 
 
-def _halves(axes: Axes, ranges: Ranges, axis: Ints) -> npt.NDArray[np.bool_]:
+def _may_separate_ties(axes: Axes, ranges: Ranges, axis: Ints) -> npt.NDArray[np.bool_]:
     """Return where equal codes may be separated: on ordered axes without missing values."""
     return np.asarray((axes.heights[axis] == 0) & ~ranges.missing[np.arange(len(axis)), axis])
 
 
-def _between_siblings(
+def _separates_siblings(
     axes: Axes, ranges: Ranges, axis: Ints, segment: Ints, code: Ints, following: Ints
 ) -> npt.NDArray[np.bool_]:
     """Return which cuts separate children of the segment's lowest common ancestor; on axes without a tree all do."""
@@ -114,6 +116,6 @@ def _between_siblings(
     return allowed
 
 
-def _first_best(segment: Ints, balance: Ints, count: int) -> Ints:
+def _choose_first_best(segment: Ints, balance: Ints, count: int) -> Ints:
     order = np.lexsort((-balance, segment))
     return order[np.searchsorted(segment[order], np.arange(count))]

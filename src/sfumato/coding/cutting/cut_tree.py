@@ -32,7 +32,7 @@ class CutTree:
     right: Nodes
 
     @classmethod
-    def whole(cls) -> CutTree:
+    def single_segment(cls) -> CutTree:
         """Keep all rows in one segment."""
         leaf = np.full(1, LEAF, dtype=np.int32)
         return cls(leaf, np.zeros(1, dtype=np.int32), leaf, leaf)
@@ -88,16 +88,16 @@ class CutTree:
         """Find the segment of every row of a batch: codes of all axes, one row of the matrix for each."""
         if len(codes) <= self.axis.max():
             raise InvalidParameterError("A batch has fewer axes than its table was cut on; give all codes.")
-        number = self.numbered(self.leaves)
+        number = self.index_nodes(self.leaves)
         if codes.shape[1] < LONG_BATCH:
-            return number[self.nodes_of(codes)]
+            return number[self.find_nodes(codes)]
         from sfumato.coding.kernels.descending import descend
 
         result = np.empty(codes.shape[1], dtype=np.int32)
         descend(codes, self.loops, self.depth, number, result)
         return result
 
-    def nodes_of(self, codes: npt.NDArray[np.unsignedinteger]) -> Ints:
+    def find_nodes(self, codes: npt.NDArray[np.unsignedinteger]) -> Ints:
         """Find the leaf of every row with NumPy, one step for all rows at a time."""
         axis, code, children = self.loops
         rows, nodes = np.arange(codes.shape[1]), np.zeros(codes.shape[1], dtype=np.int64)
@@ -105,7 +105,7 @@ class CutTree:
             nodes = children[2 * nodes + (codes[axis[nodes], rows] > code[nodes])]
         return nodes
 
-    def numbered(self, nodes: Ints) -> Nodes:
+    def index_nodes(self, nodes: Ints) -> Nodes:
         """Return for every node its place among some nodes, or -1."""
         number = np.full(len(self.axis), -1, dtype=np.int32)
         number[nodes] = np.arange(len(nodes))

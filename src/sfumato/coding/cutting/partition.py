@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
 from sfumato.coding.grouping import COMPILED_ROWS
-from sfumato.coding.readiness import WORTH_WAITING, compiled_for
+from sfumato.coding.readiness import WORTH_WAITING, should_compile_for
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.unsignedinteger]
@@ -37,7 +37,7 @@ class Cuts:
     total: Ints
     rank: Ints
 
-    def of(self, chosen: Ints) -> Cuts:
+    def select(self, chosen: Ints) -> Cuts:
         """Return the cuts of some of the segments."""
         return Cuts(*(array[chosen] for array in self._arrays()))
 
@@ -61,7 +61,7 @@ class Ranges:
     high: npt.NDArray[np.int32]
     missing: npt.NDArray[np.bool_]
 
-    def of(self, segments: Ints) -> Ranges:
+    def select(self, segments: Ints) -> Ranges:
         """Return the ranges of some of the segments."""
         return Ranges(self.low[segments], self.high[segments], self.missing[segments])
 
@@ -88,12 +88,12 @@ class Records:
     offsets: Ints
 
     @classmethod
-    def of(cls, quasi: Sequence[Codes], extra: Sequence[Codes], weight: Ints) -> Records:
+    def from_columns(cls, quasi: Sequence[Codes], extra: Sequence[Codes], weight: Ints) -> Records:
         """Make one segment of all records, in memory of its own: cutters move what is in it."""
         count = len(weight)
         return cls(
-            codes=code_matrix(quasi, count),
-            extra=code_matrix(extra, count),
+            codes=stack_codes(quasi, count),
+            extra=stack_codes(extra, count),
             weight=weight.copy(),
             origin=np.arange(count, dtype=np.int32),
             offsets=np.array([0, count], dtype=np.int64),
@@ -104,7 +104,7 @@ class Records:
         """The number of segments."""
         return len(self.offsets) - 1
 
-    def rows_of(self, segments: Ints) -> tuple[Ints, Ints]:
+    def list_rows(self, segments: Ints) -> tuple[Ints, Ints]:
         """Return the records of some segments in order, and for each the index of its segment among those named."""
         starts = self.offsets[segments]
         sizes = self.offsets[segments + 1] - starts
@@ -136,13 +136,13 @@ class Cutter(Protocol):
         """Write at every record's origin the number of its segment, counted from `first` over those named."""
 
 
-def cutter_for(records: int, *, one_of_many: bool = False) -> Cutter:
+def choose_cutter(records: int, *, one_of_many: bool = False) -> Cutter:
     """Choose compiled loops for many records, and NumPy if compiling would cost more than it saves.
 
     If the records are one of many parts of a table, compiling pays off for fewer of them.
     """
     least = COMPILED_ROWS // 10 if one_of_many else COMPILED_ROWS
-    if compiled_for(records, least, least if one_of_many else WORTH_WAITING):
+    if should_compile_for(records, least, least if one_of_many else WORTH_WAITING):
         from sfumato.coding.cutting.compiled_cutter import CompiledCutter
 
         return CompiledCutter()
@@ -151,7 +151,9 @@ def cutter_for(records: int, *, one_of_many: bool = False) -> Cutter:
     return PlainCutter()
 
 
-def allowed_cuts(propose: Callable[[Ints, Ints], Cuts], segments: int, refused: Callable[[Ints, Cuts], Ints]) -> Cuts:
+def find_allowed_cuts(
+    propose: Callable[[Ints, Ints], Cuts], segments: int, refused: Callable[[Ints, Cuts], Ints]
+) -> Cuts:
     """Propose a cut for every segment, widest attribute first, until none is refused.
 
     Parameters
@@ -170,7 +172,7 @@ def allowed_cuts(propose: Callable[[Ints, Ints], Cuts], segments: int, refused: 
     return cuts
 
 
-def code_matrix(columns: Sequence[Codes], rows: int) -> Codes:
+def stack_codes(columns: Sequence[Codes], rows: int) -> Codes:
     """Put the codes of several attributes in a matrix of the smallest type that fits them all, a row for each."""
     result = np.empty((len(columns), rows), dtype=np.result_type(np.uint8, *columns))
     for mine, column in zip(result, columns, strict=True):
@@ -178,7 +180,7 @@ def code_matrix(columns: Sequence[Codes], rows: int) -> Codes:
     return result
 
 
-def widths(ranges: Ranges, axes: Axes) -> npt.NDArray[np.float64]:
+def measure_widths(ranges: Ranges, axes: Axes) -> npt.NDArray[np.float64]:
     """Measure how wide every segment is for every way of cutting it; 0 if it cannot be cut that way.
 
     There are two ways per axis: first, for all axes, to separate missing values from all others, then, for all axes, to
@@ -191,7 +193,7 @@ def widths(ranges: Ranges, axes: Axes) -> npt.NDArray[np.float64]:
         low, high = ranges.low[:, j].astype(np.int64), ranges.high[:, j].astype(np.int64)
         spread = np.flatnonzero(high > low)
         if axes.heights[j] > 0:
-            result[spread, count + j] = _tree_widths(axes, j, low[spread], high[spread])
+            result[spread, count + j] = _measure_tree_widths(axes, j, low[spread], high[spread])
         else:
             place = axes.places[j]
             result[spread, count + j] = axes.positions[place + high[spread]] - axes.positions[place + low[spread]]
@@ -201,7 +203,7 @@ def widths(ranges: Ranges, axes: Axes) -> npt.NDArray[np.float64]:
     return result
 
 
-def _tree_widths(axes: Axes, j: int, low: Ints, high: Ints) -> npt.NDArray[np.float64]:
+def _measure_tree_widths(axes: Axes, j: int, low: Ints, high: Ints) -> npt.NDArray[np.float64]:
     result = np.zeros(len(low))
     for level in range(int(axes.heights[j]), 0, -1):
         start = axes.trees[j] + level * axes.leaves[j]

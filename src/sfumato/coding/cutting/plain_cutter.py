@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.counted_cuts import CountedCodes, propose
+from sfumato.coding.cutting.counted_cuts import SegmentCodeCounts, propose_cuts
 from sfumato.coding.cutting.partition import Cuts, CuttingRule, Ints, Ranges, Records
 from sfumato.coding.histograms import sparse_counts
 
@@ -32,17 +32,17 @@ class PlainCutter:
         """Propose a cut for each of the named segments, trying ways to cut from `first_rank`, widest first."""
         total = np.add.reduceat(records.weight, records.offsets[:-1], dtype=np.int64)[segments]
 
-        def count(places: Ints, axis: Ints) -> CountedCodes:
-            rows, segment = records.rows_of(segments[places])
+        def count(places: Ints, axis: Ints) -> SegmentCodeCounts:
+            rows, segment = records.list_rows(segments[places])
             codes = records.codes[axis[segment], rows].astype(np.int64)
             order = np.argsort(segment * (int(axes.leaves.max()) + 1) + codes, kind="stable")
-            return CountedCodes(segment[order], codes[order], records.weight[rows[order]])
+            return SegmentCodeCounts(segment[order], codes[order], records.weight[rows[order]])
 
-        return propose(count, total, axes, rule, ranges.of(segments), first_rank)
+        return propose_cuts(count, total, axes, rule, ranges.select(segments), first_rank)
 
     def sides(self, records: Records, segments: Ints, cuts: Cuts) -> npt.NDArray[np.bool_]:
         """Return for every record of the named segments, in order, whether it goes left."""
-        rows, segment = records.rows_of(segments)
+        rows, segment = records.list_rows(segments)
         codes = records.codes[cuts.axis[segment], rows]
         below, tied = codes < cuts.code[segment], codes == cuts.code[segment]
         before = np.cumsum(tied) - tied
@@ -52,7 +52,7 @@ class PlainCutter:
 
     def halves(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_], values: int) -> tuple[Ints, Ints]:
         """Count the records of both halves of the named segments, and how often the first extra column repeats one."""
-        rows, segment = records.rows_of(segments)
+        rows, segment = records.list_rows(segments)
         half, many = 2 * segment + ~left, 2 * len(segments)
         offsets, _, counts = sparse_counts(half, many, records.extra[0][rows], values)
         largest = np.maximum.reduceat(np.append(counts, 0), offsets[:-1])
@@ -61,7 +61,7 @@ class PlainCutter:
 
     def split(self, records: Records, segments: Ints, left: npt.NDArray[np.bool_]) -> Records:
         """Cut the named segments in two; all other segments are dropped."""
-        rows, segment = records.rows_of(segments)
+        rows, segment = records.list_rows(segments)
         half = 2 * segment + ~left
         order = rows[np.argsort(half, kind="stable")]
         offsets = np.concatenate([[0], np.cumsum(np.bincount(half, minlength=2 * len(segments)))])
@@ -75,5 +75,5 @@ class PlainCutter:
 
     def number(self, records: Records, segments: Ints, first: int, result: npt.NDArray[np.int32]) -> None:
         """Write at every record's origin the number of its segment, counted from `first` over those named."""
-        rows, place = records.rows_of(segments)
+        rows, place = records.list_rows(segments)
         result[records.origin[rows]] = place + first

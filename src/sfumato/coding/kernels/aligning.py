@@ -12,7 +12,7 @@ Rule: TypeAlias = tuple[int, bool, bool]  # the number of columns, whether they 
 
 
 @compiled
-def class_of(row: Array, column: Array, one: Number, other: Number, wide: int) -> Number:
+def edge_class(row: Array, column: Array, one: Number, other: Number, wide: int) -> Number:
     """Return the number of the class of an edge: its two rows, and how many columns it goes to the right."""
     first, second = (one, other) if row[one] <= row[other] else (other, one)
     step = (column[second] - column[first]) % wide
@@ -23,7 +23,7 @@ def class_of(row: Array, column: Array, one: Number, other: Number, wide: int) -
 
 
 @compiled
-def class_size(number: Number, wide: int, rows: int) -> Number:
+def edge_class_size(number: Number, wide: int, rows: int) -> Number:
     """Return how many pairs a class has: one for each column, or half as many between opposite places of a row."""
     first, second = (number // wide) // rows, (number // wide) % rows
     return wide // 2 if first == second and 2 * (number % wide) == wide else wide
@@ -38,7 +38,7 @@ def _energy(number: Number, count: Number, rows: int, rule: Rule) -> Number:
     wide, copies, change = rule
     if copies and number % wide:
         return count if change else wide * count
-    missing = (class_size(number, wide, rows) - count) * (count > 0)
+    missing = (edge_class_size(number, wide, rows) - count) * (count > 0)
     return min(count, missing) if change else missing
 
 
@@ -47,7 +47,7 @@ def count_classes(edges: Array, row: Array, column: Array, counts: Array, rule: 
     """Count the edges of every class, and return how many edges change for all classes."""
     rows, total = len(row) // rule[0], 0
     for place in range(len(edges)):
-        number = class_of(row, column, edges[place, 0], edges[place, 1], rule[0])
+        number = edge_class(row, column, edges[place, 0], edges[place, 1], rule[0])
         total += _energy(number, counts[number] + 1, rows, rule) - _energy(number, counts[number], rows, rule)
         counts[number] += 1
     return total
@@ -58,7 +58,7 @@ def number_classes(edges: Array, row: Array, column: Array, wide: int) -> Array:
     """Return the class of every edge."""
     numbers = np.empty(len(edges), dtype=np.int64)
     for place in range(len(edges)):
-        numbers[place] = class_of(row, column, edges[place, 0], edges[place, 1], wide)
+        numbers[place] = edge_class(row, column, edges[place, 0], edges[place, 1], wide)
     return numbers
 
 
@@ -67,7 +67,7 @@ def class_sizes(numbers: Array, wide: int, rows: int) -> Array:
     """Return how many pairs classes have."""
     sizes = np.empty(len(numbers), dtype=np.int64)
     for place in range(len(numbers)):
-        sizes[place] = class_size(numbers[place], wide, rows)
+        sizes[place] = edge_class_size(numbers[place], wide, rows)
     return sizes
 
 
@@ -81,14 +81,16 @@ def _shift(
     for place in range(offsets[person], offsets[person + 1]):
         other = neighbors[place]
         if other != skip:
-            number = class_of(row, column, person, other, rule[0])
+            number = edge_class(row, column, person, other, rule[0])
             total += _energy(number, counts[number] + way, rows, rule) - _energy(number, counts[number], rows, rule)
             counts[number] += way
     return total
 
 
 @compiled
-def _exchange(graph: Arrays, row: Array, column: Array, one: Number, other: Number, counts: Array, rule: Rule) -> int:
+def _swap_vertices(
+    graph: Arrays, row: Array, column: Array, one: Number, other: Number, counts: Array, rule: Rule
+) -> int:
     """Let two persons change places, and return what that costs."""
     cost = _shift(graph, row, column, one, -1, counts, rule, -1)
     cost += _shift(graph, row, column, other, one, counts, rule, -1)
@@ -99,7 +101,7 @@ def _exchange(graph: Arrays, row: Array, column: Array, one: Number, other: Numb
 
 
 @compiled
-def anneal_rows(
+def anneal_alignment(
     graph: Arrays, row: Array, column: Array, counts: Array, words: Array, heats: tuple[float, float], rule: Rule
 ) -> int:
     """Let persons change places as long as random numbers last, and return by how much the cost fell.
@@ -125,12 +127,12 @@ def anneal_rows(
             other = at[row[friend] * wide + other % wide]
         if one == other:
             continue
-        cost = _exchange(graph, row, column, one, other, counts, rule)
+        cost = _swap_vertices(graph, row, column, one, other, counts, rule)
         warmth = heats[0] + (heats[1] - heats[0]) * (turn / turns) + 1e-9
         chance = (words[3 * turn + 2] >> np.uint64(12)) * 2.0**-52
         if cost <= 0 or chance < np.exp(-cost / warmth):
             won -= cost
             at[row[one] * wide + column[one]], at[row[other] * wide + column[other]] = one, other
         else:
-            _exchange(graph, row, column, one, other, counts, rule)
+            _swap_vertices(graph, row, column, one, other, counts, rule)
     return won

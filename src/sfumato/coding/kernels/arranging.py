@@ -6,14 +6,14 @@ import numba as nb
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, Arrays, compiled
-from sfumato.coding.kernels.cutting import order_ways
+from sfumato.coding.kernels.cutting import order_cuts_by_width
 
 RUN = 16  # records sorted by insertion
 DEPTH = 64
 
 
 @compiled
-def bound(start: int, size: int, groups: int, group: int) -> int:
+def group_start(start: int, size: int, groups: int, group: int) -> int:
     """Find where a group of a set begins; sizes of groups differ by at most one."""
     return start + group * (size // groups) + min(group, size % groups)
 
@@ -65,7 +65,7 @@ def sort_rows(column: Array, order: Array, room: Array) -> None:
 
 
 @compiled
-def arrange(
+def order_sets(
     codes: Array, axes: Arrays, sets: tuple[Array, Array, Array], first: int, last: int, order: Array, room: Array
 ) -> None:
     """Order the records of the sets first..last by recursive cuts at the widest attribute until each is one group."""
@@ -84,9 +84,9 @@ def arrange(
             begin, end = stack[depth]
             if end - begin <= 1:
                 continue
-            here = slice(bound(start, size, whole, begin), bound(start, size, whole, end))
+            here = slice(group_start(start, size, whole, begin), group_start(start, size, whole, end))
             find_ranges(codes, order[here], leaves, (low, high, missing))
-            order_ways(low, high, missing, axes, width, ways)
+            order_cuts_by_width(low, high, missing, axes, width, ways)
             sort_rows(codes[ways[0] % count], order[here], room[here])
             middle = (begin + end) // 2
             stack[depth] = middle, end

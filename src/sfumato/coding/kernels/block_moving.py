@@ -22,7 +22,7 @@ def log_factorials(count: int) -> Array:
 
 
 @compiled
-def _log_choices(known: Array, pairs: Number, edges: Number) -> Number:
+def _log_binomial(known: Array, pairs: Number, edges: Number) -> Number:
     """Return the natural logarithm of the number of ways to choose so many pairs."""
     if pairs < len(known):
         return known[pairs] - known[edges] - known[pairs - edges]
@@ -32,20 +32,20 @@ def _log_choices(known: Array, pairs: Number, edges: Number) -> Number:
 @compiled
 def _likelihood(known: Array, edges: Array, sizes: Array, one: Number, other: Number) -> Number:
     """Return what all pairs with one of two super-nodes contribute."""
-    total = _log_choices(known, sizes[one] * (sizes[one] - 1) // 2, edges[one, one])
-    total += _log_choices(known, sizes[other] * (sizes[other] - 1) // 2, edges[other, other])
-    total += _log_choices(known, sizes[one] * sizes[other], edges[one, other])
+    total = _log_binomial(known, sizes[one] * (sizes[one] - 1) // 2, edges[one, one])
+    total += _log_binomial(known, sizes[other] * (sizes[other] - 1) // 2, edges[other, other])
+    total += _log_binomial(known, sizes[one] * sizes[other], edges[one, other])
     for node in range(len(sizes)):
         if node not in (one, other):
             if edges[one, node]:
-                total += _log_choices(known, sizes[one] * sizes[node], edges[one, node])
+                total += _log_binomial(known, sizes[one] * sizes[node], edges[one, node])
             if edges[other, node]:
-                total += _log_choices(known, sizes[other] * sizes[node], edges[other, node])
+                total += _log_binomial(known, sizes[other] * sizes[node], edges[other, node])
     return total
 
 
 @compiled
-def _carry(graph: Arrays, state: Arrays, person: Number, to: Number) -> None:
+def _move_vertex(graph: Arrays, state: Arrays, person: Number, to: Number) -> None:
     """Move a person to another super-node."""
     offsets, neighbors = graph
     label, edges, sizes, first, after, before = state
@@ -74,7 +74,7 @@ def _carry(graph: Arrays, state: Arrays, person: Number, to: Number) -> None:
 
 
 @compiled
-def _listed(state: Arrays, node: Number, found: Array, count: int) -> int:
+def _append_members(state: Arrays, node: Number, found: Array, count: int) -> int:
     """Append the persons of a super-node to a list; return its length."""
     person = state[3][node]
     while person >= 0:
@@ -85,7 +85,7 @@ def _listed(state: Arrays, node: Number, found: Array, count: int) -> int:
 
 
 @compiled
-def _shared(graph: Arrays, one: Number, other: Number) -> int:
+def _count_shared_neighbors(graph: Arrays, one: Number, other: Number) -> int:
     """Return how many neighbors two persons share, and 1 more if they know each other."""
     offsets, neighbors = graph
     here, there, shared = offsets[one], offsets[other], 0
@@ -100,7 +100,7 @@ def _shared(graph: Arrays, one: Number, other: Number) -> int:
 
 
 @compiled
-def _divide(
+def _split_members(
     graph: Arrays, state: Arrays, persons: Array, nodes: tuple[Number, Number], least: int, word: Number
 ) -> None:
     """Put persons who share more with one of two of them into the first of two super-nodes, the others into the second.
@@ -112,8 +112,8 @@ def _divide(
     other = np.int64((np.uint64(one) + np.uint64(1) + (word >> np.uint64(32)) % (count - np.uint64(1))) % count)
     nearer = np.empty(len(persons), dtype=np.int64)
     for place in range(len(persons)):
-        to_one = _shared(graph, persons[place], persons[one])
-        nearer[place] = _shared(graph, persons[place], persons[other]) - to_one
+        to_one = _count_shared_neighbors(graph, persons[place], persons[one])
+        nearer[place] = _count_shared_neighbors(graph, persons[place], persons[other]) - to_one
     nearer[one], nearer[other] = -(1 << 30), 1 << 30
     order = np.argsort(nearer)
     cut = least
@@ -122,11 +122,11 @@ def _divide(
     for place in range(len(persons)):
         to = nodes[0] if place < cut else nodes[1]
         if state[0][persons[order[place]]] != to:
-            _carry(graph, state, persons[order[place]], to)
+            _move_vertex(graph, state, persons[order[place]], to)
 
 
 @compiled
-def _nth(state: Arrays, node: Number, number: Number) -> Number:
+def _nth_member(state: Arrays, node: Number, number: Number) -> Number:
     """Return one of the persons of a super-node."""
     person = state[3][node]
     for _ in range(number):
@@ -135,7 +135,7 @@ def _nth(state: Arrays, node: Number, number: Number) -> Number:
 
 
 @compiled
-def _move(
+def _move_with_exchange(
     graph: Arrays, state: Arrays, lists: Arrays, one: Number, to: Number, rule: tuple[int, Number, Number]
 ) -> int:
     """Move a person, and let somebody take her place if hers would be too small; return how many moved."""
@@ -143,11 +143,11 @@ def _move(
     source = state[0][one]
     moved[0], homes[0] = one, source
     if sizes[source] > least:
-        _carry(graph, state, one, to)
+        _move_vertex(graph, state, one, to)
         return 1
-    moved[1], homes[1] = _nth(state, to, word % np.uint64(sizes[to])), to
-    _carry(graph, state, one, to)
-    _carry(graph, state, moved[1], source)
+    moved[1], homes[1] = _nth_member(state, to, word % np.uint64(sizes[to])), to
+    _move_vertex(graph, state, one, to)
+    _move_vertex(graph, state, moved[1], source)
     return 2
 
 
@@ -160,20 +160,20 @@ def _regroup(
     Returns how many persons may have moved.
     """
     (moved, homes), (least, word, coin), (label, _, sizes) = lists, rule, state[:3]
-    own = _listed(state, source, moved, 0)
-    count = _listed(state, to, moved, own)
+    own = _append_members(state, source, moved, 0)
+    count = _append_members(state, to, moved, own)
     for place in range(count):
         homes[place] = label[moved[place]]
     if count >= 2 * least and (sizes[to] == 0 or coin >> np.uint64(63)):
-        _divide(graph, state, moved[:count], (source, to), least, word)
+        _split_members(graph, state, moved[:count], (source, to), least, word)
     else:
         for place in range(own, count):
-            _carry(graph, state, moved[place], source)
+            _move_vertex(graph, state, moved[place], source)
     return count
 
 
 @compiled
-def linked(label: Array, count: int) -> Arrays:
+def linked_lists(label: Array, count: int) -> Arrays:
     """Return the first person of every super-node, and who comes after and before everybody in hers."""
     persons = len(label)
     first = np.full(count, -1, dtype=np.int64)
@@ -188,7 +188,7 @@ def linked(label: Array, count: int) -> Arrays:
 
 
 @compiled
-def anneal_blocks(
+def anneal_partition(
     graph: Arrays, state: Arrays, known: Array, least: int, words: Array, heats: tuple[float, float]
 ) -> float:
     """Move persons, and merge and split super-nodes as long as random numbers last; return how much was won.
@@ -204,7 +204,7 @@ def anneal_blocks(
     lists = np.empty(len(label), dtype=np.int64), np.empty(len(label), dtype=np.int64)
     for turn in range(turns):
         draw = words[WORDS * turn : WORDS * turn + WORDS]
-        one, near = _two(graph, draw)
+        one, near = _draw_pair(graph, draw)
         source: Number = label[one]
         to: Number = label[near]
         several = (draw[0] >> np.uint64(32)) % np.uint64(SEVERAL) == 0
@@ -216,7 +216,7 @@ def anneal_blocks(
         if several:
             count = _regroup(graph, state, lists, source, to, rule)
         else:
-            count = _move(graph, state, lists, one, to, rule)
+            count = _move_with_exchange(graph, state, lists, one, to, rule)
         cost += _likelihood(known, edges, sizes, source, to)
         heat = heats[0] + (heats[1] - heats[0]) * turn / turns
         if cost <= 0 or (draw[3] >> np.uint64(12)) * 2.0**-52 < np.exp(-cost / (heat + 1e-9)):
@@ -224,12 +224,12 @@ def anneal_blocks(
             continue
         for place in range(count):
             if label[lists[0][place]] != lists[1][place]:
-                _carry(graph, state, lists[0][place], lists[1][place])
+                _move_vertex(graph, state, lists[0][place], lists[1][place])
     return won
 
 
 @compiled
-def _two(graph: Arrays, draw: Array) -> tuple[Number, Number]:
+def _draw_pair(graph: Arrays, draw: Array) -> tuple[Number, Number]:
     """Draw a person, and a neighbor of a neighbor; or only her, if she has none."""
     offsets, neighbors = graph
     one = np.int64(draw[0] % np.uint64(len(offsets) - 1))

@@ -6,7 +6,7 @@ from sfumato.coding.kernels.compiling import Array, Number, compiled
 
 
 @compiled
-def bound_degrees(edges: Array, order: Array, bound: int, degrees: Array) -> Number:
+def project_degrees(edges: Array, order: Array, bound: int, degrees: Array) -> Number:
     """Add edges one by one in an order unless somebody has enough; write degrees, and return the number of edges."""
     degrees[:] = 0
     count = 0

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.kernels.clustering import farthest, find_nearest, swap, unlike_levels
+from sfumato.coding.kernels.clustering import count_differing_levels, farthest, find_nearest, swap
 from sfumato.coding.kernels.compiling import Array, compiled
 
 POOL = 64  # the fewest candidates looked at first; others are looked at only if these cost too much
 
 
 @compiled
-def price_leaves(j: int, code: int, level: int, trees: tuple[Array, ...], prices: Array) -> None:
+def compute_leaf_costs(j: int, code: int, level: int, trees: tuple[Array, ...], prices: Array) -> None:
     """Write the cost of a box, which contains a leaf and has a height on one tree, with every other leaf."""
     leaves, _, _, first, steps, _, costs = trees
     for leaf in range(leaves[j]):
-        prices[first[j] + leaf] = costs[steps[j] + max(level, unlike_levels(j, code, leaf, trees))]
+        prices[first[j] + leaf] = costs[steps[j] + max(level, count_differing_levels(j, code, leaf, trees))]
 
 
 @compiled
@@ -61,7 +61,7 @@ def open_box(
         low[j] = high[j] = points[0][j, place]
     for j in range(len(level)):
         level[j], code[j] = 0, points[1][j, place]
-        price_leaves(j, code[j], 0, trees, prices)
+        compute_leaf_costs(j, code[j], 0, trees, prices)
 
 
 @compiled
@@ -77,14 +77,14 @@ def widen_box(
     for j in range(len(low)):
         low[j], high[j] = min(low[j], points[0][j, place]), max(high[j], points[0][j, place])
     for j in range(len(level)):
-        height = unlike_levels(j, code[j], points[1][j, place], trees)
+        height = count_differing_levels(j, code[j], points[1][j, place], trees)
         if height > level[j]:
             level[j] = height
-            price_leaves(j, code[j], height, trees, prices)
+            compute_leaf_costs(j, code[j], height, trees, prices)
 
 
 @compiled
-def cheapest(
+def find_cheapest(
     points: tuple[Array, Array],
     trees: tuple[Array, ...],
     box: tuple[Array, Array, Array, Array],
@@ -133,7 +133,7 @@ def drop_used(
 
 
 @compiled
-def hand_out(place: int, group: int, counts: Array, origin: Array, ends: Array, label: Array) -> bool:
+def assign_record(place: int, group: int, counts: Array, origin: Array, ends: Array, label: Array) -> bool:
     """Assign the next record of a candidate to a group; return whether the candidate is then exhausted."""
     label[ends[origin[place]] - counts[place]] = group
     counts[place] -= 1
@@ -141,7 +141,7 @@ def hand_out(place: int, group: int, counts: Array, origin: Array, ends: Array, 
 
 
 @compiled
-def grow(
+def grow_groups(
     points: tuple[Array, Array],
     trees: tuple[Array, ...],
     stock: tuple[Array, Array, Array],
@@ -168,7 +168,7 @@ def grow(
         box = boxes[0][group], boxes[1][group], boxes[2][group], boxes[3][group]
         seed, spent, size = farthest(distance, origin, free), 0, 1
         open_box(points, seed, trees, box, prices)
-        if hand_out(seed, group, counts, origin, ends, label):
+        if assign_record(seed, group, counts, origin, ends, label):
             used[spent] = seed
             spent += 1
         measure_growth(points, trees, free, box, prices, distance)
@@ -176,7 +176,7 @@ def grow(
         pool = np.empty(min(free, max(POOL, 4 * least)), dtype=np.int64)
         fill_pool(bound, counts, origin, free, pool)
         while size < least:
-            best, cost = cheapest(points, trees, box, prices, pool, counts, origin)
+            best, cost = find_cheapest(points, trees, box, prices, pool, counts, origin)
             last = pool[-1]
             outside = best < 0 or cost > bound[last] or (cost == bound[last] and origin[best] > origin[last])
             if len(pool) < free and outside:
@@ -185,7 +185,7 @@ def grow(
                 continue
             widen_box(points, best, trees, box, prices)
             size += 1
-            if hand_out(best, group, counts, origin, ends, label):
+            if assign_record(best, group, counts, origin, ends, label):
                 used[spent] = best
                 spent += 1
         state[0] = drop_used(points, counts, origin, distance, free, used, spent)
@@ -193,7 +193,7 @@ def grow(
 
 
 @compiled
-def joining_loss(
+def joining_cost(
     box: tuple[Array, Array, Array, Array], size: int, place: int, points: tuple[Array, Array], trees: tuple[Array, ...]
 ) -> float:
     """Compute what a group of a size loses by taking a candidate into its box."""
@@ -204,14 +204,14 @@ def joining_loss(
         before += high[j] - low[j]
         after += max(high[j], here) - min(low[j], here)
     for j in range(len(level)):
-        height = max(level[j], unlike_levels(j, code[j], points[1][j, place], trees))
+        height = max(level[j], count_differing_levels(j, code[j], points[1][j, place], trees))
         before += trees[6][trees[4][j] + level[j]]
         after += trees[6][trees[4][j] + height]
     return (size + 1) * after - size * before
 
 
 @compiled
-def join_rest(
+def assign_remaining(
     points: tuple[Array, Array],
     trees: tuple[Array, ...],
     stock: tuple[Array, Array, Array],
@@ -229,10 +229,10 @@ def join_rest(
             best, least = 0, np.inf
             for group in range(groups):
                 box = boxes[0][group], boxes[1][group], boxes[2][group], boxes[3][group]
-                loss = joining_loss(box, sizes[group], place, points, trees)
+                loss = joining_cost(box, sizes[group], place, points, trees)
                 if loss < least:
                     best, least = group, loss
             box = boxes[0][best], boxes[1][best], boxes[2][best], boxes[3][best]
             widen_box(points, place, trees, box, prices)
             sizes[best] += 1
-            hand_out(place, best, counts, origin, ends, label)
+            assign_record(place, best, counts, origin, ends, label)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.coding.kernels.clustering import unlike_levels
+from sfumato.coding.kernels.clustering import count_differing_levels
 from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 
 LEAF = 24  # at most this many points are not cut
@@ -26,12 +26,12 @@ ROUNDING = 1e-11  # of sums in another order than that of costs, as a share of t
 
 
 @compiled
-def span(j: int, low: float, high: float, shape: Arrays, trees: Arrays) -> float:
+def axis_span(j: int, low: float, high: float, shape: Arrays, trees: Arrays) -> float:
     """Compute how far apart two places of an axis are."""
     tree = shape[0][j]
     if tree < 0:
         return high - low
-    cost = trees[6][trees[4][tree] + unlike_levels(tree, int(low), int(high), trees)]
+    cost = trees[6][trees[4][tree] + count_differing_levels(tree, int(low), int(high), trees)]
     return float(np.sqrt(cost) if shape[1][0] else cost)
 
 
@@ -45,7 +45,7 @@ def widest_axis(places: Array, order: Array, first: int, last: int, shape: Array
             here = places[order[i], j]
             low, high = min(low, here), max(high, here)
         if high > low:
-            wide = span(j, low, high, shape, trees)
+            wide = axis_span(j, low, high, shape, trees)
             if best < 0 or wide > most:
                 best, most = j, wide
     return best
@@ -76,7 +76,7 @@ def middle_value(values: Array) -> float:
 
 
 @compiled
-def part(places: Array, order: Array, first: int, last: int, axis: int, room: Arrays) -> int:
+def partition_points(places: Array, order: Array, first: int, last: int, axis: int, room: Arrays) -> int:
     """Cut points at the median of an axis, equal ones never apart, and return where the second part begins.
 
     Points of both parts keep their order.
@@ -144,7 +144,7 @@ def cut_points(places: Array, shape: Arrays, trees: Arrays, order: Array) -> tup
             second[parent] = node
         axis = widest_axis(places, order, first, last, shape, trees) if last - first > LEAF else -1
         if axis >= 0:
-            middle = part(places, order, first, last, axis, room)
+            middle = partition_points(places, order, first, last, axis, room)
             waiting.append((middle, last, node, level + 1))
             waiting.append((first, middle, node, level + 1))
         elif last - first <= LEAF:
@@ -268,7 +268,7 @@ def measure_leaf(
 
 
 @compiled
-def cost_of(
+def box_cost(
     place: int, places: Array, corners: tuple[Array, Array], prices: Array, axes: tuple[Array, Array, int]
 ) -> float:
     """Compute the cost of a box with one of some points (point by axis) in it, as `measure_leaf` does."""
@@ -310,7 +310,7 @@ def least_cost(
 
 
 @compiled
-def most_cost(
+def greatest_cost(
     node: int,
     bounds: tuple[Array, Array],
     point: Array,

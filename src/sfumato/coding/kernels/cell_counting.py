@@ -6,21 +6,21 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def add_up(codes: Array, addends: Array, keys: Array) -> None:
+def add_to_keys(codes: Array, addends: Array, keys: Array) -> None:
     """Add to every key what the code at its place adds."""
     for i in range(len(keys)):
         keys[i] += addends[codes[i]]
 
 
 @compiled
-def tally(keys: Array, weights: Array, cells: Array) -> None:
+def add_weights(keys: Array, weights: Array, cells: Array) -> None:
     """Add the weight of every key to its cell."""
     for i in range(len(keys)):
         cells[keys[i]] += weights[i]
 
 
 @compiled
-def note_places(keys: Array, start: int, places: Array) -> None:
+def record_positions(keys: Array, start: int, places: Array) -> None:
     """Note for the cell of every key its place, counted from `start`; the last one stays."""
     for i in range(len(keys)):
         places[keys[i]] = start + i

@@ -10,15 +10,15 @@ import numpy as np
 from sfumato.coding.kernels.compiling import Array, compiled
 from sfumato.coding.kernels.microaggregating import (
     TREE,
+    bound_class,
     box_width,
     entropy_before,
     entropy_with,
     fill_distances,
     fill_losses,
-    look_ahead,
     loss_with,
-    on_grid,
-    safety,
+    privacy_safety_index,
+    round_to_grid,
     shared_levels,
     width_with,
 )
@@ -44,7 +44,7 @@ def farthest(alive: int, records: tuple[Array, ...], table: Array) -> int:
 
 
 @compiled
-def least_by_level(
+def find_least_loss_by_level(
     alive: int, stage: int, records: tuple[Array, ...], tally: Array, has: Array, table: Array, best: Array,
     row_of: Array,
 ) -> None:  # fmt: skip
@@ -70,21 +70,23 @@ def least_by_level(
 
 
 @compiled
-def safest(name: int, best: Array, row_of: Array, classes: tuple[Array, ...], rule: tuple[Array, ...]) -> int:
+def choose_safest(name: int, best: Array, row_of: Array, classes: tuple[Array, ...], rule: tuple[Array, ...]) -> int:
     """Choose among the best newcomers of every level the one with the largest index, the first among equals."""
     before, top, chosen = entropy_before(name, classes, rule), (-1, -NEVER, -NEVER), -1
     for slot in range(len(best)):
         if best[slot] == NEVER:
             continue
         level = slot if slot < len(best) - 1 else -1
-        index = safety(best[slot], entropy_with(level, before, name, classes, rule), classes[3][name] + 1, rule)
+        index = privacy_safety_index(
+            best[slot], entropy_with(level, before, name, classes, rule), classes[3][name] + 1, rule
+        )
         if index > top or (index == top and row_of[slot] < chosen):
             top, chosen = index, row_of[slot]
     return chosen
 
 
 @compiled
-def enter(
+def add_record(
     codes: Array, level: int, name: int, axes: tuple[Array, ...], classes: tuple[Array, ...], entries: tuple[Array, ...]
 ) -> None:
     """Put a record into a class that has room."""
@@ -113,7 +115,9 @@ def enter(
 
 
 @compiled
-def take(row: int, name: int, records: tuple[Array, ...], stock: tuple[Array, ...], picks: tuple[Array, ...]) -> None:
+def take_record(
+    row: int, name: int, records: tuple[Array, ...], stock: tuple[Array, ...], picks: tuple[Array, ...]
+) -> None:
     """Take one of the records of a row out of the stock and note its class."""
     _, values, levels, counts, names = records
     values_left, levels_left, totals = stock
@@ -132,7 +136,7 @@ def take(row: int, name: int, records: tuple[Array, ...], stock: tuple[Array, ..
 
 
 @compiled
-def close_ranks(records: tuple[Array, ...], totals: Array) -> None:
+def compact_rows(records: tuple[Array, ...], totals: Array) -> None:
     """Move the rows that still have records together, in their order."""
     codes, values, levels, counts, names = records
     kept = 0
@@ -151,7 +155,7 @@ def close_ranks(records: tuple[Array, ...], totals: Array) -> None:
 
 
 @compiled
-def form(
+def form_class_range(
     begin: int, end: int, need: Array, axes: tuple[Array, ...], records: tuple[Array, ...], stock: tuple[Array, ...],
     classes: tuple[Array, ...], entries: tuple[Array, ...], rule: tuple[Array, ...], center: Array,
     picks: tuple[Array, ...],
@@ -178,21 +182,21 @@ def form(
             if values[row] >= 0 and not has[values[row]]:
                 has[values[row]] = True
                 diversity += 1
-            enter(codes[row], levels[row], name, axes, classes, entries)
-            take(row, name, records, stock, picks)
+            add_record(codes[row], levels[row], name, axes, classes, entries)
+            take_record(row, name, records, stock, picks)
             stage = LEVEL_FIRST if variety < need[0] else VALUE_FIRST if diversity < need[1] else ANYONE
             if stage == ANYONE and sizes[name] >= need[2]:
                 break
             fill_losses(name, int(rule[0][0]), axes, classes, entries, table)
-            least_by_level(totals[ROWS_ALIVE], stage, records, tallies[name], has, table, best, row_of)
-            row = safest(name, best, row_of, classes, rule)
+            find_least_loss_by_level(totals[ROWS_ALIVE], stage, records, tallies[name], has, table, best, row_of)
+            row = choose_safest(name, best, row_of, classes, rule)
         if 4 * totals[ROWS_DEAD] > totals[ROWS_ALIVE]:
-            close_ranks(records, totals)
+            compact_rows(records, totals)
     return end
 
 
 @compiled
-def make_room(name: int, classes: tuple[Array, ...], entries: tuple[Array, ...], end: Array) -> None:
+def enlarge_class(name: int, classes: tuple[Array, ...], entries: tuple[Array, ...], end: Array) -> None:
     """Move a class that is full on some axis to twice as much room after all others."""
     first, room, used, _, _, _, _ = classes
     if used[name].max() < room[name]:
@@ -207,14 +211,14 @@ def make_room(name: int, classes: tuple[Array, ...], entries: tuple[Array, ...],
 
 
 @compiled
-def rise_with(
+def cost_increase(
     row: int, name: int, bound: float, axes: tuple[Array, ...], records: tuple[Array, ...], classes: tuple[Array, ...]
 ) -> float:
     """Compute how much the price of a class's box rises with a record, or something above a bound."""
     sizes, lows, highs = classes[3], classes[5], classes[6]
     rise = 0.0
     for j in range(lows.shape[1]):
-        before = on_grid(axes[7][j] * box_width(j, lows[name, j], highs[name, j], axes))
+        before = round_to_grid(axes[7][j] * box_width(j, lows[name, j], highs[name, j], axes))
         rise += (sizes[name] + 1) * width_with(j, records[0][row, j], name, axes, classes) - sizes[name] * before
         if rise > bound:
             break
@@ -222,7 +226,7 @@ def rise_with(
 
 
 @compiled
-def best_class(
+def find_best_class(
     row: int, formed: int, axes: tuple[Array, ...], records: tuple[Array, ...], classes: tuple[Array, ...],
     entries: tuple[Array, ...], rule: tuple[Array, ...], outlook: tuple[Array, ...],
 ) -> int:  # fmt: skip
@@ -231,17 +235,17 @@ def best_class(
     top, chosen, least = (-1, -NEVER, -NEVER), -1, NEVER
     for name in range(formed):
         if rule[0][0] > 0:
-            rise = rise_with(row, name, least, axes, records, classes)
+            rise = cost_increase(row, name, least, axes, records, classes)
             if rise < least:
                 least, chosen = rise, name
             continue
         entropy, floor, both = outlook[1][name, level], outlook[0][name, 0], classes[3][name] + 1
-        if floor > 0 and safety(floor, entropy, both, rule) < top:
+        if floor > 0 and privacy_safety_index(floor, entropy, both, rule) < top:
             continue
         loss, index = 0.0, (-1, -NEVER, -NEVER)
         for j in range(len(codes)):
             loss += loss_with(j, codes[j], name, axes, classes, entries)
-            index = safety(loss, entropy, both, rule)
+            index = privacy_safety_index(loss, entropy, both, rule)
             if index <= top:
                 break  # more loss gives no larger index
         if index > top:
@@ -250,25 +254,25 @@ def best_class(
 
 
 @compiled
-def look_ahead_for_all(
+def bound_all_losses(
     formed: int, axes: tuple[Array, ...], classes: tuple[Array, ...], entries: tuple[Array, ...],
     rule: tuple[Array, ...], outlook: tuple[Array, ...],
 ) -> None:  # fmt: skip
     """Note a lower bound for the loss of all classes, and their entropies with every newcomer."""
     for name in range(formed):
-        look_ahead(name, axes, classes, entries, rule, outlook)
+        bound_class(name, axes, classes, entries, rule, outlook)
 
 
 @compiled
-def spread(
+def assign_remaining(
     rows: Array, formed: int, axes: tuple[Array, ...], records: tuple[Array, ...], stock: tuple[Array, ...],
     classes: tuple[Array, ...], entries: tuple[Array, ...], rule: tuple[Array, ...],
     outlook: tuple[Array, ...], end: Array, picks: tuple[Array, ...],
 ) -> None:  # fmt: skip
     """Let remaining records join the classes that they fit best, one after another."""
     for row in rows:
-        name = best_class(row, formed, axes, records, classes, entries, rule, outlook)
-        make_room(name, classes, entries, end)
-        enter(records[0][row], records[2][row], name, axes, classes, entries)
-        take(row, name, records, stock, picks)
-        look_ahead(name, axes, classes, entries, rule, outlook)
+        name = find_best_class(row, formed, axes, records, classes, entries, rule, outlook)
+        enlarge_class(name, classes, entries, end)
+        add_record(records[0][row], records[2][row], name, axes, classes, entries)
+        take_record(row, name, records, stock, picks)
+        bound_class(name, axes, classes, entries, rule, outlook)

@@ -16,7 +16,7 @@ SLACK = 1e-9  # of rounding in bounds that only save work
 
 
 @compiled
-def unlike_levels(j: int, one: int, other: int, axes: tuple[Array, ...]) -> int:
+def count_differing_levels(j: int, one: int, other: int, axes: tuple[Array, ...]) -> int:
     """Count the levels of a tree on which two leaves lie under different nodes."""
     leaves, heights, starts, _, _, nodes, _ = axes
     unlike = 0
@@ -47,7 +47,7 @@ def fill_rows(query: Array, coded: tuple[Array, ...], rows: Array) -> None:
                 apart = ranks[first + code] - ranks[first + mine]
                 rows[first + code] = apart * apart
                 continue
-            apart = unlike_levels(j, code, mine, coded) / heights[j]
+            apart = count_differing_levels(j, code, mine, coded) / heights[j]
             rows[first + code] = weights[j] * (apart * apart)
 
 
@@ -160,7 +160,7 @@ def find_nearest(distance: Array, origin: Array, free: int, found: Array) -> Non
 
 
 @compiled
-def take(
+def assign_points(
     places_taken: Array,
     group: int,
     points: tuple[Array, Array],
@@ -229,13 +229,13 @@ def mdav(
             copy_point(points, seed, query)
             measure(points, coded, free, query, rows, distance)
             find_nearest(distance, order[0], free, found)
-            free = take(found, group + turn, points, coded, order, left, free, distance, label)
+            free = assign_points(found, group + turn, points, coded, order, left, free, distance, label)
             seed = farthest(distance, order[0], free)
             state[0], state[1] = free, group + turn + 1
 
 
 @compiled
-def between(points: tuple[Array, Array], coded: tuple[Array, ...], one: int, other: int) -> float:
+def squared_distance(points: tuple[Array, Array], coded: tuple[Array, ...], one: int, other: int) -> float:
     """Compute the squared distance of two points, axis by axis as `measure` does."""
     places, codes = points
     _, heights, _, first, weights, _, ranks = coded
@@ -248,7 +248,7 @@ def between(points: tuple[Array, Array], coded: tuple[Array, ...], one: int, oth
             apart = ranks[first[j] + left] - ranks[first[j] + right]
             total += apart * apart
             continue
-        apart = unlike_levels(j, left, right, coded) / heights[j]
+        apart = count_differing_levels(j, left, right, coded) / heights[j]
         total += weights[j] * (apart * apart)
     return total
 
@@ -275,7 +275,7 @@ def nearest_to_group(
         if np.sqrt(distance[i]) - radius > np.sqrt(least) * (1 + SLACK) + SLACK:
             continue
         for member in range(free, free + size):
-            apart = between(points, coded, i, member)
+            apart = squared_distance(points, coded, i, member)
             if apart < least or (apart == least and origin[i] < origin[best]):
                 best, least = i, apart
     return best, least
@@ -313,7 +313,7 @@ def v_mdav(
         copy_point(points, seed, query)
         measure(points, coded, free, query, rows, distance)
         find_nearest(distance, order[0], free, found)
-        free, size = take(found, group, points, coded, order, left, free, distance, label), least
+        free, size = assign_points(found, group, points, coded, order, left, free, distance, label), least
         while size < 2 * least - 1 and free > 0:
             near, inside = nearest_to_group(points, coded, order[0], free, size, distance)
             copy_point(points, near, query)
@@ -323,12 +323,12 @@ def v_mdav(
             if not np.sqrt(inside) < gamma * np.sqrt(outside):
                 break
             one[0] = near
-            free, size = take(one, group, points, coded, order, left, free, distance, label), size + 1
+            free, size = assign_points(one, group, points, coded, order, left, free, distance, label), size + 1
         state[0], state[1] = free, group + 1
 
 
 @compiled
-def nearest_of(
+def find_nearest_points(
     points: tuple[Array, Array],
     coded: tuple[Array, ...],
     asked: tuple[Array, Array],

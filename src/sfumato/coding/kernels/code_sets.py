@@ -15,7 +15,7 @@ def mark_codes(group: Array, codes: Array, masks: Array) -> None:
 
 
 @compiled
-def deal_codes(group: Array, codes: Array, places: Array, dealt: Array) -> None:
+def scatter_codes(group: Array, codes: Array, places: Array, dealt: Array) -> None:
     """Put every code to those of its group; `places` says where the next one of each goes."""
     for i in range(len(group)):
         place = places[group[i]]
@@ -24,7 +24,7 @@ def deal_codes(group: Array, codes: Array, places: Array, dealt: Array) -> None:
 
 
 @compiled
-def keep_distinct(dealt: Array, begins: Array, offsets: Array) -> None:
+def sort_and_deduplicate(dealt: Array, begins: Array, offsets: Array) -> None:
     """Sort the codes of every group (Shell's way), and move different ones together; `offsets` says where they are."""
     kept = 0
     for g in range(len(begins) - 1):
@@ -49,7 +49,7 @@ def keep_distinct(dealt: Array, begins: Array, offsets: Array) -> None:
 
 
 @compiled
-def cover_codes(
+def test_membership(
     spans: tuple[Array, ...], sets: tuple[Array, ...], last: int, label: Array, codes: Array, found: Array
 ) -> None:
     """Find out for pairs of a label and a code whether the one covers the other; see `sfumato.coding.code_sets`."""

@@ -8,7 +8,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def move_to_communities(offsets: Array, neighbors: Array, weights: Array, inner: Array, label: Array) -> bool:
+def louvain_pass(offsets: Array, neighbors: Array, weights: Array, inner: Array, label: Array) -> bool:
     """Move nodes one by one, in their order, where modularity gains most, until none gains; return whether one moved.
 
     `weights` are those of the neighbors, `inner` twice the weight inside each node, and all whole numbers, so that

@@ -6,11 +6,11 @@ import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, compiled
 
-LEAST_SPREAD = 1e-200  # a column that varies less counts as constant
+MIN_SPREAD = 1e-200  # a column that varies less counts as constant
 
 
 @compiled
-def weigh(record: Array, whole: tuple[Array, Array, Array], weights: Array) -> None:
+def update_statistics(record: Array, whole: tuple[Array, Array, Array], weights: Array) -> None:
     """Add a record to the statistics of all records; return one over the variance of every column, 0 for constants."""
     seen, means, spread = whole
     seen[0] += 1
@@ -18,11 +18,11 @@ def weigh(record: Array, whole: tuple[Array, Array, Array], weights: Array) -> N
         gap = record[j] - means[j]
         means[j] += gap / seen[0]
         spread[j] += gap * (record[j] - means[j])
-        weights[j] = seen[0] / spread[j] if spread[j] > LEAST_SPREAD else 0.0
+        weights[j] = seen[0] / spread[j] if spread[j] > MIN_SPREAD else 0.0
 
 
 @compiled
-def nearest(record: Array, weights: Array, means: Array, distances: Array) -> int:
+def find_nearest_group(record: Array, weights: Array, means: Array, distances: Array) -> int:
     """Find the group with the nearest mean, the first among equals; there are as many groups as `distances`."""
     distances[:] = 0.0
     for j in range(len(record)):
@@ -40,7 +40,7 @@ def nearest(record: Array, weights: Array, means: Array, distances: Array) -> in
 
 
 @compiled
-def join(record: Array, group: int, state: tuple[Array, Array, Array], gaps: Array) -> None:
+def add_to_group(record: Array, group: int, state: tuple[Array, Array, Array], gaps: Array) -> None:
     """Add a record to the statistics of its group."""
     sizes, means, scatter = state
     sizes[group] += 1
@@ -56,7 +56,7 @@ def join(record: Array, group: int, state: tuple[Array, Array, Array], gaps: Arr
 
 
 @compiled
-def absorb(
+def condense_stream(
     records: Array,
     start: int,
     groups: int,
@@ -75,9 +75,9 @@ def absorb(
     weights, gaps, distances = np.empty(width), np.empty(width), np.empty(groups)
     for i in range(start, len(records)):
         record = records[i]
-        weigh(record, whole, weights)
-        group = nearest(record, weights, state[1], distances)
-        join(record, group, state, gaps)
+        update_statistics(record, whole, weights)
+        group = find_nearest_group(record, weights, state[1], distances)
+        add_to_group(record, group, state, gaps)
         labels[i] = group
         if state[0][group] == full:
             return i + 1

@@ -7,14 +7,14 @@ import numpy as np
 from sfumato.coding.kernels.compiling import Array, compiled
 
 LEAF_PAIRS = 512
-LEAST_GAIN = 0.95  # a cut that leaves more pairs than this share is not worth its work
+MIN_GAIN = 0.95  # a cut that leaves more pairs than this share is not worth its work
 BINS = 32
 SAMPLE = 512
 DEPTH = 512
 
 
 @compiled
-def best_cut(
+def choose_cut(
     points: Array, order: Array, low: Array, high: Array, buffer: Array, node: Array, tally: Array
 ) -> tuple[int, int]:
     """Choose the axis and the code that leave the fewest pairs of points and boxes, judged by a sample of both.
@@ -23,7 +23,7 @@ def best_cut(
     """
     first, last, begin, end = node[0], node[1], node[2], node[3]
     point_step, box_step = (last - first) // SAMPLE + 1, (end - begin) // SAMPLE + 1
-    best, axis, threshold = LEAST_GAIN, -1, 0
+    best, axis, threshold = MIN_GAIN, -1, 0
     for j in range(points.shape[0]):
         least, greatest = points[j, order[first]], points[j, order[first]]
         for i in range(first, last, point_step):
@@ -57,13 +57,13 @@ def best_cut(
 
 
 @compiled
-def put(stack: Array, depth: int, first: int, last: int, begin: int, end: int) -> None:
+def push_node(stack: Array, depth: int, first: int, last: int, begin: int, end: int) -> None:
     """Write down a node."""
     stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = first, last, begin, end
 
 
 @compiled
-def split(
+def split_node(
     points: Array, order: Array, low: Array, high: Array, buffer: Array, stack: Array, depth: int, axis: int, code: int
 ) -> int:
     """Cut the node at a depth in two, which take its place and the next one; return the depth after them."""
@@ -85,13 +85,13 @@ def split(
         if low[buffer[i], axis] < code:
             buffer[left] = buffer[i]
             left += 1
-    put(stack, depth, middle, last, end, right)
-    put(stack, depth + 1, first, middle, right, left)
+    push_node(stack, depth, middle, last, end, right)
+    push_node(stack, depth + 1, first, middle, right, left)
     return depth + 2
 
 
 @compiled
-def next_leaf(
+def advance_to_leaf(
     points: Array, order: Array, low: Array, high: Array, buffer: Array, stack: Array, depth: int, tally: Array
 ) -> tuple[int, Array]:
     """Cut nodes until one is small: it stands at the depth that is returned, which is -1 when no node is left.
@@ -105,7 +105,7 @@ def next_leaf(
             continue
         if (last - first) * (end - begin) <= LEAF_PAIRS or depth + 2 > len(stack):
             return depth, buffer
-        axis, code = best_cut(points, order, low, high, buffer, stack[depth], tally)
+        axis, code = choose_cut(points, order, low, high, buffer, stack[depth], tally)
         if axis < 0:
             return depth, buffer
         if end + 2 * (end - begin) > len(buffer):
@@ -113,12 +113,12 @@ def next_leaf(
             for i in range(end):
                 grown[i] = buffer[i]
             buffer = grown
-        depth = split(points, order, low, high, buffer, stack, depth, axis, code)
+        depth = split_node(points, order, low, high, buffer, stack, depth, axis, code)
     return -1, buffer
 
 
 @compiled
-def root(points: tuple[int, int], boxes: tuple[int, int]) -> tuple[Array, Array, Array, Array]:
+def start_walk(points: tuple[int, int], boxes: tuple[int, int]) -> tuple[Array, Array, Array, Array]:
     """Lay out a walk over runs of points and of boxes: order of points, list of boxes, stack, tallies."""
     many, count = points[1] - points[0], boxes[1] - boxes[0]
     order, buffer = np.empty(many, dtype=np.int64), np.empty(4 * count + 1, dtype=np.int64)
@@ -127,7 +127,7 @@ def root(points: tuple[int, int], boxes: tuple[int, int]) -> tuple[Array, Array,
     for i in range(count):
         buffer[i] = boxes[0] + i
     stack = np.empty((DEPTH, 4), dtype=np.int64)
-    put(stack, 0, 0, many, 0, count)
+    push_node(stack, 0, 0, many, 0, count)
     return order, buffer, stack, np.empty((3, BINS + 1), dtype=np.int64)
 
 
@@ -144,7 +144,7 @@ def contains(point: int, points: Array, box_low: Array, box_high: Array, member_
 
 
 @compiled
-def amount(column: int, columns: Array, amounts: Array, start: int, stop: int) -> float:
+def look_up_amount(column: int, columns: Array, amounts: Array, start: int, stop: int) -> float:
     """Look up the amount of one of the sorted columns from start to stop; 0 if it is not there."""
     end = stop
     while start < stop:
@@ -170,8 +170,8 @@ def add_boxes(
     """Add to each of the points first..last the sizes of all boxes that contain it, and its own value's amounts."""
     low, high, member_rows, members = boxes
     sizes, offsets, columns, amounts = contents
-    order, buffer, stack, tally = root((first, last), (0, len(sizes)))
-    depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
+    order, buffer, stack, tally = start_walk((first, last), (0, len(sizes)))
+    depth, buffer = advance_to_leaf(points, order, low, high, buffer, stack, 1, tally)
     while depth >= 0:
         start, stop, begin, end = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         for i in range(start, stop):
@@ -181,8 +181,10 @@ def add_boxes(
                 if contains(point, points, low[box], high[box], member_rows[box], members):
                     records[point] += sizes[box]
                     for a in range(own_columns.shape[0]):
-                        own[a, point] += amount(own_columns[a, point], columns, amounts, offsets[box], offsets[box + 1])
-        depth, buffer = next_leaf(points, order, low, high, buffer, stack, depth, tally)
+                        own[a, point] += look_up_amount(
+                            own_columns[a, point], columns, amounts, offsets[box], offsets[box + 1]
+                        )
+        depth, buffer = advance_to_leaf(points, order, low, high, buffer, stack, depth, tally)
 
 
 @compiled
@@ -198,8 +200,8 @@ def weigh_boxes(
 ) -> None:
     """Sum the weights of the points in each of the boxes first..last, and find the highest of their values."""
     low, high, member_rows, members = boxes
-    order, buffer, stack, tally = root((0, points.shape[1]), (first, last))
-    depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
+    order, buffer, stack, tally = start_walk((0, points.shape[1]), (first, last))
+    depth, buffer = advance_to_leaf(points, order, low, high, buffer, stack, 1, tally)
     while depth >= 0:
         start, stop, begin, end = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         for b in range(begin, end):
@@ -208,7 +210,7 @@ def weigh_boxes(
                 if contains(order[i], points, low[box], high[box], member_rows[box], members):
                     totals[box] += weights[order[i]]
                     highest[box] = max(highest[box], values[order[i]])
-        depth, buffer = next_leaf(points, order, low, high, buffer, stack, depth, tally)
+        depth, buffer = advance_to_leaf(points, order, low, high, buffer, stack, depth, tally)
 
 
 @compiled
@@ -216,8 +218,8 @@ def list_pairs(points: Array, boxes: tuple[Array, Array, Array, Array], first: i
     """List the pairs of a point and one of the boxes first..last that contains it, in no particular order."""
     low, high, member_rows, members = boxes
     found, count = np.empty((1024, 2), dtype=np.int64), 0
-    order, buffer, stack, tally = root((0, points.shape[1]), (first, last))
-    depth, buffer = next_leaf(points, order, low, high, buffer, stack, 1, tally)
+    order, buffer, stack, tally = start_walk((0, points.shape[1]), (first, last))
+    depth, buffer = advance_to_leaf(points, order, low, high, buffer, stack, 1, tally)
     while depth >= 0:
         start, stop, begin, end = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
         if count + (stop - start) * (end - begin) > len(found):
@@ -231,5 +233,5 @@ def list_pairs(points: Array, boxes: tuple[Array, Array, Array, Array], first: i
                 if contains(order[i], points, low[box], high[box], member_rows[box], members):
                     found[count, 0], found[count, 1] = order[i], box
                     count += 1
-        depth, buffer = next_leaf(points, order, low, high, buffer, stack, depth, tally)
+        depth, buffer = advance_to_leaf(points, order, low, high, buffer, stack, depth, tally)
     return found[:count]

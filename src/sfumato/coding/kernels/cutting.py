@@ -13,7 +13,7 @@ PARTING, MIXED = 3.0, 2.0  # as in sfumato.coding.cutting.partition
 
 
 @compiled
-def ranges(
+def find_ranges(
     codes: Array,
     leaves: Array,
     starts: Array,
@@ -61,8 +61,10 @@ def common_level(nodes: Array, tree: int, leaves: int, height: int, low: int, hi
 
 
 @compiled
-def order_ways(low: Array, high: Array, missing: Array, axes: tuple[Array, ...], width: Array, order: Array) -> None:
-    """Order the ways to cut one segment by width, widest first; see `sfumato.coding.cutting.partition.widths`."""
+def order_cuts_by_width(
+    low: Array, high: Array, missing: Array, axes: tuple[Array, ...], width: Array, order: Array
+) -> None:
+    """Order the ways to cut one segment by width, widest first; see `sfumato.coding.cutting.partition.measure_widths`."""
     leaves, heights, places, positions, trees, nodes, shares = axes
     count = len(leaves)
     for j in range(count):
@@ -154,7 +156,7 @@ def halving_cut(codes: Array, counts: Array, found: int, total: int) -> tuple[in
 
 
 @compiled
-def cut_on(
+def find_cut_on_axis(
     column: Array,
     weight: Array,
     low: int,
@@ -182,7 +184,7 @@ def cut_on(
 
 
 @compiled
-def codes_of(leaves: Array) -> Array:
+def list_codes(leaves: Array) -> Array:
     """Return all codes of the axis that has most, which is also what parts every code from all others."""
     most = 1
     for j in range(len(leaves)):
@@ -191,7 +193,7 @@ def codes_of(leaves: Array) -> Array:
 
 
 @compiled
-def propose(
+def propose_cuts(
     codes: Array,
     weight: Array,
     offsets: Array,
@@ -211,7 +213,7 @@ def propose(
     cut_axis, cut_code, cut_ties, cut_left, cut_total, cut_rank = cuts
     ways = 2 * len(leaves)
     width, order = np.empty(ways), np.empty(ways, dtype=np.int64)
-    apart = codes_of(leaves)
+    apart = list_codes(leaves)
     most = len(apart)
     room = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     for q in range(first, last):
@@ -224,7 +226,7 @@ def propose(
         if total < 2 * smallest:
             cut_rank[q] = ways
             continue
-        order_ways(low[segment], high[segment], missing[segment], axes, width, order)
+        order_cuts_by_width(low[segment], high[segment], missing[segment], axes, width, order)
         while rank < ways and width[order[rank]] > 0:
             j, parting = order[rank] % len(leaves), order[rank] < len(leaves)
             bottom, top = low[segment, j], high[segment, j]
@@ -233,7 +235,7 @@ def propose(
                 level = common_level(nodes, trees[j], leaves[j], heights[j], bottom, top) - 1
                 node_of = nodes[trees[j] + level * leaves[j] : trees[j] + (level + 1) * leaves[j]]
             halve = relaxed and heights[j] == 0 and not missing[segment, j]
-            code, ties, left = cut_on(
+            code, ties, left = find_cut_on_axis(
                 codes[j, start:stop], weight[start:stop], bottom, top, parting, total, halve, node_of, room
             )
             if min(left, total - left) >= smallest:
@@ -256,7 +258,7 @@ def count_ties(
 
 
 @compiled
-def sides(
+def assign_sides(
     codes: Array,
     starts: Array,
     stops: Array,
@@ -315,14 +317,14 @@ def count_halves(
 
 
 @compiled
-def move(source: Array, target: Array, result: Array) -> None:
+def scatter(source: Array, target: Array, result: Array) -> None:
     """Move every element to its target."""
     for i in range(len(source)):
         result[target[i]] = source[i]
 
 
 @compiled
-def split(
+def split_segments(
     records: tuple[Array, ...],
     starts: Array,
     stops: Array,
@@ -349,15 +351,17 @@ def split(
             to_left += goes_left
             to_right += 1 - goes_left
         for j in range(codes.shape[0]):
-            move(codes[j, start : start + count], target, new_codes[j])
+            scatter(codes[j, start : start + count], target, new_codes[j])
         for j in range(extra.shape[0]):
-            move(extra[j, start : start + count], target, new_extra[j])
-        move(weight[start : start + count], target, new_weight)
-        move(origin[start : start + count], target, new_origin)
+            scatter(extra[j, start : start + count], target, new_extra[j])
+        scatter(weight[start : start + count], target, new_weight)
+        scatter(origin[start : start + count], target, new_origin)
 
 
 @compiled
-def number(origin: Array, starts: Array, stops: Array, numbers: Array, first: int, last: int, result: Array) -> None:
+def number_pieces(
+    origin: Array, starts: Array, stops: Array, numbers: Array, first: int, last: int, result: Array
+) -> None:
     """Write at the origin of every record of the pieces first..last the number of its piece."""
     for piece in range(first, last):
         for i in range(starts[piece], stops[piece]):

@@ -10,7 +10,7 @@ NEVER = 1 << 60
 
 
 @compiled
-def raised(degrees: Array, k: int) -> tuple[Array, int, int]:
+def raise_degrees(degrees: Array, k: int) -> tuple[Array, int, int]:
     """Raise descending degrees so that every one occurs k times and their sum grows by an even number.
 
     Every group of k to 2k - 1 rises to its first degree or to one more. Also returns the least sum of raises, and the
@@ -45,7 +45,7 @@ def raised(degrees: Array, k: int) -> tuple[Array, int, int]:
 
 
 @compiled
-def leveled(degrees: Array, k: int) -> tuple[Array, int]:
+def level_degrees(degrees: Array, k: int) -> tuple[Array, int]:
     """Move descending degrees to the medians of groups of k to 2k - 1, with the least sum of changes.
 
     If the sum of all degrees is odd then, the group of odd size that is cheapest to move moves by one.
@@ -93,7 +93,7 @@ def _shift_one(degrees: Array, target: Array, back: Array) -> None:
 
 
 @compiled
-def deficit(raises: Array) -> int:
+def degree_deficit(raises: Array) -> int:
     """Return how much descending raises exceed what the other persons can take, at the worst place."""
     count, worst, head = len(raises), 0, 0
     tail = raises.sum()

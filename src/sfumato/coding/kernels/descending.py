@@ -11,7 +11,7 @@ BLOCK = 4096  # rows whose nodes stay in the fastest memory
 
 
 @compiled
-def descend_block(codes: Array, begin: int, rows: int, tree: tuple[Array, ...], depth: int, nodes: Array) -> None:
+def descend_rows(codes: Array, begin: int, rows: int, tree: tuple[Array, ...], depth: int, nodes: Array) -> None:
     """Find the leaf of some rows. A leaf is its own child, so all rows take as many steps and no step branches."""
     axis, code, children = tree
     nodes[:rows] = 0
@@ -28,13 +28,13 @@ def descend(codes: Array, tree: tuple[Array, ...], depth: int, number: Array, re
     nodes = np.empty(BLOCK, dtype=np.int64)
     for begin in range(0, codes.shape[1], BLOCK):
         rows = min(BLOCK, codes.shape[1] - begin)
-        descend_block(codes, begin, rows, tree, depth, nodes)
+        descend_rows(codes, begin, rows, tree, depth, nodes)
         for i in range(rows):
             result[begin + i] = number[nodes[i]]
 
 
 @compiled
-def add_block(
+def add_row_counts(
     columns: Array, begin: int, chosen: Array, found: int, starts: Array, weights: Array, place: Array, counts: Array
 ) -> None:
     """Count the codes of a block's chosen rows in flat counts, each from the row's place and its column's start."""
@@ -49,7 +49,7 @@ def add_block(
 
 
 @compiled
-def count(
+def count_batch(
     codes: Array,
     watched: Array,
     weights: Array,
@@ -68,12 +68,12 @@ def count(
     slots, place = np.empty(BLOCK, dtype=np.int64), np.empty(BLOCK, dtype=np.int64)
     for begin in range(0, codes.shape[1], BLOCK):
         rows = min(BLOCK, codes.shape[1] - begin)
-        descend_block(codes, begin, rows, tree, depth, nodes)
+        descend_rows(codes, begin, rows, tree, depth, nodes)
         found = 0
         for i in range(rows):  # no branch: what is counted is as unpredictable as any side of a cut
             chosen[found], slots[found] = i, slot[nodes[i]]
             found += nb.int64(slot[nodes[i]] >= 0)
         place[:found] = slots[:found] * counts[0].shape[1]
-        add_block(codes, begin, chosen, found, starts[0], weights, place, counts[0].reshape(-1))
+        add_row_counts(codes, begin, chosen, found, starts[0], weights, place, counts[0].reshape(-1))
         place[:found] = slots[:found] * counts[1].shape[1]
-        add_block(watched, begin, chosen, found, starts[1], weights, place, counts[1].reshape(-1))
+        add_row_counts(watched, begin, chosen, found, starts[1], weights, place, counts[1].reshape(-1))

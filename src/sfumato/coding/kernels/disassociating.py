@@ -11,11 +11,11 @@ from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 
 Heap: TypeAlias = list[tuple[np.int64, np.int64]]
 WORD, PAIR = 64, 2
-MOST_ITEMS = 16_384  # of a cluster that chunks may hold; rarer ones are terms, so that memory stays bounded
+MAX_ITEMS = 16_384  # of a cluster that chunks may hold; rarer ones are terms, so that memory stays bounded
 
 
 @compiled
-def hold(codes: Array, offsets: Array, row: int, item: int) -> bool:
+def contains_item(codes: Array, offsets: Array, row: int, item: int) -> bool:
     """Return whether a basket holds an item."""
     low, high = offsets[row], offsets[row + 1]
     while low < high:
@@ -28,7 +28,9 @@ def hold(codes: Array, offsets: Array, row: int, item: int) -> bool:
 
 
 @compiled
-def move_holders(baskets: Arrays, postings: Arrays, order: Array, place: Array, start: int, end: int, item: int) -> int:
+def partition_by_item(
+    baskets: Arrays, postings: Arrays, order: Array, place: Array, start: int, end: int, item: int
+) -> int:
     """Move the baskets of a run of `order` that hold an item to its end; return where they begin."""
     codes, offsets = baskets
     begins, held = postings
@@ -42,7 +44,7 @@ def move_holders(baskets: Arrays, postings: Arrays, order: Array, place: Array, 
         return end
     at = start
     while at < end:
-        if hold(codes, offsets, order[at], item):
+        if contains_item(codes, offsets, order[at], item):
             end -= 1
             order[at], order[end] = order[end], order[at]
             place[order[at]], place[order[end]] = at, end
@@ -52,7 +54,7 @@ def move_holders(baskets: Arrays, postings: Arrays, order: Array, place: Array, 
 
 
 @compiled
-def add_run(baskets: Arrays, run: Array, step: int, counts: Array) -> None:
+def update_counts(baskets: Arrays, run: Array, step: int, counts: Array) -> None:
     """Add the items of baskets to the counts of those that are counted, or take them off."""
     codes, offsets = baskets
     for row in run:
@@ -65,7 +67,7 @@ def add_run(baskets: Arrays, run: Array, step: int, counts: Array) -> None:
 def rank_items(baskets: Arrays, run: Array, used: Heap, way: int, counts: Array) -> Heap:
     """Count the items of baskets that were not used on the way; return them as a heap, the most frequent first."""
     codes, offsets = baskets
-    add_run(baskets, run, 1, counts)
+    update_counts(baskets, run, 1, counts)
     while way >= 0:
         counts[used[way][0]] = 0
         way = int(used[way][1])
@@ -83,7 +85,7 @@ def rank_items(baskets: Arrays, run: Array, used: Heap, way: int, counts: Array)
 
 
 @compiled
-def most_frequent(heap: Heap, counts: Array) -> int:
+def pop_most_frequent(heap: Heap, counts: Array) -> int:
     """Take the most frequent item off the heap, whose counts may have fallen since; -1 if none is left."""
     while len(heap) > 0:
         count, item = heappop(heap)
@@ -95,7 +97,7 @@ def most_frequent(heap: Heap, counts: Array) -> int:
 
 
 @compiled
-def split_baskets(baskets: Arrays, postings: Arrays, items: int, most: int, order: Array, ends: Array) -> int:
+def split_transactions(baskets: Arrays, postings: Arrays, items: int, most: int, order: Array, ends: Array) -> int:
     """Split baskets by their most frequent items until parts are small; return how many parts there are.
 
     A part is a run of `order`, and `ends` lists where parts end, in no order. Of every part the holders of the most
@@ -111,11 +113,11 @@ def split_baskets(baskets: Arrays, postings: Arrays, items: int, most: int, orde
         start, end, way = pending.pop()
         heap = rank_items(baskets, order[start:end], used, way, counts)
         while end - start >= most:
-            item = most_frequent(heap, counts)
+            item = pop_most_frequent(heap, counts)
             if item < 0:
                 break
-            middle = move_holders(baskets, postings, order, place, start, end, item)
-            add_run(baskets, order[middle:end], -1, counts)
+            middle = partition_by_item(baskets, postings, order, place, start, end, item)
+            update_counts(baskets, order[middle:end], -1, counts)
             counts[item] = 0
             if end - middle >= most:
                 used.append((np.int64(item), np.int64(way)))
@@ -127,12 +129,12 @@ def split_baskets(baskets: Arrays, postings: Arrays, items: int, most: int, orde
         if end > start:
             ends[parts] = end
             parts += 1
-        add_run(baskets, order[start:end], -1, counts)
+        update_counts(baskets, order[start:end], -1, counts)
     return parts
 
 
 @compiled
-def gather_parts(ends: Array, k: int, enough: int, cluster: Array) -> int:
+def merge_small_parts(ends: Array, k: int, enough: int, cluster: Array) -> int:
     """Give every part, in the order found, the number of its cluster; return how many clusters there are.
 
     Parts are runs that end at `ends`, which descend, and begin where the next one ends. Parts below k join each other
@@ -165,7 +167,7 @@ def gather_parts(ends: Array, k: int, enough: int, cluster: Array) -> int:
 
 
 @compiled
-def ones(word: np.uint64) -> int:
+def popcount(word: np.uint64) -> int:
     """Count the bits that are set."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -174,7 +176,9 @@ def ones(word: np.uint64) -> int:
 
 
 @compiled
-def stays_good(item: int, chunk: Array, length: int, masks: Array, m: int, k: int, paths: Array, at: Array) -> bool:
+def remains_anonymous(
+    item: int, chunk: Array, length: int, masks: Array, m: int, k: int, paths: Array, at: Array
+) -> bool:
     """Return whether no set of an item and up to m - 1 of a chunk is held by some baskets, but by fewer than k."""
     words = masks.shape[1]
     for w in range(words):
@@ -190,7 +194,7 @@ def stays_good(item: int, chunk: Array, length: int, masks: Array, m: int, k: in
         for w in range(words):
             paths[depth + 1, w] = paths[depth, w] & masks[other, w]
             if paths[depth + 1, w]:
-                shared += ones(paths[depth + 1, w])
+                shared += popcount(paths[depth + 1, w])
         if 0 < shared < k:
             return False
         if shared > 0 and depth + 2 < m:
@@ -223,7 +227,7 @@ def build_chunks(masks: Array, count: int, bad: Array, m: int, k: int, chunk_of:
                 if bad[i, w] & inside[w]:
                     fits = False
                     break
-            if fits and (m <= PAIR or stays_good(i, chunk, length, masks, m, k, paths, at)):
+            if fits and (m <= PAIR or remains_anonymous(i, chunk, length, masks, m, k, paths, at)):
                 chunk_of[i] = chunks
                 chunk[length] = i
                 length += 1
@@ -233,7 +237,7 @@ def build_chunks(masks: Array, count: int, bad: Array, m: int, k: int, chunk_of:
 
 
 @compiled
-def rank_frequent(baskets: Arrays, free: Array, k: int, space: Arrays) -> Array:
+def rank_frequent_items(baskets: Arrays, free: Array, k: int, space: Arrays) -> Array:
     """Give numbers to the items that at least k baskets of a cluster hold, the most frequent first.
 
     Return where the holders of each begin, if they are listed one item after the other. In `space`, the second array
@@ -258,7 +262,7 @@ def rank_frequent(baskets: Arrays, free: Array, k: int, space: Arrays) -> Array:
             frequent.append((-counts[item], np.int64(item)))
         counts[item] = 0
     frequent.sort()
-    first = np.zeros(min(len(frequent), MOST_ITEMS) + 1, dtype=np.int64)
+    first = np.zeros(min(len(frequent), MAX_ITEMS) + 1, dtype=np.int64)
     for i in range(len(first) - 1):
         local[frequent[i][1]] = i
         first[i + 1] = first[i] - frequent[i][0]
@@ -266,7 +270,7 @@ def rank_frequent(baskets: Arrays, free: Array, k: int, space: Arrays) -> Array:
 
 
 @compiled
-def part_items(
+def assign_chunks(
     codes: Array, offsets: Array, rows: Array, free: Array, k: int, m: int, space: Arrays, chunk_of: Array
 ) -> int:
     """Part the items of a cluster of baskets: the chunk of every occurrence, 0 for terms; return how many chunks.
@@ -275,12 +279,12 @@ def part_items(
     item: counts, which must be 0, and two for numbers.
     """
     local = space[1]
-    first = rank_frequent((codes, offsets, rows), free, k, space)
+    first = rank_frequent_items((codes, offsets, rows), free, k, space)
     count = len(first) - 1
     if count == 0:
         return 0
     masks, holders = list_holders((codes, offsets, rows), free, local, first, m)
-    bad = meet_items((codes, offsets), free, local, first, holders, k, m)
+    bad = find_incompatible_items((codes, offsets), free, local, first, holders, k, m)
     chunk_numbers = np.zeros(count, dtype=np.int64)
     chunks = build_chunks(masks, count, bad, m, k, chunk_numbers)
     for row in rows:
@@ -310,7 +314,9 @@ def list_holders(baskets: Arrays, free: Array, local: Array, first: Array, m: in
 
 
 @compiled
-def meet_items(baskets: Arrays, free: Array, local: Array, first: Array, holders: Array, k: int, m: int) -> Array:
+def find_incompatible_items(
+    baskets: Arrays, free: Array, local: Array, first: Array, holders: Array, k: int, m: int
+) -> Array:
     """Mark for every frequent item those that it must not meet: some baskets hold both, but fewer than k.
 
     Where m is 1, items are judged alone, and all may meet.
@@ -332,7 +338,7 @@ def meet_items(baskets: Arrays, free: Array, local: Array, first: Array, holders
 
 
 @compiled
-def part_clusters(
+def assign_chunks_by_cluster(
     baskets: Arrays,
     rows: Array,
     begins: Array,
@@ -347,11 +353,11 @@ def part_clusters(
     codes, offsets = baskets
     for i in range(len(begins) - 1):
         run = rows[begins[i] : begins[i + 1]]
-        chunks[i] = part_items(codes, offsets, run, free, k, m, space, chunk_of)
+        chunks[i] = assign_chunks(codes, offsets, run, free, k, m, space, chunk_of)
 
 
 @compiled
-def count_parts(offsets: Array, rows: Array, begins: Array, chunk_of: Array, parts: Array, chunks: Array) -> None:
+def count_subrecords(offsets: Array, rows: Array, begins: Array, chunk_of: Array, parts: Array, chunks: Array) -> None:
     """Count for every cluster the parts of its baskets, and the chunks where they are."""
     most = 0
     for chunk in chunk_of:

@@ -8,7 +8,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def hold(held: Array, owner: Array, block: int, number: int) -> bool:
+def insert_number(held: Array, owner: Array, block: int, number: int) -> bool:
     """Put a number among those of a block; return False if it is there."""
     mask = np.uint64(len(held) - 1)
     place = (np.uint64(number) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
@@ -34,6 +34,6 @@ def make_distinct(starts: Array, limits: Array, drawn: Array) -> None:
     for block in range(len(limits)):
         first = limits[block] - (starts[block + 1] - starts[block])
         for place in range(starts[block], starts[block + 1]):
-            if not hold(held, owner, block, drawn[place]):
+            if not insert_number(held, owner, block, drawn[place]):
                 drawn[place] = first + place - starts[block]
-                hold(held, owner, block, drawn[place])
+                insert_number(held, owner, block, drawn[place])

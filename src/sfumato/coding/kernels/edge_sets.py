@@ -16,16 +16,16 @@ def edge_key(one: Number, other: Number, persons: int) -> Number:
 
 
 @compiled
-def _place(table: Array, key: int) -> Number:
+def _probe_start(table: Array, key: int) -> Number:
     """Return where the search for a key begins."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((mixed >> np.uint64(20)) % np.uint64(len(table)))
 
 
 @compiled
-def holds(table: Array, key: int) -> bool:
+def contains(table: Array, key: int) -> bool:
     """Return whether a key is in the set."""
-    place = _place(table, key)
+    place = _probe_start(table, key)
     while table[place] != FREE:
         if table[place] == key:
             return True
@@ -36,7 +36,7 @@ def holds(table: Array, key: int) -> bool:
 @compiled
 def insert(table: Array, key: int) -> None:
     """Add a key that is not in the set; half of the places must stay free."""
-    place = _place(table, key)
+    place = _probe_start(table, key)
     while table[place] >= 0:
         place = place + 1 if place + 1 < len(table) else 0
     table[place] = key
@@ -45,14 +45,14 @@ def insert(table: Array, key: int) -> None:
 @compiled
 def discard(table: Array, key: int) -> None:
     """Remove a key that is in the set."""
-    place = _place(table, key)
+    place = _probe_start(table, key)
     while table[place] != key:
         place = place + 1 if place + 1 < len(table) else 0
     table[place] = GONE
 
 
 @compiled
-def edge_set(edges: Array, persons: int, room: int) -> Array:
+def build_edge_set(edges: Array, persons: int, room: int) -> Array:
     """Make a set of edges with room for more."""
     table = np.full(3 * (len(edges) + room) + 16, FREE, dtype=np.int64)
     for place in range(len(edges)):
@@ -61,7 +61,7 @@ def edge_set(edges: Array, persons: int, room: int) -> Array:
 
 
 @compiled
-def listed(table: Array, persons: int) -> Array:
+def list_edges(table: Array, persons: int) -> Array:
     """Return the edges of a set, in no order."""
     count = 0
     for key in table:

@@ -8,7 +8,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def nearest_graph(pairs: Array, joined: Array, persons: int, k: int, adding: bool) -> Array:
+def nearest_anonymous_graph(pairs: Array, joined: Array, persons: int, k: int, adding: bool) -> Array:
     """Return which pairs are joined in the graph with fewest changes whose every degree occurs k times.
 
     All graphs are tried, each a single change from the one before; with `adding`, only those that keep all edges. Of
@@ -33,7 +33,7 @@ def nearest_graph(pairs: Array, joined: Array, persons: int, k: int, adding: boo
                 counts[degrees[person]] += 1
             now[place] = not now[place]
             changed += 1 if now[place] != joined[place] else -1
-        if changed < fewest and _all_often(counts, k):
+        if changed < fewest and _all_frequent(counts, k):
             fewest = changed
             best[:] = now
     return best
@@ -48,7 +48,7 @@ def _lowest_bit(number: int) -> int:
 
 
 @compiled
-def _all_often(counts: Array, k: int) -> bool:
+def _all_frequent(counts: Array, k: int) -> bool:
     rare = 0
     for count in counts:
         rare += 0 < count < k

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
-from sfumato.coding.kernels.edge_sets import discard, edge_key, holds, insert
+from sfumato.coding.kernels.edge_sets import contains, discard, edge_key, insert
 
 NEAR, ANY = 200, 2_000  # partners that are tried for one end of an edge, and for a whole person
 
 
 @compiled
-def anneal_sides(offsets: Array, neighbors: Array, side: Array, words: Array, heat: float) -> int:
+def anneal_max_cut(offsets: Array, neighbors: Array, side: Array, words: Array, heat: float) -> int:
     """Put persons on two sides so that many edges go across, and return how many do."""
     persons, turns = len(side), len(words) // 2
     gain = np.zeros(persons, dtype=np.int64)
@@ -34,7 +34,7 @@ def anneal_sides(offsets: Array, neighbors: Array, side: Array, words: Array, he
 
 
 @compiled
-def far(base: Arrays, free: Arrays, one: Number, other: Number) -> bool:
+def has_no_shared_neighbor(base: Arrays, free: Arrays, one: Number, other: Number) -> bool:
     """Return whether two persons neither know each other nor share a neighbor: an edge between them is in no triangle.
 
     `base` has offsets and neighbors of edges that stay; `free` has starts, neighbors and their number for edges that
@@ -42,21 +42,21 @@ def far(base: Arrays, free: Arrays, one: Number, other: Number) -> bool:
     """
     starts, slots, sizes, table = free
     persons = len(sizes)
-    if one == other or holds(table, edge_key(one, other, persons)):
+    if one == other or contains(table, edge_key(one, other, persons)):
         return False
     if base[0][one + 1] - base[0][one] + sizes[one] > base[0][other + 1] - base[0][other] + sizes[other]:
         one, other = other, one
     for place in range(base[0][one], base[0][one + 1]):
-        if holds(table, edge_key(base[1][place], other, persons)):
+        if contains(table, edge_key(base[1][place], other, persons)):
             return False
     for place in range(starts[one], starts[one] + sizes[one]):
-        if holds(table, edge_key(slots[place], other, persons)):
+        if contains(table, edge_key(slots[place], other, persons)):
             return False
     return True
 
 
 @compiled
-def link(free: Arrays, one: Number, other: Number) -> bool:
+def add_edge(free: Arrays, one: Number, other: Number) -> bool:
     """Add an edge if there is room for it."""
     starts, slots, sizes, table = free
     if sizes[one] >= starts[one + 1] - starts[one] or sizes[other] >= starts[other + 1] - starts[other]:
@@ -69,7 +69,7 @@ def link(free: Arrays, one: Number, other: Number) -> bool:
 
 
 @compiled
-def _forget(free: Arrays, one: Number, other: Number) -> None:
+def _remove_neighbor(free: Arrays, one: Number, other: Number) -> None:
     """Take somebody from the free neighbors of a person."""
     starts, slots, sizes, _ = free
     place = starts[one]
@@ -80,25 +80,25 @@ def _forget(free: Arrays, one: Number, other: Number) -> None:
 
 
 @compiled
-def cut(free: Arrays, one: Number, other: Number) -> None:
+def remove_edge(free: Arrays, one: Number, other: Number) -> None:
     """Remove an edge."""
-    _forget(free, one, other)
-    _forget(free, other, one)
+    _remove_neighbor(free, one, other)
+    _remove_neighbor(free, other, one)
     discard(free[3], edge_key(one, other, len(free[2])))
 
 
 @compiled
-def put_back(base: Arrays, free: Arrays, edges: Array) -> int:
+def restore_edges(base: Arrays, free: Arrays, edges: Array) -> int:
     """Add those edges that are in no triangle, one after the other, and return how many."""
     found = 0
     for place in range(len(edges)):
         one, other = edges[place]
-        found += far(base, free, one, other) and link(free, one, other)
+        found += has_no_shared_neighbor(base, free, one, other) and add_edge(free, one, other)
     return found
 
 
 @compiled
-def can_move(level: Arrays, person: Number, way: int, k: int) -> bool:
+def can_change_level(level: Arrays, person: Number, way: int, k: int) -> bool:
     """Return whether a person may have one free edge more or less: k others stay, and k wait where she goes.
 
     `level` has where the counts of everybody's class begin and end, the counts of persons who shall have so many free
@@ -110,7 +110,7 @@ def can_move(level: Arrays, person: Number, way: int, k: int) -> bool:
 
 
 @compiled
-def move(level: Arrays, person: Number, way: int) -> None:
+def change_level(level: Arrays, person: Number, way: int) -> None:
     """Let a person have one free edge more or less."""
     begin, _, counts, wanted = level
     counts[begin[person] + wanted[person]] -= 1
@@ -127,13 +127,18 @@ def _pair_up(base: Arrays, free: Arrays, original: Arrays, need: Array, order: A
         while need[one] < 0 and place >= starts[one]:
             other = slots[place]
             if need[other] < 0:
-                cut(free, one, other)
+                remove_edge(free, one, other)
                 need[one] += 1
                 need[other] += 1
             place -= 1
         for place in range(original[0][one], original[0][one + 1]):
             other = original[1][place]
-            if need[one] > 0 and need[other] > 0 and far(base, free, one, other) and link(free, one, other):
+            if (
+                need[one] > 0
+                and need[other] > 0
+                and has_no_shared_neighbor(base, free, one, other)
+                and add_edge(free, one, other)
+            ):
                 need[one] -= 1
                 need[other] -= 1
     lacking = order[need[order] > 0]
@@ -141,7 +146,12 @@ def _pair_up(base: Arrays, free: Arrays, original: Arrays, need: Array, order: A
         one = lacking[first]
         for second in range(first + 1, min(len(lacking), first + ANY)):
             other = lacking[second]
-            if need[one] > 0 and need[other] > 0 and far(base, free, one, other) and link(free, one, other):
+            if (
+                need[one] > 0
+                and need[other] > 0
+                and has_no_shared_neighbor(base, free, one, other)
+                and add_edge(free, one, other)
+            ):
                 need[one] -= 1
                 need[other] -= 1
 
@@ -155,48 +165,53 @@ def _rotate(base: Arrays, free: Arrays, need: Array, order: Array) -> None:
         place, begin = starts[one] + sizes[one] - 1, 0
         while need[one] < 0 and place >= starts[one] and len(lacking):
             middle = slots[place]
-            cut(free, one, middle)
+            remove_edge(free, one, middle)
             for step in range(min(len(lacking), NEAR)):
                 other = lacking[(begin + step) % len(lacking)]
-                if need[other] > 0 and other != middle and far(base, free, other, middle) and link(free, other, middle):
+                if (
+                    need[other] > 0
+                    and other != middle
+                    and has_no_shared_neighbor(base, free, other, middle)
+                    and add_edge(free, other, middle)
+                ):
                     need[one] += 1
                     need[other] -= 1
                     break
             else:
-                link(free, one, middle)
+                add_edge(free, one, middle)
             begin += NEAR
             place -= 1
             place = min(place, starts[one] + sizes[one] - 1)
 
 
 @compiled
-def _settle(base: Arrays, free: Arrays, level: Arrays, need: Array, order: Array, k: int) -> None:
+def _adjust_levels(base: Arrays, free: Arrays, level: Arrays, need: Array, order: Array, k: int) -> None:
     """Let persons have one edge more or less where enough others do: first those who lack one, then their partners."""
     starts, slots, sizes, _ = free
     for one in order:
-        while need[one] != 0 and can_move(level, one, -1 if need[one] > 0 else 1, k):
+        while need[one] != 0 and can_change_level(level, one, -1 if need[one] > 0 else 1, k):
             way = -1 if need[one] > 0 else 1
-            move(level, one, way)
+            change_level(level, one, way)
             need[one] += way
     for one in order[need[order] != 0]:
         place = starts[one] + sizes[one] - 1
         while need[one] < 0 and place >= starts[one]:
             other = slots[place]
-            if need[other] == 0 and can_move(level, other, -1, k):
-                move(level, other, -1)
-                cut(free, one, other)
+            if need[other] == 0 and can_change_level(level, other, -1, k):
+                change_level(level, other, -1)
+                remove_edge(free, one, other)
                 need[one] += 1
             place -= 1
         for step in range(min(len(order), ANY)):
             other = order[(one + step) % len(order)]
-            open_to = need[one] > 0 and need[other] == 0 and can_move(level, other, 1, k)
-            if open_to and far(base, free, one, other) and link(free, one, other):
-                move(level, other, 1)
+            open_to = need[one] > 0 and need[other] == 0 and can_change_level(level, other, 1, k)
+            if open_to and has_no_shared_neighbor(base, free, one, other) and add_edge(free, one, other):
+                change_level(level, other, 1)
                 need[one] -= 1
 
 
 @compiled
-def level_free(base: Arrays, free: Arrays, original: Arrays, level: Arrays, k: int, orders: Array) -> bool:
+def level_free_degrees(base: Arrays, free: Arrays, original: Arrays, level: Arrays, k: int, orders: Array) -> bool:
     """Change free edges until everybody has as many as wanted, or may have another number; False if it was in vain."""
     starts, slots, sizes, _ = free
     need = level[3] - sizes
@@ -204,48 +219,57 @@ def level_free(base: Arrays, free: Arrays, original: Arrays, level: Arrays, k: i
         order = orders[turn]
         _pair_up(base, free, original, need, order)
         _rotate(base, free, need, order)
-        _settle(base, free, level, need, order, k)
+        _adjust_levels(base, free, level, need, order, k)
         wrong = order[need[order] != 0]
         if len(wrong) == 0:
             return True
         for one in wrong:  # the need goes on to somebody else
             while need[one] < 0:
                 other = slots[starts[one] + turn % sizes[one]]
-                cut(free, one, other)
+                remove_edge(free, one, other)
                 need[one] += 1
                 need[other] += 1
             for other in order[:ANY]:
-                if need[one] > 0 and need[other] <= 0 and far(base, free, one, other) and link(free, one, other):
+                if (
+                    need[one] > 0
+                    and need[other] <= 0
+                    and has_no_shared_neighbor(base, free, one, other)
+                    and add_edge(free, one, other)
+                ):
                     need[one] -= 1
                     need[other] -= 1
     return False
 
 
 @compiled
-def spare(base: Arrays, free: Arrays, level: Arrays, k: int, gone: Array, fresh: Array) -> int:
+def undo_changes(base: Arrays, free: Arrays, level: Arrays, k: int, gone: Array, fresh: Array) -> int:
     """Put original edges back and drop new ones where both ends may have another number; return how many."""
     saved = 0
     for way, edges in ((1, gone), (-1, fresh)):
         for place in range(len(edges)):
             one, other = edges[place]
-            if not can_move(level, one, way, k):
+            if not can_change_level(level, one, way, k):
                 continue
-            move(level, one, way)
-            if not can_move(level, other, way, k) or (way > 0 and not far(base, free, one, other)):
-                move(level, one, -way)
+            change_level(level, one, way)
+            if not can_change_level(level, other, way, k) or (
+                way > 0 and not has_no_shared_neighbor(base, free, one, other)
+            ):
+                change_level(level, one, -way)
                 continue
-            if way > 0 and not link(free, one, other):
-                move(level, one, -way)
+            if way > 0 and not add_edge(free, one, other):
+                change_level(level, one, -way)
                 continue
             if way < 0:
-                cut(free, one, other)
-            move(level, other, way)
+                remove_edge(free, one, other)
+            change_level(level, other, way)
             saved += 1
     return saved
 
 
 @compiled
-def choose_rows(offsets: Array, others: Array, gains: Arrays, inside: Array, words: Array, heat: float) -> Array:
+def choose_aligned_rows(
+    offsets: Array, others: Array, gains: Arrays, inside: Array, words: Array, heat: float
+) -> Array:
     """Choose rows whose edges all move together, by simulated annealing on the number of edges that do not change.
 
     `gains` has for every row beside another one the edges that this saves if both are chosen, if one is, and if none

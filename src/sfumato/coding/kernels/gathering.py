@@ -11,7 +11,7 @@ KEY_BITS, WORD = 64, 32
 
 
 @compiled
-def narrow(
+def narrow_candidates(
     leaves: Array, marks: Array, label: Array, least: int, stamp: int, above: tuple[Array, Array],
     below: tuple[Array, Array], work: tuple[Array, Array],
 ) -> int:  # fmt: skip
@@ -70,7 +70,7 @@ def number_buckets(
 
 
 @compiled
-def gather(
+def gather_groups(
     leaves: Array,
     marks: Array,
     costs: Array,
@@ -102,7 +102,9 @@ def gather(
         for j in range(shared[visit], width):
             counts[width + 1] += 1
             above, below = (rows[j, : counts[j]], keys[j, : counts[j]]), (rows[j + 1], keys[j + 1])
-            counts[j + 1] = narrow(leaves[j], marks[slot[j] :], label, least, counts[width + 1], above, below, work)
+            counts[j + 1] = narrow_candidates(
+                leaves[j], marks[slot[j] :], label, least, counts[width + 1], above, below, work
+            )
             if counts[j + 1] < least:
                 dead = j + 1
                 break

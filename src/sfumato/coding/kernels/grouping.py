@@ -9,7 +9,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def count_parts(keys: Array, start: int, stop: int, counts: Array) -> None:
+def count_partitions(keys: Array, start: int, stop: int, counts: Array) -> None:
     """Count the keys of one piece that fall into each of 256 parts."""
     for i in range(start, stop):
         counts[(np.uint64(keys[i]) * MIX) >> PART_SHIFT] += 1
@@ -28,7 +28,7 @@ def scatter(keys: Array, start: int, stop: int, places: Array, part_keys: Array,
 
 
 @compiled
-def group_parts(
+def group_partitions(
     part_keys: Array, part_rows: Array, bounds: Array, first: int, last: int, labels: Array, found: Array, counts: Array
 ) -> Array:
     """Group the parts first..last; number the groups of each part from its own start in `found`.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
-from sfumato.coding.kernels.neighborhoods import SAME, mixed, same_graph
+from sfumato.coding.kernels.neighborhoods import SAME, are_isomorphic, mix_bits
 
 ALONE = -1  # the group of somebody who is unfinished
 STEPS = 10_000  # of the comparison of two neighborhoods, which else count as different
 
 
 @compiled
-def _inner(related: Array, person: Number) -> tuple[Array, Array, Array]:
+def _neighborhood(related: Array, person: Number) -> tuple[Array, Array, Array]:
     """Return the neighbors of a person, and their graph numbered from 0."""
     mine = np.flatnonzero(related[person])
     starts, ends = np.zeros(len(mine) + 1, dtype=np.int64), np.empty(len(mine) * len(mine), dtype=np.int64)
@@ -27,21 +27,21 @@ def _inner(related: Array, person: Number) -> tuple[Array, Array, Array]:
 
 
 @compiled
-def _alike(related: Array, one: Number, other: Number) -> bool:
+def _are_isomorphic(related: Array, one: Number, other: Number) -> bool:
     """Return whether two neighborhoods are the same graph, as far as it is found out."""
-    _, starts, ends = _inner(related, one)
-    _, others, there = _inner(related, other)
+    _, starts, ends = _neighborhood(related, one)
+    _, others, there = _neighborhood(related, other)
     size, inside = np.sort(starts[1:] - starts[:-1]), np.sort(others[1:] - others[:-1])
     if not np.array_equal(size, inside):
         return False
     labels = np.zeros(len(size), dtype=np.int64)
-    return same_graph((starts, ends), (others, there), labels, labels, STEPS) == SAME
+    return are_isomorphic((starts, ends), (others, there), labels, labels, STEPS) == SAME
 
 
 @compiled
-def _laid_out(related: Array, person: Number) -> tuple[Array, Array, Array]:
+def _component_order(related: Array, person: Number) -> tuple[Array, Array, Array]:
     """Return neighbors by components, each from its best known one outwards; where these begin; and their codes."""
-    mine, starts, ends = _inner(related, person)
+    mine, starts, ends = _neighborhood(related, person)
     size = len(mine)
     shades = (starts[1:] - starts[:-1] + 1).astype(np.uint64)
     for _ in range(3):
@@ -49,8 +49,8 @@ def _laid_out(related: Array, person: Number) -> tuple[Array, Array, Array]:
         for one in range(size):
             total = np.uint64(0)
             for place in range(starts[one], starts[one + 1]):
-                total += mixed(shades[ends[place]])
-            deeper[one] = mixed(shades[one] * np.uint64(3) + total)
+                total += mix_bits(shades[ends[place]])
+            deeper[one] = mix_bits(shades[one] * np.uint64(3) + total)
         shades = deeper
     first = np.argsort(shades)
     best = first[np.argsort(-(starts[1:] - starts[:-1])[first], kind="mergesort")]  # by degree, then by shade
@@ -62,7 +62,7 @@ def _laid_out(related: Array, person: Number) -> tuple[Array, Array, Array]:
         order[found], seen[root], at = root, True, found
         found += 1
         while at < found:
-            codes[parts] += mixed(shades[order[at]])
+            codes[parts] += mix_bits(shades[order[at]])
             near = np.zeros(size, dtype=np.bool_)
             near[ends[starts[order[at]] : starts[order[at] + 1]]] = True
             for one in best:
@@ -76,10 +76,10 @@ def _laid_out(related: Array, person: Number) -> tuple[Array, Array, Array]:
 
 
 @compiled
-def _matched(related: Array, one: Number, other: Number) -> tuple[Array, Array]:
+def _match_components(related: Array, one: Number, other: Number) -> tuple[Array, Array]:
     """Order two neighborhoods so that components of equal codes are at the same places, then all others."""
-    mine, begins, codes = _laid_out(related, one)
-    theirs, others, there = _laid_out(related, other)
+    mine, begins, codes = _component_order(related, one)
+    theirs, others, there = _component_order(related, other)
     first, second = np.empty(len(mine), dtype=np.int64), np.empty(len(theirs), dtype=np.int64)
     taken, used, found = np.zeros(len(codes), dtype=np.bool_), np.zeros(len(there), dtype=np.bool_), 0
     for part in range(len(codes)):
@@ -105,7 +105,7 @@ def _matched(related: Array, one: Number, other: Number) -> tuple[Array, Array]:
 
 
 @compiled
-def _break_up(group: Array, person: Number) -> None:
+def _reopen_group(group: Array, person: Number) -> None:
     """Make all who share a group with a person unfinished."""
     number = group[person]
     if number != ALONE:
@@ -115,21 +115,21 @@ def _break_up(group: Array, person: Number) -> None:
 
 
 @compiled
-def _add(state: Arrays, one: Number, other: Number) -> None:
+def _add_edge(state: Arrays, one: Number, other: Number) -> None:
     """Add an edge; whoever sees it in her neighborhood is unfinished again, with her group."""
     related, group, inner = state
     for person in np.flatnonzero(related[one] & related[other]):
         inner[person] += 1
         inner[one] += 1
         inner[other] += 1
-        _break_up(group, person)
+        _reopen_group(group, person)
     related[one, other] = related[other, one] = True
-    _break_up(group, one)
-    _break_up(group, other)
+    _reopen_group(group, one)
+    _reopen_group(group, other)
 
 
 @compiled
-def _newcomer(state: Arrays, person: Number, partner: Number, order: Array) -> Number:
+def _choose_new_neighbor(state: Arrays, person: Number, partner: Number, order: Array) -> Number:
     """Return whom to link: of those whom a person does not know the one of least degree, unfinished ones first."""
     related, group, _ = state
     best, least = -1, np.int64(1) << 40
@@ -142,16 +142,16 @@ def _newcomer(state: Arrays, person: Number, partner: Number, order: Array) -> N
 
 
 @compiled
-def _fit(state: Arrays, one: Number, other: Number, order: Array) -> int:
+def _add_missing_edges(state: Arrays, one: Number, other: Number, order: Array) -> int:
     """Add what one of two neighborhoods has and the other lacks; return how many edges: none shows them to be alike."""
     related, added = state[0], 0
-    first, second = _matched(related, one, other)
+    first, second = _match_components(related, one, other)
     short, partner = (one, other) if len(first) < len(second) else (other, one)
     missing = abs(len(first) - len(second))
     fresh = np.empty(missing, dtype=np.int64)
     for place in range(missing):
-        fresh[place] = _newcomer(state, short, partner, order)
-        _add(state, short, fresh[place])
+        fresh[place] = _choose_new_neighbor(state, short, partner, order)
+        _add_edge(state, short, fresh[place])
         added += 1
     if short == one:
         first = np.concatenate((first, fresh))
@@ -161,16 +161,16 @@ def _fit(state: Arrays, one: Number, other: Number, order: Array) -> int:
         for step in range(place):
             here, there = related[first[place], first[step]], related[second[place], second[step]]
             if here and not there:
-                _add(state, second[place], second[step])
+                _add_edge(state, second[place], second[step])
                 added += 1
             elif there and not here:
-                _add(state, first[place], first[step])
+                _add_edge(state, first[place], first[step])
                 added += 1
     return added
 
 
 @compiled
-def _partners(state: Arrays, person: Number, k: int, order: Array) -> Array:
+def _choose_partners(state: Arrays, person: Number, k: int, order: Array) -> Array:
     """Return whose neighborhoods shall be like a person's: the cheapest of the unfinished, or all if few remain."""
     related, group, inner = state
     mine, left = related[person].sum(), 0
@@ -189,7 +189,7 @@ def _partners(state: Arrays, person: Number, k: int, order: Array) -> Array:
 
 
 @compiled
-def _largest(state: Arrays, order: Array) -> Number:
+def _largest_unfinished(state: Arrays, order: Array) -> Number:
     """Return the unfinished person with most neighbors, and most relations among these; -1 if all are finished."""
     related, group, inner = state
     person, most = -1, np.int64(-1)
@@ -201,13 +201,13 @@ def _largest(state: Arrays, order: Array) -> Number:
 
 
 @compiled
-def _joins(state: Arrays, person: Number, order: Array) -> bool:
+def _join_finished_group(state: Arrays, person: Number, order: Array) -> bool:
     """Let a person join a finished group with her neighborhood, if there is one."""
     related, group, inner = state
     mine = related[person].sum()
     for other in order:
         same = group[other] == other and inner[other] == inner[person] and related[other].sum() == mine
-        if same and _alike(related, person, other):
+        if same and _are_isomorphic(related, person, other):
             group[person] = other
             return True
     return False
@@ -221,22 +221,22 @@ def grow_neighborhoods(related: Array, group: Array, k: int, order: Array, steps
     """
     inner = np.zeros(len(related), dtype=np.int64)  # relations among the neighbors of everybody
     for person in range(len(related)):
-        inner[person] = len(_inner(related, person)[2]) // 2
+        inner[person] = len(_neighborhood(related, person)[2]) // 2
     state = related, group, inner
     for _ in range(steps):
-        person = _largest(state, order)
+        person = _largest_unfinished(state, order)
         if person < 0:
             return 0
-        if _joins(state, person, order):
+        if _join_finished_group(state, person, order):
             continue
-        others, added = _partners(state, person, k, order), 1
+        others, added = _choose_partners(state, person, k, order), 1
         while added:
             added = 0
             for other in others:
-                if not _alike(related, person, other):
-                    added += _fit(state, person, other, order)
+                if not _are_isomorphic(related, person, other):
+                    added += _add_missing_edges(state, person, other, order)
         for other in others:
-            _break_up(group, other)
+            _reopen_group(group, other)
         group[others] = person
         group[person] = person
     return int((group == ALONE).sum())

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, compiled
 
-MOST_CODE = 2**31 - 1
+MAX_CODE = 2**31 - 1
 PAIR = 2  # records of a run whose halves are leaves
 FEW = 8  # records of the lower half of a run, up to which all are looked at
 
@@ -35,7 +35,7 @@ def sort_runs(codes: Array, run: Array, starts: Array, axis: int, width: int, sp
 
 
 @compiled
-def extent(mine: Array, positions: Array, place: int, picked: Array, begin: int, end: int) -> float:
+def measure_extent(mine: Array, positions: Array, place: int, picked: Array, begin: int, end: int) -> float:
     """Return how wide records lie along an axis, which begins at `place`."""
     if begin == end:
         return 0.0
@@ -48,7 +48,7 @@ def extent(mine: Array, positions: Array, place: int, picked: Array, begin: int,
 
 
 @compiled
-def pick_halves(listed: Array, bounds: Array, runs: int, half: int, picked: Array) -> int:
+def partition_runs(listed: Array, bounds: Array, runs: int, half: int, picked: Array) -> int:
     """Put the first records of all runs before the others; return how many they are."""
     below = 0
     for run in range(runs):
@@ -65,14 +65,14 @@ def pick_halves(listed: Array, bounds: Array, runs: int, half: int, picked: Arra
 
 
 @compiled
-def span_of_ends(
+def measure_halves(
     mine: Array, listed: Array, bounds: Array, runs: int, half: int, upper: Array, spans: Array
 ) -> None:  # fmt: skip
     """Find the first and the last code of both halves: along a sorted run both are soon met from either end.
 
     `upper` marks who is in the upper half; `spans` gets both codes of the lower half, then those of the upper one.
     """
-    none = np.int32(MOST_CODE)
+    none = np.int32(MAX_CODE)
     spans[0], spans[1], spans[2], spans[3] = none, -1, none, -1
     for run in range(runs):
         begin, end = bounds[run], bounds[run + 1]
@@ -94,7 +94,7 @@ def span_of_ends(
 
 
 @compiled
-def mark_upper(listed: Array, bounds: Array, runs: int, half: int, upper: Array) -> None:
+def mark_upper_half(listed: Array, bounds: Array, runs: int, half: int, upper: Array) -> None:
     """Mark all but the first records of every run."""
     for run in range(runs):
         begin, end = bounds[run], bounds[run + 1]
@@ -119,20 +119,20 @@ def narrowest_axis(
     for cut in range(len(codes)):
         below, above, middle = 0.0, 0.0, 0
         if half > FEW:
-            mark_upper(sorted_[cut], bounds, runs, half, upper)
+            mark_upper_half(sorted_[cut], bounds, runs, half, upper)
         else:
-            middle = pick_halves(sorted_[cut], bounds, runs, half, picked)
+            middle = partition_runs(sorted_[cut], bounds, runs, half, picked)
         for axis in range(len(codes)):
             place = places[axis]
             if half > FEW:
-                span_of_ends(codes[axis], sorted_[axis], bounds, runs, half, upper, spans)
+                measure_halves(codes[axis], sorted_[axis], bounds, runs, half, upper, spans)
                 if spans[1] >= 0:
                     below += positions[place + spans[1]] - positions[place + spans[0]]
                 if spans[3] >= 0:
                     above += positions[place + spans[3]] - positions[place + spans[2]]
             else:
-                below += extent(codes[axis], positions, place, picked, 0, middle)
-                above += extent(codes[axis], positions, place, picked, middle, size)
+                below += measure_extent(codes[axis], positions, place, picked, 0, middle)
+                above += measure_extent(codes[axis], positions, place, picked, middle, size)
             if below + above >= least:
                 break
         if below + above < least:
@@ -141,7 +141,7 @@ def narrowest_axis(
 
 
 @compiled
-def part_lists(
+def partition_lists(
     sorted_: Array, bounds: Array, halves: tuple[Array, Array], runs: int, upper: Array, spare: Array
 ) -> None:  # fmt: skip
     """Put the lower half of a part before the upper one, each by runs; write into `halves` where these begin."""
@@ -166,7 +166,7 @@ def part_lists(
 
 
 @compiled
-def halve_part(
+def bisect_part(
     codes: Array, positions: Array, places: Array, sorted_: Array, stack: Array, sizes: Array, firsts: Array, runs: int,
     room: tuple[Array, ...], leaf: Array,
 ) -> None:  # fmt: skip
@@ -190,8 +190,8 @@ def halve_part(
                 for i in range(bounds[run], bounds[run + 1]):
                     leaf[sorted_[best, i]] = first + i - bounds[run]
             continue
-        mark_upper(sorted_[best], bounds, runs, half, upper)
-        part_lists(sorted_, bounds, (stack[depth + 1], above), runs, upper, spare)
+        mark_upper_half(sorted_[best], bounds, runs, half, upper)
+        partition_lists(sorted_, bounds, (stack[depth + 1], above), runs, upper, spare)
         for run in range(runs + 1):
             bounds[run] = above[run]
         sizes[depth], firsts[depth] = size - half, first + half
@@ -200,7 +200,7 @@ def halve_part(
 
 
 @compiled
-def halve_parts(
+def bisect_parts(
     codes: Array, positions: Array, places: Array, run: Array, starts: Array, of_part: Array, size: Array, most: int,
     depths: int, leaf: Array,
 ) -> None:  # fmt: skip
@@ -217,4 +217,4 @@ def halve_parts(
         if first < last:
             stack[0, : last - first + 1] = starts[first : last + 1]
             sizes[0], firsts[0] = size[part], 0
-            halve_part(codes, positions, places, sorted_, stack, sizes, firsts, last - first, room, leaf)
+            bisect_part(codes, positions, places, sorted_, stack, sizes, firsts, last - first, room, leaf)

@@ -26,7 +26,7 @@ def count_next(baskets: Arrays, pointers: Array, low: int, high: int, counts: Ar
 
 
 @compiled
-def deal_next(baskets: Arrays, pointers: Array, low: int, high: int, level: Arrays, width: int) -> None:
+def project_next(baskets: Arrays, pointers: Array, low: int, high: int, level: Arrays, width: int) -> None:
     """Put pointers to the items that follow into the next level, item by item, and clear the counts."""
     codes, offsets, rows = baskets
     counts, seen, begins, dealt = level
@@ -82,7 +82,7 @@ def mark_rare(baskets: Arrays, pointers: Array, low: int, high: int, counts: Arr
 
 
 @compiled
-def judge_next(
+def evaluate_next(
     chosen: Array, last: int, seen: Array, width: int, counts: Array, k: int, cover: Arrays, told: Array
 ) -> None:
     """Tell of the sets of the chosen items and one more: how many there are, how many are rare, the fewest baskets."""
@@ -99,7 +99,7 @@ def judge_next(
 
 
 @compiled
-def raise_node(chosen: Array, size: int, ranks: Array, tree: Arrays, cut: Arrays) -> None:
+def generalize_node(chosen: Array, size: int, ranks: Array, tree: Arrays, cut: Arrays) -> None:
     """Raise the node of a set whose parent adds least to what is paid, with everything below that parent.
 
     `tree` holds parents, the first leaf and the number of leaves of every node, and the penalty of an occurrence there.
@@ -129,7 +129,7 @@ def raise_node(chosen: Array, size: int, ranks: Array, tree: Arrays, cut: Arrays
 
 
 @compiled
-def raise_rare(
+def generalize_rare(
     chosen: Array, last: int, seen: Array, width: int, counts: Array, k: int, raised: tuple[Array, Arrays, Arrays]
 ) -> None:
     """Raise a node of every rare set of the chosen items and one more that no earlier raise has touched."""
@@ -138,14 +138,14 @@ def raise_rare(
     for g in range(width):
         if counts[seen[g]] < k and not stale[seen[g]]:
             chosen[last] = seen[g]
-            raise_node(chosen, last + 1, ranks, tree, cut)
+            generalize_node(chosen, last + 1, ranks, tree, cut)
             for j in range(last):
                 if stale[chosen[j]]:
                     return
 
 
 @compiled
-def finish_sets(
+def finish_itemsets(
     baskets: Arrays,
     where: tuple[Array, int, int],
     chosen: Array,
@@ -160,9 +160,9 @@ def finish_sets(
     counts, seen = following
     cover, marks, told = judged
     if len(raised[0]):
-        raise_rare(chosen, last, seen, width, counts, k, raised)
+        generalize_rare(chosen, last, seen, width, counts, k, raised)
     else:
-        judge_next(chosen, last, seen, width, counts, k, cover, told)
+        evaluate_next(chosen, last, seen, width, counts, k, cover, told)
         if len(marks):
             pointers, low, high = where
             mark_rare(baskets, pointers, low, high, counts, k, marks)
@@ -171,7 +171,7 @@ def finish_sets(
 
 
 @compiled
-def walk_sets(
+def count_itemsets(
     baskets: Arrays,
     postings: Arrays,
     firsts: Array,
@@ -192,7 +192,7 @@ def walk_sets(
         groups, which is next, and the item chosen.
     judged : the cover of `covering`, empty if no item is wider than another; marks of baskets, empty if not wanted; and
         what is told: sets, rare sets, fewest baskets.
-    raised : the tree node of each item, and what `raise_node` takes; without nodes, sets are judged.
+    raised : the tree node of each item, and what `generalize_node` takes; without nodes, sets are judged.
     """
     counts, seen, begins, dealt, widths, at, chosen = space
     stale, last = raised[2][3], size - 1
@@ -215,12 +215,12 @@ def walk_sets(
         width = count_next(baskets, pointers, low, high, counts[level + 1], seen[level + 1])
         if level + 1 < last:
             ahead = counts[level + 1], seen[level + 1], begins[level + 1], dealt[level + 1]
-            deal_next(baskets, pointers, low, high, ahead, width)
+            project_next(baskets, pointers, low, high, ahead, width)
             level += 1
             at[level], widths[level] = 0, width
             continue
         following = counts[last], seen[last]
-        finish_sets(baskets, (pointers, low, high), chosen, last, following, width, k, judged, raised)
+        finish_itemsets(baskets, (pointers, low, high), chosen, last, following, width, k, judged, raised)
 
 
 @compiled

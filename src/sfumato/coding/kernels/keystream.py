@@ -12,7 +12,7 @@ DOUBLE_ROUNDS = 10
 
 
 @compiled
-def _turn(state: Array, a: Number, b: Number, c: Number, d: Number) -> None:
+def _quarter_round(state: Array, a: Number, b: Number, c: Number, d: Number) -> None:
     """Mix four words of every block: a quarter of a round."""
     for lane in range(LANES):
         state[a, lane] += state[b, lane]
@@ -30,7 +30,7 @@ def _turn(state: Array, a: Number, b: Number, c: Number, d: Number) -> None:
 
 
 @compiled
-def fill(start: Array, stream: Array) -> None:
+def fill_keystream(start: Array, stream: Array) -> None:
     """Fill an array of 32-bit words, a multiple of 256 of them, with the blocks that follow a first state."""
     state = np.empty((WORDS, LANES), dtype=np.uint32)
     for first in range(0, len(stream) // WORDS, LANES):
@@ -40,14 +40,14 @@ def fill(start: Array, stream: Array) -> None:
         for lane in range(LANES):
             state[12, lane] += np.uint32(first + lane)
         for _ in range(DOUBLE_ROUNDS):
-            _turn(state, 0, 4, 8, 12)
-            _turn(state, 1, 5, 9, 13)
-            _turn(state, 2, 6, 10, 14)
-            _turn(state, 3, 7, 11, 15)
-            _turn(state, 0, 5, 10, 15)
-            _turn(state, 1, 6, 11, 12)
-            _turn(state, 2, 7, 8, 13)
-            _turn(state, 3, 4, 9, 14)
+            _quarter_round(state, 0, 4, 8, 12)
+            _quarter_round(state, 1, 5, 9, 13)
+            _quarter_round(state, 2, 6, 10, 14)
+            _quarter_round(state, 3, 7, 11, 15)
+            _quarter_round(state, 0, 5, 10, 15)
+            _quarter_round(state, 1, 6, 11, 12)
+            _quarter_round(state, 2, 7, 8, 13)
+            _quarter_round(state, 3, 4, 9, 14)
         for word in range(WORDS):
             for lane in range(LANES):
                 added = start[word] + np.uint32(first + lane) if word == 12 else start[word]  # noqa: PLR2004 - the counter

@@ -6,7 +6,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def _has(points: Array, begin: int, end: int, point: int) -> bool:
+def _contains(points: Array, begin: int, end: int, point: int) -> bool:
     """Say whether a sorted run of points contains one."""
     while begin < end:
         middle = (begin + end) // 2
@@ -20,7 +20,7 @@ def _has(points: Array, begin: int, end: int, point: int) -> bool:
 
 
 @compiled
-def _alone(person: int, known: Array, points: Array, starts: Array, holders: Array, holder_starts: Array) -> bool:
+def _is_unique(person: int, known: Array, points: Array, starts: Array, holders: Array, holder_starts: Array) -> bool:
     """Say whether nobody else has all known points: whoever has the rarest one is asked for the others."""
     rarest = known[0]
     for each in known[1:]:
@@ -32,7 +32,7 @@ def _alone(person: int, known: Array, points: Array, starts: Array, holders: Arr
             continue
         everything = True
         for each in known:
-            if each != rarest and not _has(points, starts[other], starts[other + 1], each):
+            if each != rarest and not _contains(points, starts[other], starts[other + 1], each):
                 everything = False
                 break
         if everything:
@@ -41,7 +41,7 @@ def _alone(person: int, known: Array, points: Array, starts: Array, holders: Arr
 
 
 @compiled
-def _next_set(places: Array, length: int) -> bool:
+def _next_combination(places: Array, length: int) -> bool:
     """Go to the next set of rising places below a length, in place; say whether there was one."""
     size = len(places)
     at = size - 1
@@ -56,7 +56,7 @@ def _next_set(places: Array, length: int) -> bool:
 
 
 @compiled
-def _draw_set(places: Array, length: int, drawn: Array) -> None:
+def _draw_combination(places: Array, length: int, drawn: Array) -> None:
     """Draw different places below a length, by Floyd's method, from numbers in [0, 1)."""
     size = len(places)
     for number in range(size):
@@ -70,7 +70,7 @@ def _draw_set(places: Array, length: int, drawn: Array) -> None:
 
 
 @compiled
-def count_alone(
+def count_unique(
     points: Array,
     starts: Array,
     holders: Array,
@@ -96,9 +96,9 @@ def count_alone(
         asked = sets[number_of_person]
         for number in range(abs(asked)):
             if asked < 0:
-                _draw_set(places, length, drawn[number_of_person, number])
+                _draw_combination(places, length, drawn[number_of_person, number])
             known = points[begin + places]
-            if _alone(person, known, points, starts, holders, holder_starts):
+            if _is_unique(person, known, points, starts, holders, holder_starts):
                 alone[number_of_person] += 1
             if asked > 0:
-                _next_set(places, length)
+                _next_combination(places, length)

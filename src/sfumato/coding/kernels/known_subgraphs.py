@@ -6,11 +6,11 @@ import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, compiled
 
-PATTERNS = np.array([1, 2, 2, 3, 3, 3, 3, 3])  # edges of each, in the order of `match_patterns`
+PATTERNS = np.array([1, 2, 2, 3, 3, 3, 3, 3])  # edges of each, in the order of `match_subgraph_patterns`
 
 
 @compiled
-def match_patterns(offsets: Array, neighbors: Array, found: Array) -> None:
+def match_subgraph_patterns(offsets: Array, neighbors: Array, found: Array) -> None:
     """Write for every person whether she is the root of each connected subgraph of at most three edges.
 
     These are: an edge; a star of two, and a path from its end; a star of three, a path from its second node, one from

@@ -25,7 +25,7 @@ GRID = 2.0**32
 
 
 @compiled
-def on_grid(number: float) -> float:
+def round_to_grid(number: float) -> float:
     """Round a number to the grid."""
     return float(np.rint(number * GRID) / GRID)
 
@@ -107,7 +107,7 @@ def fill_tree(j: int, members: Array, sums: Array, size: int, axes: tuple[Array,
                 table[code] = max(table[code], sums[e] + shared)
                 code += side
     for code in range(begin, end):
-        table[code] = on_grid(scales[j] * (heights[j] * (size + 1) - table[code]))
+        table[code] = round_to_grid(scales[j] * (heights[j] * (size + 1) - table[code]))
 
 
 @compiled
@@ -132,18 +132,18 @@ def loss_with(
         loss = ordinal_loss(code, members, counts, sizes[name], axes)
     else:
         loss = tree_loss(j, code, members, entries[2][j, begin:end], sizes[name], axes)
-    return on_grid(axes[7][j] * loss)
+    return round_to_grid(axes[7][j] * loss)
 
 
 @compiled
 def width_with(j: int, code: int, name: int, axes: tuple[Array, ...], classes: tuple[Array, ...]) -> float:
     """Compute how wide a class and a newcomer are on one axis."""
     lows, highs = classes[5], classes[6]
-    return on_grid(axes[7][j] * box_width(j, min(lows[name, j], code), max(highs[name, j], code), axes))
+    return round_to_grid(axes[7][j] * box_width(j, min(lows[name, j], code), max(highs[name, j], code), axes))
 
 
 @compiled
-def share_of_entropy(level: int, count: int, size: int, rule: tuple[Array, ...]) -> float:
+def entropy_share(level: int, count: int, size: int, rule: tuple[Array, ...]) -> float:
     """Compute the contribution of a level with some of the records to the weighted entropy."""
     _, level_weights, logarithms = rule
     if count == 0:
@@ -157,7 +157,7 @@ def entropy_before(name: int, classes: tuple[Array, ...], rule: tuple[Array, ...
     tallies, both = classes[4][name], classes[3][name] + 1
     total = 0.0
     for level in range(len(tallies)):
-        total += share_of_entropy(level, tallies[level], both, rule)
+        total += entropy_share(level, tallies[level], both, rule)
     return total
 
 
@@ -165,10 +165,10 @@ def entropy_before(name: int, classes: tuple[Array, ...], rule: tuple[Array, ...
 def entropy_with(level: int, before: float, name: int, classes: tuple[Array, ...], rule: tuple[Array, ...]) -> float:
     """Compute the weighted entropy of the levels of a class and a newcomer of some level, or of none (-1)."""
     if level < 0:
-        return on_grid(before)
+        return round_to_grid(before)
     count, both = classes[4][name, level], classes[3][name] + 1
-    changed = share_of_entropy(level, count + 1, both, rule) - share_of_entropy(level, count, both, rule)
-    return on_grid(before + changed)
+    changed = entropy_share(level, count + 1, both, rule) - entropy_share(level, count, both, rule)
+    return round_to_grid(before + changed)
 
 
 @compiled
@@ -181,7 +181,7 @@ def fill_distances(center: Array, axes: tuple[Array, ...], table: Array) -> None
                 apart = float(heights[j] - shared_levels(j, code, int(center[j]), axes))
             else:
                 apart = abs(positions[code] - center[j])
-            table[code] = on_grid(scales[j] * apart)
+            table[code] = round_to_grid(scales[j] * apart)
 
 
 @compiled
@@ -203,7 +203,7 @@ def fill_losses(
 
 
 @compiled
-def safety(loss: float, entropy: float, size: int, rule: tuple[Array, ...]) -> tuple[int, float, float]:
+def privacy_safety_index(loss: float, entropy: float, size: int, rule: tuple[Array, ...]) -> tuple[int, float, float]:
     """Compute the privacy safety index of a class of some size, to be compared part by part.
 
     Without any loss it is larger than all finite ones (1) and entropy counts; among equals, less loss is better.
@@ -231,7 +231,7 @@ def numeric_spread(members: Array, counts: Array, size: int, axes: tuple[Array, 
 
 
 @compiled
-def floor_of(name: int, axes: tuple[Array, ...], classes: tuple[Array, ...], entries: tuple[Array, ...]) -> float:
+def bound_loss(name: int, axes: tuple[Array, ...], classes: tuple[Array, ...], entries: tuple[Array, ...]) -> float:
     """Compute a lower bound for the loss of a class, whoever joins.
 
     Sums of distances to means and medoids never shrink when records join; those to middle ranks, which are rounded,
@@ -252,13 +252,13 @@ def floor_of(name: int, axes: tuple[Array, ...], classes: tuple[Array, ...], ent
 
 
 @compiled
-def look_ahead(
+def bound_class(
     name: int, axes: tuple[Array, ...], classes: tuple[Array, ...], entries: tuple[Array, ...],
     rule: tuple[Array, ...], outlook: tuple[Array, ...],
 ) -> None:  # fmt: skip
     """Note a lower bound for the loss of a class, and its entropy with every newcomer."""
     floors, entropies = outlook
-    floors[name, 0] = floor_of(name, axes, classes, entries)
+    floors[name, 0] = bound_loss(name, axes, classes, entries)
     before = entropy_before(name, classes, rule)
     for level in range(-1, entropies.shape[1] - 1):
         entropies[name, level] = entropy_with(level, before, name, classes, rule)

@@ -18,7 +18,7 @@ def order_by_group(group: Array, places: Array, order: Array) -> None:
 
 
 @compiled
-def sort_few(codes: Array, begin: int, end: int) -> None:
+def sort_short_run(codes: Array, begin: int, end: int) -> None:
     """Sort a few values by insertion; those of a single bucket are in order already."""
     for place in range(begin + 1, end):
         code, at = codes[place], place
@@ -29,7 +29,7 @@ def sort_few(codes: Array, begin: int, end: int) -> None:
 
 
 @compiled
-def mix(
+def sum_buckets(
     order: Array, starts: Array, bucket: Array, contents: tuple[Array, ...], first: int, last: int,
     room: tuple[Array, ...], found: Array, mixed: Array, amounts: Array,
 ) -> int:  # fmt: skip
@@ -53,7 +53,7 @@ def mix(
                     blocks[code >> BLOCK] = 1
                 sums[code] += held[entry]
         if end - begin <= FEW:
-            sort_few(mixed, begin, end)
+            sort_short_run(mixed, begin, end)
         else:
             place = begin
             for block in range(len(blocks)):

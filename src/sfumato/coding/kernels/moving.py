@@ -6,7 +6,7 @@ from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 
 
 @compiled
-def surplus(entries: Arrays, levels: Array, expected: Array, table: int, room: Array, moved: Array) -> None:
+def measure_surplus(entries: Arrays, levels: Array, expected: Array, table: int, room: Array, moved: Array) -> None:
     """Add to every group what it has beyond its share of the table, on all levels, times both sizes.
 
     `levels[h, v]` is the node of value v on level h, and `expected[h, n]` is what the table has in node n. `room` has a

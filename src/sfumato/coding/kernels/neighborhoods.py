@@ -10,7 +10,7 @@ SAME, DIFFERENT, UNDECIDED = 1, 0, 2
 
 
 @compiled
-def inner_degrees(offsets: Array, neighbors: Array, labels: Array, most: int, rows: Array) -> None:
+def neighborhood_degrees(offsets: Array, neighbors: Array, labels: Array, most: int, rows: Array) -> None:
     """Write for every neighbor of every person how many neighbors they share, with the neighbor's label; ascending."""
     seen = np.full(len(offsets) - 1, -1, dtype=np.int64)
     for person in range(len(offsets) - 1):
@@ -26,7 +26,7 @@ def inner_degrees(offsets: Array, neighbors: Array, labels: Array, most: int, ro
 
 
 @compiled
-def inner_graph(offsets: Array, neighbors: Array, person: int, places: Array) -> Arrays:
+def neighborhood_graph(offsets: Array, neighbors: Array, person: int, places: Array) -> Arrays:
     """Return the graph of a person's neighbors, numbered from 0; `places` holds -1 everywhere, before and after."""
     mine = neighbors[offsets[person] : offsets[person + 1]]
     starts = np.zeros(len(mine) + 1, dtype=np.int64)
@@ -50,7 +50,7 @@ def inner_graph(offsets: Array, neighbors: Array, person: int, places: Array) ->
 
 
 @compiled
-def mixed(number: np.uint64) -> np.uint64:
+def mix_bits(number: np.uint64) -> np.uint64:
     """Scatter the bits of a number."""
     number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -58,7 +58,7 @@ def mixed(number: np.uint64) -> np.uint64:
 
 
 @compiled
-def _stable(starts: Array, ends: Array, colors: Array) -> int:
+def _refine_colors(starts: Array, ends: Array, colors: Array) -> int:
     """Refine colors by those of neighbors until no class splits any more; return the number of classes."""
     count = len(np.unique(colors))
     refined = np.empty_like(colors)
@@ -66,8 +66,8 @@ def _stable(starts: Array, ends: Array, colors: Array) -> int:
         for node in range(len(colors)):
             total = np.uint64(0)
             for place in range(starts[node], starts[node + 1]):
-                total += mixed(colors[ends[place]] + np.uint64(0x9E3779B97F4A7C15))
-            refined[node] = mixed(colors[node] * np.uint64(3) + total)
+                total += mix_bits(colors[ends[place]] + np.uint64(0x9E3779B97F4A7C15))
+            refined[node] = mix_bits(colors[node] * np.uint64(3) + total)
         found = len(np.unique(refined))
         colors[:] = refined
         if found <= count:
@@ -76,7 +76,7 @@ def _stable(starts: Array, ends: Array, colors: Array) -> int:
 
 
 @compiled
-def _matched(one: Arrays, other: Arrays, colors: Array, others: Array) -> bool:
+def _same_edges(one: Arrays, other: Arrays, colors: Array, others: Array) -> bool:
     """Return whether nodes of equal colors, all different in a graph, have the same edges in both."""
     first, second = np.argsort(colors), np.argsort(others)
     to = np.empty(len(colors), dtype=np.int64)
@@ -95,7 +95,7 @@ def _matched(one: Arrays, other: Arrays, colors: Array, others: Array) -> bool:
 
 
 @compiled
-def _choice(colors: Array) -> int:
+def _branching_vertex(colors: Array) -> int:
     """Return a node of the smallest class that has several."""
     order = np.argsort(colors)
     best, least, begin = -1, len(colors) + 1, 0
@@ -110,7 +110,7 @@ def _choice(colors: Array) -> int:
 
 
 @compiled
-def same_graph(one: Arrays, other: Arrays, labels: Array, others: Array, budget: int) -> int:  # noqa: C901 - a search with a stack of its own
+def are_isomorphic(one: Arrays, other: Arrays, labels: Array, others: Array, budget: int) -> int:  # noqa: C901 - a search with a stack of its own
     """Return whether a map of nodes keeps labels and edges; `UNDECIDED` after so many steps of the search.
 
     Colors only guide the search: nodes that a map could send to each other always have equal ones, and a map that was
@@ -126,23 +126,23 @@ def same_graph(one: Arrays, other: Arrays, labels: Array, others: Array, budget:
     level, fresh = 0, True
     for _ in range(budget):
         if fresh:
-            classes = _stable(one[0], one[1], mine[level])
-            _stable(other[0], other[1], theirs[level])
+            classes = _refine_colors(one[0], one[1], mine[level])
+            _refine_colors(other[0], other[1], theirs[level])
             if not np.array_equal(np.sort(mine[level]), np.sort(theirs[level])):
                 level -= 1
             elif classes == size:
-                if _matched(one, other, mine[level], theirs[level]):
+                if _same_edges(one, other, mine[level], theirs[level]):
                     return SAME
                 level -= 1
             else:
-                chosen[level], tried[level] = _choice(mine[level]), 0
+                chosen[level], tried[level] = _branching_vertex(mine[level]), 0
         if level < 0:
             return DIFFERENT
         node, fresh = chosen[level], False
         while tried[level] < size and not fresh:
             if theirs[level, tried[level]] == mine[level, node]:
                 mine[level + 1], theirs[level + 1] = mine[level], theirs[level]
-                marker = mixed(mine[level, node] + np.uint64(level + 7))
+                marker = mix_bits(mine[level, node] + np.uint64(level + 7))
                 mine[level + 1, node], theirs[level + 1, tried[level]] = marker, marker
                 fresh = True
             tried[level] += 1

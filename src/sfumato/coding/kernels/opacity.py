@@ -26,7 +26,7 @@ def count_within(offsets: Array, neighbors: Array, label: Array, classes: int, l
                         queue[end] = other
                         end += 1
                         if other > source:
-                            counts[_type(label, classes, source, other)] += 1
+                            counts[_pair_type(label, classes, source, other)] += 1
             begin = level
             if begin == end:
                 break
@@ -34,7 +34,7 @@ def count_within(offsets: Array, neighbors: Array, label: Array, classes: int, l
 
 
 @compiled
-def _type(label: Array, classes: Number, one: Number, other: Number) -> Number:
+def _pair_type(label: Array, classes: Number, one: Number, other: Number) -> Number:
     """Return the type of a pair: its lower label first."""
     a, b = label[one], label[other]
     return a * classes + b if a <= b else b * classes + a
@@ -64,7 +64,7 @@ def steps_between(edges: Array, persons: int) -> Arrays:
 
 
 @compiled
-def _note(kind: Number, counts: Array, touched: Array, count: Number) -> Number:
+def _count_type(kind: Number, counts: Array, touched: Array, count: Number) -> Number:
     """Count one more of a type, and list it with those that were touched; return how many these are."""
     if counts[kind] == 0:
         touched[count] = kind
@@ -74,7 +74,7 @@ def _note(kind: Number, counts: Array, touched: Array, count: Number) -> Number:
 
 
 @compiled
-def _lose(
+def _removal_loss(
     graph: Arrays, one: Number, other: Number, types: Arrays, lost: Array, touched: Array
 ) -> tuple[Number, Number]:
     """Count what the removal of an edge takes from each type within two steps, and how much of the worst it bears."""
@@ -88,19 +88,19 @@ def _lose(
             third = rows[far, place]
             if third == near or adjacent[near, third]:
                 continue
-            kind = _type(label, classes, near, third)
+            kind = _pair_type(label, classes, near, third)
             through += worst[kind]
             if common[near, third] == 1:
-                count = _note(kind, lost, touched, count)
-    kind = _type(label, classes, one, other)
+                count = _count_type(kind, lost, touched, count)
+    kind = _pair_type(label, classes, one, other)
     through += worst[kind]
     if common[one, other] == 0:
-        count = _note(kind, lost, touched, count)
+        count = _count_type(kind, lost, touched, count)
     return count, through
 
 
 @compiled
-def _drop(rows: Array, degrees: Array, person: int, other: int) -> None:
+def _remove_from_row(rows: Array, degrees: Array, person: int, other: int) -> None:
     """Take somebody off a list of neighbors."""
     place = 0
     while rows[person, place] != other:
@@ -110,7 +110,7 @@ def _drop(rows: Array, degrees: Array, person: int, other: int) -> None:
 
 
 @compiled
-def _remove(graph: Arrays, one: int, other: int) -> None:
+def _remove_edge(graph: Arrays, one: int, other: int) -> None:
     rows, degrees, adjacent, common = graph
     for side in range(2):
         near, far = (one, other) if side == 0 else (other, one)
@@ -119,13 +119,13 @@ def _remove(graph: Arrays, one: int, other: int) -> None:
             if third != near:
                 common[near, third] -= 1
                 common[third, near] -= 1
-    _drop(rows, degrees, one, other)
-    _drop(rows, degrees, other, one)
+    _remove_from_row(rows, degrees, one, other)
+    _remove_from_row(rows, degrees, other, one)
     adjacent[one, other] = adjacent[other, one] = False
 
 
 @compiled
-def _after(pairs: Array, within: Array, lost: Array) -> tuple[Number, Number]:
+def _opacity_after(pairs: Array, within: Array, lost: Array) -> tuple[Number, Number]:
     """Return the largest share of all types after a loss, and how many types have it."""
     largest, count = 0.0, 0
     for kind in range(len(pairs)):
@@ -139,7 +139,7 @@ def _after(pairs: Array, within: Array, lost: Array) -> tuple[Number, Number]:
 
 
 @compiled
-def thin(edges: Array, graph: Arrays, label: Array, counts: Arrays, steps: int) -> int:
+def remove_until_opaque(edges: Array, graph: Arrays, label: Array, counts: Arrays, steps: int) -> int:
     """Remove edges until no more pairs of any type are within two steps than allowed; return how many edges stay.
 
     Each time that edge goes after which the largest share is smallest, then the fewest types have it, then the one that
@@ -151,27 +151,27 @@ def thin(edges: Array, graph: Arrays, label: Array, counts: Arrays, steps: int) 
     for _ in range(steps):
         if (within <= allowed).all() or alive == 0:
             break
-        share, tied = _after(pairs, within, none)
+        share, tied = _opacity_after(pairs, within, none)
         worst = np.zeros(len(pairs), dtype=np.int64)
         for kind in range(len(pairs)):
             worst[kind] = pairs[kind] > 0 and within[kind] / pairs[kind] == share
         best, least, fewest, most = 0, 2.0, 0, -1
         for place in range(alive):
-            count, through = _lose(graph, edges[place, 0], edges[place, 1], (label, worst), lost, touched)
+            count, through = _removal_loss(graph, edges[place, 0], edges[place, 1], (label, worst), lost, touched)
             falls = 0
             for at in range(count):
                 falls += worst[touched[at]]
-            after, types = _after(pairs, within, lost) if falls == tied else (share, tied - falls)
+            after, types = _opacity_after(pairs, within, lost) if falls == tied else (share, tied - falls)
             if (after, types, -through) < (least, fewest, -most):
                 best, least, fewest, most = place, after, types, through
             for at in range(count):
                 lost[touched[at]] = 0
         one, other = edges[best, 0], edges[best, 1]
-        count, _through = _lose(graph, one, other, (label, worst), lost, touched)
+        count, _through = _removal_loss(graph, one, other, (label, worst), lost, touched)
         for at in range(count):
             within[touched[at]] -= lost[touched[at]]
             lost[touched[at]] = 0
-        _remove(graph, one, other)
+        _remove_edge(graph, one, other)
         alive -= 1
         edges[best, 0], edges[best, 1] = edges[alive, 0], edges[alive, 1]
         edges[alive, 0], edges[alive, 1] = one, other
@@ -179,7 +179,7 @@ def thin(edges: Array, graph: Arrays, label: Array, counts: Arrays, steps: int) 
 
 
 @compiled
-def _gain(graph: Arrays, one: Number, other: Number, label: Array, gained: Array, touched: Array) -> Number:
+def _insertion_gain(graph: Arrays, one: Number, other: Number, label: Array, gained: Array, touched: Array) -> Number:
     """Count what a new edge adds to each type within two steps; return the number of types."""
     rows, degrees, adjacent, common = graph
     classes, count = np.int64(np.sqrt(len(gained))), 0
@@ -189,13 +189,13 @@ def _gain(graph: Arrays, one: Number, other: Number, label: Array, gained: Array
             third = rows[far, place] if place >= 0 else far
             if (place < 0 and side == 1) or adjacent[near, third] or common[near, third] > 0:
                 continue
-            kind = _type(label, classes, near, third)
-            count = _note(kind, gained, touched, count)
+            kind = _pair_type(label, classes, near, third)
+            count = _count_type(kind, gained, touched, count)
     return count
 
 
 @compiled
-def _insert(graph: Arrays, one: Number, other: Number) -> None:
+def _insert_edge(graph: Arrays, one: Number, other: Number) -> None:
     rows, degrees, adjacent, common = graph
     for side in range(2):
         near, far = (one, other) if side == 0 else (other, one)
@@ -210,7 +210,7 @@ def _insert(graph: Arrays, one: Number, other: Number) -> None:
 
 
 @compiled
-def thicken(drawn: Array, graph: Arrays, label: Array, counts: Arrays, most: int) -> int:
+def insert_while_opaque(drawn: Array, graph: Arrays, label: Array, counts: Arrays, most: int) -> int:
     """Add drawn pairs as edges if no type then has more pairs within two steps than allowed; return how many.
 
     Those that were added come first. Nobody gets more neighbors than anybody had before.
@@ -223,14 +223,14 @@ def thicken(drawn: Array, graph: Arrays, label: Array, counts: Arrays, most: int
         full = degrees[one] == rows.shape[1] or degrees[other] == rows.shape[1]
         if added == most or full or adjacent[one, other]:
             continue
-        count, fits = _gain(graph, one, other, label, gained, touched), True
+        count, fits = _insertion_gain(graph, one, other, label, gained, touched), True
         for at in range(count):
             fits = fits and within[touched[at]] + gained[touched[at]] <= allowed[touched[at]]
         for at in range(count):
             within[touched[at]] += gained[touched[at]] if fits else 0
             gained[touched[at]] = 0
         if fits:
-            _insert(graph, one, other)
+            _insert_edge(graph, one, other)
             drawn[place, 0], drawn[place, 1] = drawn[added, 0], drawn[added, 1]
             drawn[added, 0], drawn[added, 1] = one, other
             added += 1

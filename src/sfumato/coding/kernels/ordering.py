@@ -9,7 +9,9 @@ DIGITS = 1 << DIGIT
 
 
 @compiled
-def sort_by_digit(keys: Array, rows: Array, shift: int, places: Array, sorted_keys: Array, sorted_rows: Array) -> None:
+def radix_sort_pass(
+    keys: Array, rows: Array, shift: int, places: Array, sorted_keys: Array, sorted_rows: Array
+) -> None:
     """Sort keys with their rows by the digit that begins at some bit; equal digits keep their order."""
     last = DIGITS - 1
     for digit in range(DIGITS):

@@ -10,7 +10,7 @@ AT_ONCE = 64  # a bit for each source
 
 
 @compiled
-def pass_on(offsets: Array, neighbors: Array, listed: Array, state: Arrays, touched: Array) -> Number:
+def advance_frontier(offsets: Array, neighbors: Array, listed: Array, state: Arrays, touched: Array) -> Number:
     """Pass the bits of those who are listed on to neighbors who lack them; return how many these are in `touched`."""
     seen, front, fresh = state
     count = 0
@@ -27,7 +27,7 @@ def pass_on(offsets: Array, neighbors: Array, listed: Array, state: Arrays, touc
 
 
 @compiled
-def sum_paths(offsets: Array, neighbors: Array, sources: Array, totals: Array, reached: Array) -> None:
+def sum_path_lengths(offsets: Array, neighbors: Array, sources: Array, totals: Array, reached: Array) -> None:
     """Write for every source the steps to all whom she reaches, summed up, and how many these are; no source twice.
 
     64 sources search side by side: everybody has a bit for each, whether that one has reached her, and only those who
@@ -46,7 +46,7 @@ def sum_paths(offsets: Array, neighbors: Array, sources: Array, totals: Array, r
         far = 0
         while active:
             far += 1
-            count = pass_on(offsets, neighbors, listed[:active], (seen, front, fresh), touched)
+            count = advance_frontier(offsets, neighbors, listed[:active], (seen, front, fresh), touched)
             for person in listed[:active]:
                 front[person] = 0
             for place in range(count):

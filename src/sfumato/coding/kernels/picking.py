@@ -13,7 +13,7 @@ PLACED, PICKED, HURRIED = 0, 1, 2
 
 
 @compiled
-def merge(left: Array, values: Array, first: int, held: int, second: int, more: int, room: Array) -> None:
+def merge_runs(left: Array, values: Array, first: int, held: int, second: int, more: int, room: Array) -> None:
     """Put what two halves of a block have left into one run, from `first` on."""
     a, b, stop_a, stop_b = first, second, first + held, second + more
     for place in range(held + more):
@@ -29,7 +29,7 @@ def merge(left: Array, values: Array, first: int, held: int, second: int, more: 
 
 
 @compiled
-def stack(left: Array, values: Array, start: int, count: int, stacks: Array) -> int:
+def build_buckets(left: Array, values: Array, start: int, count: int, stacks: Array) -> int:
     """Find the stacks of a run; return how many there are."""
     found = 0
     for place in range(start, start + count):
@@ -42,7 +42,7 @@ def stack(left: Array, values: Array, start: int, count: int, stacks: Array) -> 
 
 
 @compiled
-def rank(stacks: Array, found: int, ranking: Array, room: Array) -> None:
+def rank_buckets(stacks: Array, found: int, ranking: Array, room: Array) -> None:
     """List stacks from the highest to the lowest, those of equal height in their order."""
     highest = 0
     for at in range(found):
@@ -63,7 +63,9 @@ def rank(stacks: Array, found: int, ranking: Array, room: Array) -> None:
 
 
 @compiled
-def best_pick(stacks: Array, ranking: Array, found: int, left: int, l: int, start: int, step: int) -> tuple[int, int]:
+def choose_selection(
+    stacks: Array, ranking: Array, found: int, left: int, l: int, start: int, step: int
+) -> tuple[int, int]:
     """Find of how many of the highest stacks to take one record each, and how often; (0, 0) if that is impossible.
 
     The first number of start, start + step, ... for which the rest stays l-eligible, as in `assignment.Remainder.take`.
@@ -87,7 +89,7 @@ def best_pick(stacks: Array, ranking: Array, found: int, left: int, l: int, star
 
 
 @compiled
-def take_nearest(
+def select_nearest(
     left: Array, stacks: Array, at: int, anchors: Array, often: int, picked: Array, first: int, step: int
 ) -> None:
     """Take from a stack, for each anchor, the closest record that leaves enough for the anchors after it."""
@@ -113,7 +115,7 @@ def take_nearest(
 
 
 @compiled
-def lower(stacks: Array, ranking: Array, found: int, beta: int, often: int, room: Array) -> int:
+def decrement_buckets(stacks: Array, ranking: Array, found: int, beta: int, often: int, room: Array) -> int:
     """Lower the first stacks of the ranking, and put it in order again; return how many stacks are left."""
     for place in range(beta):
         stacks[2, ranking[place]] -= often
@@ -137,7 +139,7 @@ def lower(stacks: Array, ranking: Array, found: int, beta: int, often: int, room
 
 
 @compiled
-def pick(
+def select_records(
     left: Array, count: int, stacks: Array, ranking: Array, found: int, rule: tuple[int, int, int, int], last: bool,
     room: tuple[Array, Array], picked: Array, sizes: Array, state: Array,
 ) -> int:  # fmt: skip
@@ -145,13 +147,13 @@ def pick(
     k, l, multiple, most_left = rule
     order, anchors = room
     while count > 0:
-        beta, often = best_pick(stacks, ranking, found, count, l, multiple, k)
+        beta, often = choose_selection(stacks, ranking, found, count, l, multiple, k)
         if beta == 0:
             if count < most_left and not last:
                 return count
             if not last:
                 state[HURRIED] = 1
-            beta, often = best_pick(stacks, ranking, found, count, l, l, 1)
+            beta, often = choose_selection(stacks, ranking, found, count, l, l, 1)
         rarest = ranking[beta - 1]
         for place in range(beta - 1, -1, -1):
             if stacks[2, ranking[place]] <= stacks[2, rarest]:
@@ -160,18 +162,18 @@ def pick(
         for i in range(often):
             anchors[i] = left[begin + (2 * i + 1) * held // (2 * often)]
         for place in range(beta):
-            take_nearest(left, stacks, ranking[place], anchors, often, picked, state[PLACED] + place, beta)
+            select_nearest(left, stacks, ranking[place], anchors, often, picked, state[PLACED] + place, beta)
         state[PLACED] += beta * often
         for i in range(often):
             sizes[state[PICKED] + i] = beta
         state[PICKED] += often
-        found = lower(stacks, ranking, found, beta, often, order)
+        found = decrement_buckets(stacks, ranking, found, beta, often, order)
         count -= beta * often
     return count
 
 
 @compiled
-def pick_blocks(
+def select_from_blocks(
     tree: tuple[Array, Array, Array], values: Array, left: Array, counts: Array, first: int, last: int,
     rule: tuple[int, int, int, int], stacks: Array, rooms: tuple[Array, Array, Array], picked: Array, sizes: Array,
     state: Array,
@@ -183,14 +185,16 @@ def pick_blocks(
         count = size[node]
         if child[node] >= 0:
             one, two = child[node], child[node] + 1
-            merge(left, values, start[one], counts[one], start[two], counts[two], room)
+            merge_runs(left, values, start[one], counts[one], start[two], counts[two], room)
             count = counts[one] + counts[two]
         counts[node] = count
         if count == 0 or (count < rule[2] and node > 0):
             continue
-        found = stack(left, values, start[node], count, stacks)
-        rank(stacks, found, ranking, room)
-        counts[node] = pick(left, count, stacks, ranking, found, rule, node == 0, (room, anchors), picked, sizes, state)
+        found = build_buckets(left, values, start[node], count, stacks)
+        rank_buckets(stacks, found, ranking, room)
+        counts[node] = select_records(
+            left, count, stacks, ranking, found, rule, node == 0, (room, anchors), picked, sizes, state
+        )
         place = start[node]
         for at in range(found):
             for i in range(stacks[1, at], stacks[1, at] + stacks[2, at]):

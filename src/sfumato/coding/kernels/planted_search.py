@@ -21,7 +21,7 @@ def adjacent(offsets: Array, neighbors: Array, one: int, other: int) -> bool:
 
 
 @compiled
-def _fits(offsets: Array, neighbors: Array, degrees: Array, inner: Array, path: Array, level: int) -> bool:
+def _matches_plan(offsets: Array, neighbors: Array, degrees: Array, inner: Array, path: Array, level: int) -> bool:
     """Return whether the last person of a path has the degree and the relations that were planted."""
     person = path[level]
     if offsets[person + 1] - offsets[person] != degrees[level]:
@@ -48,7 +48,7 @@ def find_planted(offsets: Array, neighbors: Array, degrees: Array, inner: Array,
             continue
         cursor[level] += 1
         path[level] = place if level == 0 else neighbors[place]
-        if not _fits(offsets, neighbors, degrees, inner, path, level):
+        if not _matches_plan(offsets, neighbors, degrees, inner, path, level):
             continue
         if level + 1 < length:
             level += 1

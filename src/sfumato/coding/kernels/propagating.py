@@ -28,7 +28,7 @@ def propagate(groups: Arrays, units: Arrays, cells: Arrays, masks: Array, confli
             continue
         mine = members[starts[group] : starts[group + 1]]
         begin, end = cells[0][group], cells[0][group + 1]
-        changed, fits = _narrow(mine, weight, cells[1][begin:end], cells[2][begin:end], masks)
+        changed, fits = _narrow_group(mine, weight, cells[1][begin:end], cells[2][begin:end], masks)
         if not fits:
             conflicts[group] = True
             continue
@@ -43,7 +43,7 @@ def propagate(groups: Arrays, units: Arrays, cells: Arrays, masks: Array, confli
 
 
 @compiled
-def _narrow(  # noqa: C901, PLR0912 - one loop over the members of a group
+def _narrow_group(  # noqa: C901, PLR0912 - one loop over the members of a group
     mine: Array, weight: Array, codes: Array, counts: Array, masks: Array
 ) -> tuple[Array, bool]:
     """Remove from the masks of a group's members what the group excludes; say whose changed, and whether any fits."""
@@ -53,7 +53,7 @@ def _narrow(  # noqa: C901, PLR0912 - one loop over the members of a group
     classes = 0
     first, supply = np.empty(len(mine), dtype=np.int64), np.zeros(len(mine), dtype=np.int64)
     for at in range(len(mine)):  # who has one value only is taken out; all others are classed by their masks
-        only = _only(masks[mine[at]])
+        only = _single_value(masks[mine[at]])
         if only == -1:
             return changed, False
         if only >= 0:
@@ -63,7 +63,7 @@ def _narrow(  # noqa: C901, PLR0912 - one loop over the members of a group
             left[place] -= weight[mine[at]]
             continue
         found = 0
-        while found < classes and not _equal(masks[mine[first[found]]], masks[mine[at]]):
+        while found < classes and not _masks_equal(masks[mine[first[found]]], masks[mine[at]]):
             found += 1
         if found == classes:
             first[found] = at
@@ -91,7 +91,7 @@ def _narrow(  # noqa: C901, PLR0912 - one loop over the members of a group
 
 
 @compiled
-def _only(mask: Array) -> int:
+def _single_value(mask: Array) -> int:
     """Return the only value of a mask; -1 if it has none, -2 if it has several."""
     found = -1
     for block in range(len(mask)):
@@ -107,7 +107,7 @@ def _only(mask: Array) -> int:
 
 
 @compiled
-def _equal(one: Array, two: Array) -> bool:
+def _masks_equal(one: Array, two: Array) -> bool:
     return not (one != two).any()
 
 
@@ -168,7 +168,7 @@ def _augment(begin: int, allowed: Array, flow: Array, supply: Array, demand: Arr
                 continue
             before_value[v] = c
             if demand[v] > 0:
-                _move(v, begin, before_value, before_class, flow, supply, demand)
+                _shift_flow(v, begin, before_value, before_class, flow, supply, demand)
                 return True
             for other in range(classes):
                 if flow[other, v] > 0 and before_class[other] < 0:
@@ -179,7 +179,7 @@ def _augment(begin: int, allowed: Array, flow: Array, supply: Array, demand: Arr
 
 
 @compiled
-def _move(
+def _shift_flow(
     end: int, begin: int, before_value: Array, before_class: Array, flow: Array, supply: Array, demand: Array
 ) -> None:
     """Move members along the way that was found."""

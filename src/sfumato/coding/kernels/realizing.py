@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, compiled
-from sfumato.coding.kernels.edge_sets import discard, edge_key, holds, insert
+from sfumato.coding.kernels.edge_sets import contains, discard, edge_key, insert
 
 
 @compiled
@@ -27,7 +27,7 @@ def _by_need(needs: Array, rank: Array) -> Array:
 
 
 @compiled
-def join(needs: Array, rank: Array, table: Array, changed: Array, adding: bool) -> int:
+def join_by_need(needs: Array, rank: Array, table: Array, changed: Array, adding: bool) -> int:
     """Add edges between persons who need more of them, or remove edges between persons who need fewer.
 
     The one who needs most is joined to those who need most among those she is not joined to yet. What cannot be
@@ -44,7 +44,7 @@ def join(needs: Array, rank: Array, table: Array, changed: Array, adding: bool) 
                     break
                 other = order[place]
                 key = edge_key(person, other, persons)
-                if needs[other] > 0 and holds(table, key) != adding:
+                if needs[other] > 0 and contains(table, key) != adding:
                     if adding:
                         insert(table, key)
                     else:
@@ -60,13 +60,13 @@ def join(needs: Array, rank: Array, table: Array, changed: Array, adding: bool) 
 
 
 @compiled
-def _free(table: Array, one: int, other: int, persons: int) -> bool:
+def _can_join(table: Array, one: int, other: int, persons: int) -> bool:
     """Return whether two persons are different and not joined."""
-    return one != other and not holds(table, edge_key(one, other, persons))
+    return one != other and not contains(table, edge_key(one, other, persons))
 
 
 @compiled
-def reroute(needs: Array, table: Array, edges: Array, words: Array) -> int:
+def reroute_edges(needs: Array, table: Array, edges: Array, words: Array) -> int:
     """Let two persons who need an edge each take over one of these edges: x-y becomes v-x and w-y.
 
     The last rows of `edges` are free, one for every pair; the number of pairs that were served is returned.
@@ -89,7 +89,7 @@ def reroute(needs: Array, table: Array, edges: Array, words: Array) -> int:
             x, y = edges[place, step % 2], edges[place, 1 - step % 2]
             if x in (v, w) or y in (v, w):
                 continue
-            if _free(table, v, x, persons) and _free(table, w, y, persons):
+            if _can_join(table, v, x, persons) and _can_join(table, w, y, persons):
                 discard(table, edge_key(x, y, persons))
                 insert(table, edge_key(v, x, persons))
                 insert(table, edge_key(w, y, persons))
@@ -109,7 +109,7 @@ def reroute(needs: Array, table: Array, edges: Array, words: Array) -> int:
 
 
 @compiled
-def rotate(
+def rotate_edges(
     offsets: Array, neighbors: Array, gains: Array, losses: Array, rank: Array, table: Array, words: Array
 ) -> int:
     """Let persons who have too many edges give ends of them to persons who have too few; the third person stays."""
@@ -124,9 +124,9 @@ def rotate(
             while losses[giver] and gains[taker] and step < size:
                 third = neighbors[start + (first + step) % size]
                 step += 1
-                if third == taker or not holds(table, edge_key(giver, third, persons)):
+                if third == taker or not contains(table, edge_key(giver, third, persons)):
                     continue
-                if _free(table, taker, third, persons):
+                if _can_join(table, taker, third, persons):
                     discard(table, edge_key(giver, third, persons))
                     insert(table, edge_key(taker, third, persons))
                     losses[giver] -= 1
@@ -138,7 +138,7 @@ def rotate(
 
 
 @compiled
-def shorten(offsets: Array, neighbors: Array, losses: Array, table: Array) -> int:  # noqa: C901 - four ends are looked for
+def shortcut_edges(offsets: Array, neighbors: Array, losses: Array, table: Array) -> int:  # noqa: C901 - four ends are looked for
     """Let two persons lose an edge each whose other ends are joined instead: v-x and w-y become x-y."""
     persons, served = len(losses), 0
     for v in np.flatnonzero(losses):
@@ -147,11 +147,15 @@ def shorten(offsets: Array, neighbors: Array, losses: Array, table: Array) -> in
                 found = False
                 for one in range(offsets[v], offsets[v + 1]):
                     x = neighbors[one]
-                    if x == w or not holds(table, edge_key(v, x, persons)):
+                    if x == w or not contains(table, edge_key(v, x, persons)):
                         continue
                     for other in range(offsets[w], offsets[w + 1]):
                         y = neighbors[other]
-                        if y == v or not holds(table, edge_key(w, y, persons)) or not _free(table, x, y, persons):
+                        if (
+                            y == v
+                            or not contains(table, edge_key(w, y, persons))
+                            or not _can_join(table, x, y, persons)
+                        ):
                             continue
                         discard(table, edge_key(v, x, persons))
                         discard(table, edge_key(w, y, persons))

@@ -10,7 +10,7 @@ ABSENT, TERM = -2, -1
 
 
 @compiled
-def entry_of(item: int, cluster: int, above: Array, entries: Arrays) -> int:
+def find_entry(item: int, cluster: int, above: Array, entries: Arrays) -> int:
     """Find where an item stands in a cluster or in a joint cluster that it is in; -1 if it does not."""
     begins, nodes = entries[0], entries[1]
     node = cluster
@@ -29,7 +29,7 @@ def entry_of(item: int, cluster: int, above: Array, entries: Arrays) -> int:
 
 
 @compiled
-def together(places: Array, count: int, first: int, entries: Arrays, postings: Array) -> int:
+def count_joint_subrecords(places: Array, count: int, first: int, entries: Arrays, postings: Array) -> int:
     """Count the parts of a chunk that have all of those items of a set that stand in it."""
     chunks, starts, stops = entries[2], entries[3], entries[4]
     chunk = chunks[places[first]]
@@ -55,7 +55,7 @@ def together(places: Array, count: int, first: int, entries: Arrays, postings: A
 
 
 @compiled
-def set_in_cluster(
+def bound_in_cluster(
     places: Array, count: int, size: int, spare: int, owners: Arrays, entries: Arrays, postings: Array
 ) -> tuple[float, float, float]:
     """Bound and expect the number of baskets of a cluster that have a set, whose items stand at some places.
@@ -77,7 +77,7 @@ def set_in_cluster(
             seen = seen or chunks[places[i]] == chunks[places[j]]
         if seen:
             continue
-        parts = together(places, count, j, entries, postings)
+        parts = count_joint_subrecords(places, count, j, entries, postings)
         node = nodes[places[j]]
         shared = shared or node >= plain
         met += 1
@@ -94,7 +94,7 @@ def set_in_cluster(
 
 
 @compiled
-def bound_sets(
+def bound_supports(
     sets: Array, offsets: Array, clusters: Arrays, owners: Arrays, entries: Arrays, postings: Array, found: Array
 ) -> None:
     """Bound and expect the number of baskets that have each set; rows of `found` are lower, upper and expected.
@@ -114,7 +114,7 @@ def bound_sets(
         for cluster in range(len(sizes)):
             inside, one_chunk = True, True
             for j in range(count):
-                places[j] = entry_of(sets[offsets[s] + j], cluster, above, entries)
+                places[j] = find_entry(sets[offsets[s] + j], cluster, above, entries)
                 if places[j] < 0:
                     inside = False
                     break
@@ -123,11 +123,11 @@ def bound_sets(
                 continue
             if one_chunk and count > 0 and entries[1][places[0]] >= owners[1][0]:
                 if entries[5][entries[1][places[0]]] == cluster:  # a shared chunk is counted once
-                    parts = together(places, count, 0, entries, postings)
+                    parts = count_joint_subrecords(places, count, 0, entries, postings)
                     for row in range(3):
                         found[row, s] += parts
                 continue
-            lower, upper, expected = set_in_cluster(
+            lower, upper, expected = bound_in_cluster(
                 places, count, sizes[cluster], spare[cluster], owners, entries, postings
             )
             found[0, s] += lower

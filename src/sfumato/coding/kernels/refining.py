@@ -8,7 +8,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def gather_rows(offsets: Array, neighbors: Array, colors: Array, rows: Array) -> None:
+def gather_neighbor_colors(offsets: Array, neighbors: Array, colors: Array, rows: Array) -> None:
     """Write the colors of the neighbors of every person, ascending."""
     for person in range(len(offsets) - 1):
         start, stop = offsets[person], offsets[person + 1]
@@ -45,7 +45,7 @@ def hash_rows(offsets: Array, rows: Array, mask: np.uint64) -> Array:
 
 
 @compiled
-def equal_rows(offsets: Array, rows: Array, hashes: Array, order: Array, labels: Array) -> int:
+def label_equal_rows(offsets: Array, rows: Array, hashes: Array, order: Array, labels: Array) -> int:
     """Give classes of equal rows, which are compared in full, a number; `order` sorts persons by their hashes."""
     count, begin = 0, 0
     while begin < len(order):
@@ -75,7 +75,7 @@ def equal_rows(offsets: Array, rows: Array, hashes: Array, order: Array, labels:
 
 
 @compiled
-def distances_from(offsets: Array, neighbors: Array, start: int, found: Array) -> None:
+def bfs_distances(offsets: Array, neighbors: Array, start: int, found: Array) -> None:
     """Write the number of steps from a person to all others; -1 where no path leads."""
     found[:] = -1
     queue = np.empty(len(found), dtype=np.int64)

@@ -1,7 +1,7 @@
 """Compiled local recoding: find groups nearby, and propose better places for rows.
 
 Arguments travel in tuples. `trees` is (first, stop, parent, cost) over nodes; `groups` is (leaves, label, offsets,
-rows, box, sizes, prices) as in `sfumato.coding.regrouping.rows.Grouping`; `index` is (boxes, names, shared, jump,
+rows, box, sizes, prices) as in `sfumato.coding.regrouping.rows.RowGroups`; `index` is (boxes, names, shared, jump,
 sizes, prices) over boxes in lexical order.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, compiled
 
-NEAR, LARGEST, SEEDS, MOST_LENT = 4, 32, 8, 8  # as in sfumato.coding.regrouping.rows
+NEAR, LARGEST, SEEDS, MAX_SPARE_ROWS = 4, 32, 8, 8  # as in sfumato.coding.regrouping.rows
 STAY, MOVE, SWAP, DISSOLVE, REFORM, SPLIT = 0, 1, 2, 3, 4, 5
 FRESH = -2  # the target of rows that are split off
 NEVER = np.iinfo(np.int64).max // 4
@@ -19,7 +19,7 @@ NOWHERE = NEVER // 4096  # the rise for a row without another place: more than a
 
 
 @compiled
-def join(trees: tuple[Array, ...], node: int, other: int) -> int:
+def join_nodes(trees: tuple[Array, ...], node: int, other: int) -> int:
     """Find the lowest node above two nodes."""
     first, stop, parent, _ = trees
     low, high = first[other], stop[other]
@@ -34,7 +34,7 @@ def join_boxes(trees: tuple[Array, ...], box: Array, other: Array, result: Array
     cost = trees[3]
     total = 0
     for j in range(len(box)):
-        result[j] = join(trees, box[j], other[j])
+        result[j] = join_nodes(trees, box[j], other[j])
         total += cost[result[j]]
     return total
 
@@ -45,7 +45,7 @@ def price_joined(trees: tuple[Array, ...], box: Array, other: Array) -> int:
     cost = trees[3]
     total = 0
     for j in range(len(box)):
-        total += cost[join(trees, box[j], other[j])]
+        total += cost[join_nodes(trees, box[j], other[j])]
     return total
 
 
@@ -67,7 +67,7 @@ def index_boxes(boxes: Array, shared: Array, jump: Array) -> None:
 
 
 @compiled
-def nearest(
+def find_nearest(
     box: Array,
     weight: int,
     own: int,
@@ -92,7 +92,7 @@ def nearest(
         j = shared[i]
         while True:
             here = boxes[i, j]
-            node = join(trees, here, box[j])
+            node = join_nodes(trees, here, box[j])
             sums[j + 1] = sums[j] + weight * (cost[node] - cost[box[j]]) + least * (cost[node] - cost[here])
             j += 1
             if j == width or sums[j] >= bound:
@@ -117,7 +117,7 @@ def nearest(
 
 
 @compiled
-def partners(
+def find_partners(
     todo: Array,
     begin: int,
     end: int,
@@ -133,22 +133,22 @@ def partners(
     sums = np.zeros(box.shape[1] + 1, dtype=np.int64)
     for t in range(begin, end):
         group, one, its = todo[t], found[t : t + 1], rise[t : t + 1]
-        nearest(box[group], sizes[group], group, NEVER, least, trees, index, sums, one, its)
+        find_nearest(box[group], sizes[group], group, NEVER, least, trees, index, sums, one, its)
 
 
 @compiled
-def without_each(trees: tuple[Array, ...], leaves: Array, members: Array, after: Array, result: Array) -> None:
+def boxes_without_each(trees: tuple[Array, ...], leaves: Array, members: Array, after: Array, result: Array) -> None:
     """Find the box of a group of several rows without each of its members."""
     size = len(members)
     for j in range(leaves.shape[1]):
         after[size - 1, j] = leaves[members[size - 1], j]
         for i in range(size - 2, 0, -1):
-            after[i, j] = join(trees, after[i + 1, j], leaves[members[i], j])
+            after[i, j] = join_nodes(trees, after[i + 1, j], leaves[members[i], j])
         result[0, j] = after[1, j]
         before = leaves[members[0], j]
         for i in range(1, size - 1):
-            result[i, j] = join(trees, before, after[i + 1, j])
-            before = join(trees, before, leaves[members[i], j])
+            result[i, j] = join_nodes(trees, before, after[i + 1, j])
+            before = join_nodes(trees, before, leaves[members[i], j])
         result[size - 1, j] = before
 
 
@@ -164,7 +164,7 @@ def best_swap(
     both = have + sizes[other] * prices[other]
     best = -1
     if len(members) > 1:
-        without_each(trees, leaves, members, after, others)
+        boxes_without_each(trees, leaves, members, after, others)
     for i in range(len(members)):
         left = both - size * price_joined(trees, rest, leaves[members[i]])
         if left > gain and len(members) > 1:
@@ -175,7 +175,7 @@ def best_swap(
 
 
 @compiled
-def rise_of_leaving(
+def leaving_cost(
     group: int, members: Array, targets: Array, trees: tuple[Array, ...], groups: tuple[Array, ...], result: Array
 ) -> int:
     """Return how much the loss rises when members join their targets, several perhaps the same."""
@@ -198,7 +198,7 @@ def rise_of_leaving(
 
 
 @compiled
-def may_lend(row: int, group: int, label: Array, sizes: Array, least: int, lent: Array, count: int) -> bool:
+def can_spare(row: int, group: int, label: Array, sizes: Array, least: int, lent: Array, count: int) -> bool:
     """Return whether another group can spare a row besides those that are already lent."""
     source = label[row]
     spare = sizes[source] - least
@@ -234,10 +234,10 @@ def form_around(
                 if more < best:
                     best, taken, row = more, i, members[i]
         if inside < least and borrowed < len(lent):
-            near = nearest(current, inside, -1, best + prices[group], 1, trees, lenders, sums, found, rise)
+            near = find_nearest(current, inside, -1, best + prices[group], 1, trees, lenders, sums, found, rise)
             for n in range(near):
                 more = rise[n] - prices[label[found[n]]]
-                if more < best and may_lend(found[n], group, label, sizes, least, lent, borrowed):
+                if more < best and can_spare(found[n], group, label, sizes, least, lent, borrowed):
                     best, taken, row = more, -1, found[n]
         if row < 0:
             break
@@ -293,7 +293,7 @@ def plan_rows(
     have = size * prices[group]
     for i in range(size):
         row = members[i]
-        near = nearest(leaves[row], 1, group, have, least, trees, index, sums, found, rise)
+        near = find_nearest(leaves[row], 1, group, have, least, trees, index, sums, found, rise)
         aims[i] = found[0] if near > 0 else -1
         leave[i] = rise[0] if near > 0 else NOWHERE
         if size > least and near > 0:
@@ -318,10 +318,10 @@ def plan_group(
     members, size = rows[offsets[group] : offsets[group + 1]], sizes[group]
     have = size * prices[group]
     if aims.min() >= 0:
-        saved = have - rise_of_leaving(group, members, aims, trees, groups, scratch[3])
+        saved = have - leaving_cost(group, members, aims, trees, groups, scratch[3])
         if saved > gains[t]:
             kinds[t], gains[t] = DISSOLVE, saved
-    keep, lent = np.zeros(size, dtype=np.bool_), np.empty(MOST_LENT, dtype=np.int64)
+    keep, lent = np.zeros(size, dtype=np.bool_), np.empty(MAX_SPARE_ROWS, dtype=np.int64)
     trial, chosen = np.empty(size, dtype=np.int64), aims.copy()
     for seed in range(0, size if size >= 2 * least else 0, (size + SEEDS - 1) // SEEDS):
         loss = split_off(seed, members, least, trees, leaves, scratch[3], keep)
@@ -333,7 +333,7 @@ def plan_group(
         if have - loss <= gains[t]:
             continue
         trial[:] = np.where(keep, group, aims)
-        loss += rise_of_leaving(group, members, trial, trees, groups, scratch[3]) - leave[~keep].sum()
+        loss += leaving_cost(group, members, trial, trees, groups, scratch[3]) - leave[~keep].sum()
         if have - loss > gains[t]:
             kinds[t], gains[t] = REFORM, have - loss
             chosen[:] = trial
@@ -343,7 +343,7 @@ def plan_group(
 
 
 @compiled
-def propose(
+def propose_changes(
     todo: Array,
     begin: int,
     end: int,
@@ -369,6 +369,6 @@ def propose(
     for t in range(begin, end):
         group, size = todo[t], sizes[todo[t]]
         aims = targets[offsets[group] : offsets[group + 1]]
-        without_each(trees, leaves, rows[offsets[group] : offsets[group + 1]], after, rest)
+        boxes_without_each(trees, leaves, rows[offsets[group] : offsets[group + 1]], after, rest)
         plan_rows(t, group, least, trees, groups, index, scratch, rest, aims, leave[:size], plans)
         plan_group(t, group, least, trees, groups, lenders, scratch, aims, leave[:size], plans, loans)

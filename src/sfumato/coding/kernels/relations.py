@@ -8,7 +8,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def keep_within(edge: Array, order: Array, factors: Array, left: Array, least: float) -> Array:
+def select_within_limit(edge: Array, order: Array, factors: Array, left: Array, least: float) -> Array:
     """Keep each relation, in an order, if what is left of its edge times its factor is no less than the least.
 
     `left` is changed.

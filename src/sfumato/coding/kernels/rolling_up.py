@@ -18,7 +18,7 @@ Tuple = tuple[Any, ...]
 
 
 @compiled
-def merge(groups: Tuple, number: int, shift: int, mask: int, above: Array, slots: Array, merged: Tuple) -> int:
+def merge_groups(groups: Tuple, number: int, shift: int, mask: int, above: Array, slots: Array, merged: Tuple) -> int:
     """Merge groups whose nodes in one column have the same node above; return the number of merged groups."""
     keys, sizes, counts = groups
     new_keys, new_sizes, new_counts = merged
@@ -54,7 +54,7 @@ def merge(groups: Tuple, number: int, shift: int, mask: int, above: Array, slots
 
 
 @compiled
-def lift(column: int, lower: int, upper: int, ladders: Tuple, above: Array) -> None:
+def map_levels(column: int, lower: int, upper: int, ladders: Tuple, above: Array) -> None:
     """Find for every node of a level the node above it on a higher level."""
     nodes, node_starts, leaves, leaf_starts, widths = ladders
     start, first = node_starts[column, upper], leaf_starts[column, lower]
@@ -63,7 +63,7 @@ def lift(column: int, lower: int, upper: int, ladders: Tuple, above: Array) -> N
 
 
 @compiled
-def distance(sizes: Array, counts: Array, group: int, rule: tuple[int, int, int], whole: Array) -> float:
+def measure_distance(sizes: Array, counts: Array, group: int, rule: tuple[int, int, int], whole: Array) -> float:
     """Measure how far a group is from a table by one rule, rounded once."""
     first, end, scale = rule
     size, unknown, table = np.int64(sizes[group]), np.int64(counts[group, 0]), whole[-1]
@@ -75,7 +75,7 @@ def distance(sizes: Array, counts: Array, group: int, rule: tuple[int, int, int]
 
 
 @compiled
-def fallen(size: int, far: float, limit: float) -> float:
+def bound_lost_records(size: int, far: float, limit: float) -> float:
     """Bound from below how many records of a group are in parts that are too far, however it is split.
 
     The distances of its parts are on average no less than its own, and at most 1.
@@ -86,7 +86,9 @@ def fallen(size: int, far: float, limit: float) -> float:
 
 
 @compiled
-def judge_once(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: Array) -> tuple[int, int, int]:
+def drop_violating_groups(
+    groups: Tuple, number: int, rules: Tuple, kept: Array, margins: Array
+) -> tuple[int, int, int]:
     """Drop groups that are too small, or too far from the whole table.
 
     Return how many are left, how many records all others have, and how many at least are lost however the groups are
@@ -108,8 +110,8 @@ def judge_once(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: A
             continue
         margin, least = np.inf, 0.0
         for rule in range(len(scales)):
-            far = distance(sizes, counts, group, (starts[rule], starts[rule + 1], scales[rule]), whole)
-            least = max(least, fallen(size, far, limits[rule]))
+            far = measure_distance(sizes, counts, group, (starts[rule], starts[rule + 1], scales[rule]), whole)
+            least = max(least, bound_lost_records(size, far, limits[rule]))
             if not once[rule]:
                 margin = min(margin, limits[rule] - far)
         if least > 0:
@@ -122,7 +124,7 @@ def judge_once(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: A
 
 
 @compiled
-def sum_up(sizes: Array, counts: Array, kept: Array, whole: Array) -> None:
+def sum_groups(sizes: Array, counts: Array, kept: Array, whole: Array) -> None:
     """Count what some groups make up together; the last number is that of known values, at least 1."""
     whole[:] = 0
     for group in kept:
@@ -133,7 +135,7 @@ def sum_up(sizes: Array, counts: Array, kept: Array, whole: Array) -> None:
 
 
 @compiled
-def drift(before: Array, after: Array, rules: Tuple) -> float:
+def measure_drift(before: Array, after: Array, rules: Tuple) -> float:
     """Measure how far a table has moved by the rules that are asked again: no group moves farther away from it."""
     _, _, starts, scales, _, once, _ = rules
     most = 0.0
@@ -147,7 +149,7 @@ def drift(before: Array, after: Array, rules: Tuple) -> float:
 
 
 @compiled
-def judge(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: Array) -> tuple[int, int, int]:
+def evaluate_groups(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: Array) -> tuple[int, int, int]:
     """List the groups that are kept; return how many these are, and how many records are lost here and below.
 
     Groups that are too small, or too far from the whole table, are dropped. Those left are compared with what they
@@ -156,12 +158,12 @@ def judge(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: Array)
     """
     _, sizes, counts = groups
     most_lost, starts, scales, limits, once, whole = rules[1:]
-    left, lost, torn = judge_once(groups, number, rules, kept, margins)
+    left, lost, torn = drop_violating_groups(groups, number, rules, kept, margins)
     table, way, falling = whole, ROUNDING, lost > 0
     while falling and lost <= most_lost:
         now = np.empty_like(whole)
-        sum_up(sizes, counts, kept[:left], now)
-        way += drift(table, now, rules) + ROUNDING
+        sum_groups(sizes, counts, kept[:left], now)
+        way += measure_drift(table, now, rules) + ROUNDING
         table, stay, falling = now, 0, False
         for place in range(left):
             group, margin = kept[place], margins[place]
@@ -170,7 +172,7 @@ def judge(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: Array)
                 for rule in range(len(scales)):
                     if not once[rule]:
                         own = starts[rule], starts[rule + 1], scales[rule]
-                        margin = min(margin, limits[rule] - distance(sizes, counts, group, own, table))
+                        margin = min(margin, limits[rule] - measure_distance(sizes, counts, group, own, table))
                 if margin < 0:
                     lost += sizes[group]
                     falling = True
@@ -183,7 +185,7 @@ def judge(groups: Tuple, number: int, rules: Tuple, kept: Array, margins: Array)
 
 
 @compiled
-def price(groups: Tuple, kept: Array, levels: Array, columns: Tuple, costs: Tuple) -> float:
+def sum_costs(groups: Tuple, kept: Array, levels: Array, columns: Tuple, costs: Tuple) -> float:
     """Sum the costs of all cells of the kept groups, in their order."""
     keys, sizes, _ = groups
     shifts, masks, _ = columns
@@ -198,7 +200,7 @@ def price(groups: Tuple, kept: Array, levels: Array, columns: Tuple, costs: Tupl
 
 
 @compiled
-def next_wanted(
+def next_node(
     place: int, first: int, levels: Array, heights: Array, strides: Array, wanted: Array
 ) -> tuple[int, int, int]:
     """Find the next column to raise, its level, and the place of that node; a column before `first` if none is left."""
@@ -215,7 +217,7 @@ def next_wanted(
 
 
 @compiled
-def walk(
+def search_lattice(
     number: int, first: int, levels: Array, tables: Tuple, rules: Tuple, wanted: Array, space: Tuple, found: Tuple
 ) -> None:
     """Judge the wanted recodings that raise the columns from `first` on, the last one fastest.
@@ -238,18 +240,18 @@ def walk(
         if wanted[place + 1] > wanted[place]:
             own = inside[depth - 1]
             groups = keys[own], sizes[own], counts[own]
-            left, lost[place], torn[place] = judge(groups, numbers[depth - 1], rules, kept, margins)
+            left, lost[place], torn[place] = evaluate_groups(groups, numbers[depth - 1], rules, kept, margins)
             if lost[place] <= most_lost:
-                published[place] = price(groups, kept[:left], levels, columns, costs)
-        column, level, place = next_wanted(place, first, levels, heights, strides, wanted)
+                published[place] = sum_costs(groups, kept[:left], levels, columns, costs)
+        column, level, place = next_node(place, first, levels, heights, strides, wanted)
         if column < first:
             break
-        lift(column, levels[column], level, ladders, above)
+        map_levels(column, levels[column], level, ladders, above)
         source = inside[column]
         target = 1 + 2 * (column - first)
         if source == target:
             target += 1
-        raised = merge(
+        raised = merge_groups(
             (keys[source], sizes[source], counts[source]),
             numbers[column],
             shifts[column],

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
 
-NOBODY = -1
+UNMATCHED = -1
 
 
 @compiled
@@ -25,7 +25,7 @@ def row_distances(mine: Array, offsets: Array, rows: Array) -> Array:
 
 
 @compiled
-def _best(
+def _best_match(
     one: Arrays, other: Arrays, to: Array, back: Array, person: Number, also: Number, work: Arrays
 ) -> tuple[Number, Number]:
     """Score the free persons of another network by the mapped neighbors of a person, and return the best.
@@ -45,7 +45,7 @@ def _best(
                 touched[found] = there
                 found += 1
             shared[there] += 1
-    best, first, second, total, squares = NOBODY, 0.0, 0.0, 0.0, 0.0
+    best, first, second, total, squares = UNMATCHED, 0.0, 0.0, 0.0, 0.0
     for place in range(found):
         there = touched[place]
         if back[there] < 0 or there == also:
@@ -62,19 +62,19 @@ def _best(
 
 
 @compiled
-def _there_and_back(
+def _mutual_match(
     one: Arrays, other: Arrays, to: Array, back: Array, person: Number, theta: float, work: Arrays
 ) -> Number:
     """Return who sticks out for a person, if this person sticks out for her, too; -1 if nobody does."""
-    there, ahead = _best(one, other, to, back, person, to[person], work)
+    there, ahead = _best_match(one, other, to, back, person, to[person], work)
     if there < 0 or ahead < theta:
-        return NOBODY
-    again, ahead = _best(other, one, back, to, there, person, work)
-    return there if again == person and ahead >= theta else NOBODY
+        return UNMATCHED
+    again, ahead = _best_match(other, one, back, to, there, person, work)
+    return there if again == person and ahead >= theta else UNMATCHED
 
 
 @compiled
-def spread_seeds(one: Arrays, other: Arrays, to: Array, back: Array, theta: float, orders: Array) -> Number:
+def propagate_seeds(one: Arrays, other: Arrays, to: Array, back: Array, theta: float, orders: Array) -> Number:
     """Map persons from those mapped so far, and back; return the number of rounds until nothing changed.
 
     `orders` has a row for each round: the order in which persons are visited. Everybody but the seeds is visited in
@@ -89,11 +89,11 @@ def spread_seeds(one: Arrays, other: Arrays, to: Array, back: Array, theta: floa
         for person in orders[turn]:
             if fixed[person]:
                 continue
-            there = _there_and_back(one, other, to, back, person, theta, work)
+            there = _mutual_match(one, other, to, back, person, theta, work)
             if there == to[person]:
                 continue
             if to[person] >= 0:
-                back[to[person]] = NOBODY
+                back[to[person]] = UNMATCHED
             to[person] = there
             if there >= 0:
                 back[there] = person

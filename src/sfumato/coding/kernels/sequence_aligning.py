@@ -12,11 +12,11 @@ MATCH, FIRST, SECOND = 0, 1, 2
 
 
 @compiled
-def align(first: Array, second: Array, left_out: float, low: Array, high: Array) -> Array:
+def align_sequences(first: Array, second: Array, left_out: float, low: Array, high: Array) -> Array:
     """Return the cheapest alignment of two sequences of boxes within a band, as pairs of places that match.
 
     A box has pairs of ends along three axes. Matching two costs the logarithms by which the sides of the first box
-    grow, each side and 1 more; leaving an entry of either out costs `left_out`. Of equal costs, matching is preferred.
+    grow, each side and 1 more; leaving an entry of either out costs `points_to_suppress`. Of equal costs, matching is preferred.
 
     Parameters
     ----------

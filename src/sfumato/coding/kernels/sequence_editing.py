@@ -21,13 +21,13 @@ def edit_distances(points: Array, times: Array, offsets: Array, pivot: int, mete
     best = np.empty(end - begin + 1)
     for way in range(len(found)):
         start, stop = offsets[way], offsets[way + 1]
-        saved = _most_saved(points, times, start, stop, begin, end, meters, window, best)
+        saved = _max_saving(points, times, start, stop, begin, end, meters, window, best)
         found[way] = 1.0 - 2.0 * saved / (stop - start + end - begin)
     return found
 
 
 @compiled
-def _most_saved(
+def _max_saving(
     points: Array,
     times: Array,
     start: Number,
@@ -53,14 +53,14 @@ def _most_saved(
         diagonal = best[low]
         for j in range(low + 1, high + 1):
             above = best[j]
-            matched = diagonal + saved_by(points, times, i, begin + j - 1, meters, window)
+            matched = diagonal + match_saving(points, times, i, begin + j - 1, meters, window)
             best[j] = max(above, best[j - 1], matched)
             diagonal = above
     return float(best[filled])
 
 
 @compiled
-def saved_by(points: Array, times: Array, first: Number, second: Number, meters: float, window: int) -> float:
+def match_saving(points: Array, times: Array, first: Number, second: Number, meters: float, window: int) -> float:
     """Return what it saves to match two points: 1 at the same place, 0 where they are too far apart."""
     if abs(times[first] - times[second]) > window:
         return 0.0
@@ -69,7 +69,7 @@ def saved_by(points: Array, times: Array, first: Number, second: Number, meters:
 
 
 @compiled
-def matches(points: Array, times: Array, way: Array, pivot: Array, meters: float, window: int) -> Array:
+def match_points(points: Array, times: Array, way: Array, pivot: Array, meters: float, window: int) -> Array:
     """Return the point of a way that matches every point of a pivot, or -1 where one must be created.
 
     A way and a pivot are the first of their points and the one after their last. Of equal savings, matching is
@@ -83,7 +83,7 @@ def matches(points: Array, times: Array, way: Array, pivot: Array, meters: float
         diagonal = best[0]
         for j in range(1, columns + 1):
             above, before = best[j], best[j - 1]
-            saved = saved_by(points, times, start + i - 1, begin + j - 1, meters, window)
+            saved = match_saving(points, times, start + i - 1, begin + j - 1, meters, window)
             if saved > 0.0 and diagonal + saved >= max(above, before):
                 best[j], step[i, j] = diagonal + saved, MATCH
             elif above >= before:

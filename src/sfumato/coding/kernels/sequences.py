@@ -18,7 +18,7 @@ def count_extensions(places: Array, way: Array, end: Array, stops: Array, seen: 
 
 
 @compiled
-def extend(
+def extend_subsequences(
     places: Array, way: Array, end: Array, stops: Array, seen: Array, parent: Array, place: Array, last: Array
 ) -> None:
     """Lengthen every selection by each place that comes after it, at its first occurrence."""

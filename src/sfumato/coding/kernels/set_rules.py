@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, Arrays, compiled
-from sfumato.coding.kernels.item_sets import count_next, deal_next
+from sfumato.coding.kernels.item_sets import count_next, project_next
 
 SETS, BROKEN, WORST, OF, LISTED = 0, 1, 2, 3, 4
 
 
 @compiled
-def list_rule(found: Array, chosen: Array, size: int, item: int, told: Array) -> Array:
+def append_rule(found: Array, chosen: Array, size: int, item: int, told: Array) -> Array:
     """Add a set, and the sensitive item that breaks it or -1, to those that are listed; return the list, grown."""
     if told[LISTED] == len(found):
         grown = np.empty((2 * len(found), size + 1), dtype=found.dtype)
@@ -40,7 +40,7 @@ def count_sensitive(held: Array, low: int, high: int, sensitive: Arrays, counted
 
 
 @compiled
-def is_among(item: int, items: Array, size: int) -> bool:
+def contains(item: int, items: Array, size: int) -> bool:
     """Return whether an item is among the first of a list."""
     found = False
     for j in range(size):
@@ -51,7 +51,7 @@ def is_among(item: int, items: Array, size: int) -> bool:
 
 
 @compiled
-def judge_rules(
+def evaluate_rules(
     held: Array, low: int, high: int, chosen: Array, size: int, rule: tuple[int, int, int, bool], sensitive: Arrays,
     counted: Arrays, told: Array, found: Array,
 ) -> Array:  # fmt: skip
@@ -62,17 +62,17 @@ def judge_rules(
     told[SETS] += 1
     broken = support < k
     if broken and not every:
-        found = list_rule(found, chosen, size, -1, told)
+        found = append_rule(found, chosen, size, -1, told)
     for i in range(many):
         item, count = seen[i], counts[seen[i]]
         counts[item] = 0
-        if is_among(item, chosen, size):
+        if contains(item, chosen, size):
             continue
         if count * told[OF] > told[WORST] * support:
             told[WORST], told[OF] = count, support
         if count * whole > part * support:
             if every or not broken:
-                found = list_rule(found, chosen, size, item, told)
+                found = append_rule(found, chosen, size, item, told)
             broken = True
     if broken:
         told[BROKEN] += 1
@@ -80,7 +80,7 @@ def judge_rules(
 
 
 @compiled
-def walk_rules(
+def count_rules(
     baskets: Arrays, postings: Arrays, size: int, rule: tuple[int, int, int, bool], sensitive: Arrays, space: Arrays,
     counted: Arrays, most: int, told: Array,
 ) -> Array:  # fmt: skip
@@ -120,13 +120,13 @@ def walk_rules(
         if level + 1 < size:
             width = count_next(baskets, pointers, low, high, counts[level + 1], seen[level + 1])
             ahead = counts[level + 1], seen[level + 1], begins[level + 1], dealt[level + 1]
-            deal_next(baskets, pointers, low, high, ahead, width)
+            project_next(baskets, pointers, low, high, ahead, width)
             level += 1
             at[level], widths[level] = 0, width
             continue
         for i in range(low, high):
             held[i] = rows[pointers[i]]
-        found = judge_rules(held, low, high, chosen, size, rule, sensitive, counted, told, found)
+        found = evaluate_rules(held, low, high, chosen, size, rule, sensitive, counted, told, found)
     return found[: told[LISTED]]
 
 
@@ -157,7 +157,7 @@ def rarest_other(postings: Arrays, closed: Array, count: int, but: int) -> int:
 
 
 @compiled
-def judge_closed(
+def evaluate_closed(
     baskets: Arrays, postings: Arrays, closed: Array, count: int, support: int, rule: tuple[int, int], flags: Array,
     told: Array,
 ) -> None:  # fmt: skip
@@ -190,7 +190,7 @@ def count_holders(baskets: Arrays, held: Array, item: int, occ: Array, counts: A
     found = many = 0
     for row in held:
         low, high = offsets[row], offsets[row + 1]
-        if not is_among(item, codes[low:high], high - low):
+        if not contains(item, codes[low:high], high - low):
             continue
         occ[found] = row
         found += 1
@@ -241,7 +241,7 @@ def next_item(baskets: Arrays, held: Array, closed: Array, size: int, tried: int
             else:
                 high = middle
         while low < offsets[held[i] + 1] and codes[low] < following:
-            if not is_among(codes[low], closed, size):
+            if not contains(codes[low], closed, size):
                 following = codes[low]
                 break
             low += 1
@@ -251,7 +251,7 @@ def next_item(baskets: Arrays, held: Array, closed: Array, size: int, tried: int
 
 
 @compiled
-def held_by_all(postings: Arrays, items: int, rows: int, out: Array) -> int:
+def items_in_all(postings: Arrays, items: int, rows: int, out: Array) -> int:
     """List the items that all baskets hold, the first closed set; return how many there are."""
     found = 0
     for item in range(items):
@@ -262,7 +262,7 @@ def held_by_all(postings: Arrays, items: int, rows: int, out: Array) -> int:
 
 
 @compiled
-def walk_closed(
+def count_closed_rules(
     baskets: Arrays,
     postings: Arrays,
     items: int,
@@ -283,16 +283,16 @@ def walk_closed(
     occ = np.empty((longest + 2, rows), dtype=np.int32)
     sizes, many = np.zeros(longest + 2, dtype=np.int64), np.zeros(longest + 2, dtype=np.int64)
     sets, tried = np.zeros((longest + 2, longest), dtype=np.int64), np.full(longest + 2, -1)
-    sizes[0] = held_by_all(postings, items, rows, sets[0])
+    sizes[0] = items_in_all(postings, items, rows, sets[0])
     if sizes[0] > 0:
-        judge_closed(baskets, postings, sets[0], sizes[0], rows, rule, flags, told)
+        evaluate_closed(baskets, postings, sets[0], sizes[0], rows, rule, flags, told)
     holders = baskets[2][postings[1]].astype(np.int32)
     level = 0
     while level >= 0 and told[SETS] <= most and told[WORST] < told[OF]:
         held = occ[level, : many[level]]
         if level == 0:  # every item occurs
             following = tried[0] + 1
-            while following < items and is_among(following, sets[0], sizes[0]):
+            while following < items and contains(following, sets[0], sizes[0]):
                 following += 1
         else:
             following = next_item(baskets, held, sets[level], sizes[level], tried[level], items)
@@ -310,4 +310,4 @@ def walk_closed(
             continue
         level += 1
         sizes[level], many[level] = size, found
-        judge_closed(baskets, postings, ahead, size, found, rule, flags, told)
+        evaluate_closed(baskets, postings, ahead, size, found, rule, flags, told)

@@ -8,7 +8,7 @@ from sfumato.coding.kernels.compiling import Array, Number, compiled
 
 
 @compiled
-def count_shared(offsets: Array, neighbors: Array, person: int, shared: Array, touched: Array) -> Number:
+def count_shared_neighbors(offsets: Array, neighbors: Array, person: int, shared: Array, touched: Array) -> Number:
     """Count the neighbors that a person shares with all others; return how many of these are in `touched`."""
     found = 0
     for place in range(offsets[person], offsets[person + 1]):
@@ -24,7 +24,7 @@ def count_shared(offsets: Array, neighbors: Array, person: int, shared: Array, t
 
 
 @compiled
-def shared_neighbors(offsets: Array, neighbors: Array, order: Array) -> tuple[Number, Array]:
+def triangle_statistics(offsets: Array, neighbors: Array, order: Array) -> tuple[Number, Array]:
     """Count triangles; and for every number of common neighbors find the most persons who know one of such a pair.
 
     `order` names persons by degree, the highest first; -1 stands for a number that no pair shares.
@@ -37,7 +37,7 @@ def shared_neighbors(offsets: Array, neighbors: Array, order: Array) -> tuple[Nu
     for person in range(size):
         for place in range(offsets[person], offsets[person + 1]):
             known[neighbors[place]] = person
-        found = count_shared(offsets, neighbors, person, shared, touched)
+        found = count_shared_neighbors(offsets, neighbors, person, shared, touched)
         for place in range(found):
             other = touched[place]
             adjacent = known[other] == person

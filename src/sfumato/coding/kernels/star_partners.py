@@ -8,7 +8,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def highest_partners(offsets: Array, neighbors: Array, order: Array, found: Array) -> None:
+def highest_degree_partners(offsets: Array, neighbors: Array, order: Array, found: Array) -> None:
     """Write for every person the highest degree of a stranger, and that of a neighbor; -1 if there is none.
 
     `order` names persons by degree, the highest first.

@@ -6,7 +6,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def mark_stays(
+def mark_stay_points(
     x: Array, y: Array, times: Array, offsets: Array, radius: float, duration: int, first: Array, last: Array
 ) -> int:
     """Note the first and last point of every stay, and return how many there are."""

@@ -11,7 +11,7 @@ NEW, MISSING = -1, -2  # what becomes of a person in a search
 
 
 @compiled
-def _onward(graph: Arrays, nodes: Array, known: int, links: Array, wanted: int, edge: Array) -> Number:
+def _frontier_edges(graph: Arrays, nodes: Array, known: int, links: Array, wanted: int, edge: Array) -> Number:
     """Count the edges at known nodes that are not known, and write the one that is wanted as numbers of `nodes`."""
     offsets, neighbors = graph
     count = 0
@@ -38,17 +38,17 @@ def draw_subgraph(graph: Arrays, root: int, chances: Array, links: Array) -> Num
     nodes, edge = np.full(len(links), -1, dtype=np.int64), np.zeros(2, dtype=np.int64)
     nodes[0], known = root, 1
     for chance in chances:
-        count = _onward(graph, nodes, known, links, -1, edge)
+        count = _frontier_edges(graph, nodes, known, links, -1, edge)
         if count == 0:
             break
-        _onward(graph, nodes, known, links, min(int(chance * count), count - 1), edge)
+        _frontier_edges(graph, nodes, known, links, min(int(chance * count), count - 1), edge)
         links[edge[0], edge[1]] = links[edge[1], edge[0]] = True
         known = max(known, edge[1] + 1)
     return known
 
 
 @compiled
-def _ordered(links: Array, known: int) -> Array:
+def _search_order(links: Array, known: int) -> Array:
     """Order nodes from the first so that the next has most edges to those before, and then most edges at all."""
     order, taken = np.zeros(known, dtype=np.int64), np.zeros(known, dtype=np.bool_)
     taken[0] = True
@@ -68,13 +68,13 @@ def _ordered(links: Array, known: int) -> Array:
 
 
 @compiled
-def _prepared(links: Array, known: int) -> Arrays:
+def _prepare_pattern(links: Array, known: int) -> Arrays:
     """Return the links and degrees in the order of the search, and what each node depends on.
 
     These are its anchor, the last related node before it; the leaf before it, a node with one edge at the same anchor:
     leaves are alike, so they are tried in ascending order only; and all nodes before that it depends on, as bits.
     """
-    order = _ordered(links, known)
+    order = _search_order(links, known)
     tied, degrees = np.zeros((known, known), dtype=np.bool_), np.zeros(known, dtype=np.int64)
     anchor, alike = np.full(known, -1, dtype=np.int64), np.full(known, -1, dtype=np.int64)
     depends = np.zeros(known, dtype=np.int64)
@@ -96,7 +96,7 @@ def _prepared(links: Array, known: int) -> Arrays:
 
 
 @compiled
-def _possible(graph: Arrays, pattern: Arrays) -> Array:
+def _candidate_vertices(graph: Arrays, pattern: Arrays) -> Array:
     """Return for every node of a pattern who has enough neighbors, and some for each node that comes later."""
     offsets, neighbors = graph
     tied, degrees, size = pattern[0], pattern[1], len(offsets) - 1
@@ -115,7 +115,7 @@ def _possible(graph: Arrays, pattern: Arrays) -> Array:
 
 
 @compiled
-def _clash(graph: Arrays, pattern: Arrays, path: Array, level: int) -> Number:
+def _conflict(graph: Arrays, pattern: Arrays, path: Array, level: int) -> Number:
     """Return the place before at which the last person of a path is, or -1 if she is new; -2 if an edge is missing."""
     person, tied = path[level], pattern[0]
     for before in range(level):
@@ -129,7 +129,7 @@ def _clash(graph: Arrays, pattern: Arrays, path: Array, level: int) -> Number:
 
 
 @compiled
-def _found_around(graph: Arrays, pattern: Arrays, possible: Array, root: int, budget: int) -> tuple[bool, Number]:
+def _match_around(graph: Arrays, pattern: Arrays, possible: Array, root: int, budget: int) -> tuple[bool, Number]:
     """Search for known edges around a person; return whether they are there, and how many steps are left.
 
     Where nobody is left for a node, the search goes back to the last node that had a part in it, not just to the last
@@ -150,7 +150,7 @@ def _found_around(graph: Arrays, pattern: Arrays, possible: Array, root: int, bu
             continue
         path[level] = neighbors[cursor[level]]
         cursor[level] += 1
-        clash = _clash(graph, pattern, path, level) if possible[level, path[level]] else MISSING
+        clash = _conflict(graph, pattern, path, level) if possible[level, path[level]] else MISSING
         if clash >= 0:
             causes[level] |= 1 << clash
         elif clash == NEW:
@@ -164,12 +164,12 @@ def _found_around(graph: Arrays, pattern: Arrays, possible: Array, root: int, bu
 @compiled
 def find_subgraph(graph: Arrays, links: Array, known: int, budget: int, found: Array) -> bool:
     """Write around whom known edges are found; return False if so many steps did not decide it."""
-    pattern = _prepared(links, known)
-    possible = _possible(graph, pattern)
+    pattern = _prepare_pattern(links, known)
+    possible = _candidate_vertices(graph, pattern)
     found[:] = possible[0]
     for person in range(len(found)):
         if found[person]:
-            found[person], budget = _found_around(graph, pattern, possible, person, budget)
+            found[person], budget = _match_around(graph, pattern, possible, person, budget)
             if budget <= 0:
                 return False
     return True

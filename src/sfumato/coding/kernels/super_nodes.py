@@ -8,7 +8,7 @@ from sfumato.coding.kernels.compiling import Array, Arrays, Number, compiled
 
 
 @compiled
-def share_neighbors(offsets: Array, neighbors: Array, person: int, shared: Array) -> None:
+def add_shared_neighbors(offsets: Array, neighbors: Array, person: int, shared: Array) -> None:
     """Add to everybody how many neighbors she shares with a person, and 1 if they know each other."""
     for place in range(offsets[person], offsets[person + 1]):
         middle = neighbors[place]
@@ -46,7 +46,7 @@ def attribute_loss(attributes: Arrays, state: Arrays, person: int) -> float:
 
 
 @compiled
-def take_attributes(attributes: Arrays, state: Arrays, person: int, begin: bool) -> None:
+def join_attributes(attributes: Arrays, state: Arrays, person: int, begin: bool) -> None:
     """Let a person join a super-node, or begin one."""
     numbers, widths, nodes, starts = attributes
     low, high, levels, first = state
@@ -75,8 +75,10 @@ def empty_state(attributes: Arrays) -> Arrays:
 
 
 @compiled
-def share_with_free(graph: Arrays, person: int, label: Array, shared: Array, touched: Array, count: int) -> int:
-    """Do as `share_neighbors`, and append free persons to those who share any; return how many there are now."""
+def add_shared_free_neighbors(
+    graph: Arrays, person: int, label: Array, shared: Array, touched: Array, count: int
+) -> int:
+    """Do as `add_shared_neighbors`, and append free persons to those who share any; return how many there are now."""
     offsets, neighbors = graph
     for place in range(offsets[person], offsets[person + 1]):
         middle = neighbors[place]
@@ -121,12 +123,12 @@ def grow_super_nodes(
                 while label[order[next_free]] >= 0:
                     next_free += 1
                 chosen = order[next_free]
-            take_attributes(attributes, state, chosen, size == 0)
+            join_attributes(attributes, state, chosen, size == 0)
             label[chosen], joined[done] = count, chosen
             if persons > near:
-                found = share_with_free(graph, chosen, label, shared, looked_at, found)
+                found = add_shared_free_neighbors(graph, chosen, label, shared, looked_at, found)
             else:
-                share_neighbors(offsets, neighbors, chosen, shared)
+                add_shared_neighbors(offsets, neighbors, chosen, shared)
             size += 1
             done += 1
             degrees += offsets[chosen + 1] - offsets[chosen]
@@ -165,14 +167,14 @@ def _nearest(
 
 
 @compiled
-def place_rest(
+def assign_remaining(
     offsets: Array, neighbors: Array, rest: Array, weight: float, attributes: Arrays, label: Array, count: int
 ) -> None:
     """Let everybody of the rest join the super-node that she costs least in, one after the other."""
     persons = len(label)
     for person in rest:
         shared = np.zeros(persons, dtype=np.int64)
-        share_neighbors(offsets, neighbors, person, shared)
+        add_shared_neighbors(offsets, neighbors, person, shared)
         own, members = offsets[person + 1] - offsets[person], np.argsort(label)
         best, least, place, state = 0, np.inf, 0, empty_state(attributes)
         while label[members[place]] < 0:
@@ -181,7 +183,7 @@ def place_rest(
             size, apart = 0, 0
             while place < persons and label[members[place]] == node:
                 other = members[place]
-                take_attributes(attributes, state, other, size == 0)
+                join_attributes(attributes, state, other, size == 0)
                 apart += own + offsets[other + 1] - offsets[other] - 2 * shared[other]
                 size += 1
                 place += 1

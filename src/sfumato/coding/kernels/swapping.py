@@ -8,7 +8,7 @@ from sfumato.coding.kernels.compiling import Array, compiled
 
 
 @compiled
-def swap_partners(rows: int, reach: int, words: Array) -> Array:
+def pair_ranks(rows: int, reach: int, words: Array) -> Array:
     """Pair ranks: from the lowest up, each that is free takes a free one among the next `reach`, all as likely.
 
     `words` are random numbers of 64 bits, one for every rank. Returns the partner of every rank, or itself.
@@ -23,8 +23,8 @@ def swap_partners(rows: int, reach: int, words: Array) -> Array:
     for rank in range(rows):
         if partner[rank] != rank:
             continue
-        before = _free_below(tree, rank + 1)
-        count = _free_below(tree, min(rows, rank + 1 + reach)) - before
+        before = _count_free_below(tree, rank + 1)
+        count = _count_free_below(tree, min(rows, rank + 1 + reach)) - before
         if count == 0:
             continue
         wanted = before + np.int64(words[rank] % np.uint64(count)) + 1
@@ -36,13 +36,13 @@ def swap_partners(rows: int, reach: int, words: Array) -> Array:
                 wanted -= tree[place]
             step //= 2
         partner[rank], partner[place] = place, rank
-        _take(tree, rank, rows)
-        _take(tree, place, rows)
+        _mark_taken(tree, rank, rows)
+        _mark_taken(tree, place, rows)
     return partner
 
 
 @compiled
-def _free_below(tree: Array, end: int) -> int:
+def _count_free_below(tree: Array, end: int) -> int:
     """Count the free ranks below one."""
     found = 0
     while end > 0:
@@ -52,7 +52,7 @@ def _free_below(tree: Array, end: int) -> int:
 
 
 @compiled
-def _take(tree: Array, rank: int, rows: int) -> None:
+def _mark_taken(tree: Array, rank: int, rows: int) -> None:
     """Let a rank be free no more."""
     at = rank + 1
     while at <= rows:

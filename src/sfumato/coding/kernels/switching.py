@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, compiled
-from sfumato.coding.kernels.edge_sets import discard, edge_key, edge_set, holds, insert
+from sfumato.coding.kernels.edge_sets import build_edge_set, contains, discard, edge_key, insert
 
 
 @compiled
-def switch_away(edges: Array, chosen: Array, persons: int, words: Array) -> int:
+def switch_to_new_pairs(edges: Array, chosen: Array, persons: int, words: Array) -> int:
     """Let pairs of chosen edges x-y and u-v become x-v and u-y if neither is shown or original; return how many stay.
 
     The first edge of a pair is one that was not switched yet, the second any chosen one; one try for every word.
     """
-    original = edge_set(edges, persons, 0)
-    shown = edge_set(edges, persons, 2 * len(chosen))  # every switch inserts two, and there are at most as many
+    original = build_edge_set(edges, persons, 0)
+    shown = build_edge_set(edges, persons, 2 * len(chosen))  # every switch inserts two, and there are at most as many
     waiting = chosen.copy()
     place = np.full(len(edges), -1, dtype=np.int64)  # of an edge that waits
     for at in range(len(waiting)):
@@ -31,7 +31,7 @@ def switch_away(edges: Array, chosen: Array, persons: int, words: Array) -> int:
         if x in (u, v) or y in (u, v):
             continue
         first, second = edge_key(x, v, persons), edge_key(u, y, persons)
-        if holds(original, first) or holds(original, second) or holds(shown, first) or holds(shown, second):
+        if contains(original, first) or contains(original, second) or contains(shown, first) or contains(shown, second):
             continue
         discard(shown, edge_key(x, y, persons))
         discard(shown, edge_key(u, v, persons))

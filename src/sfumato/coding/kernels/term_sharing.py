@@ -35,7 +35,7 @@ def rarest_term(baskets: Arrays, rows: Array, k: int, chunk_of: Array, terms: Ar
 
 
 @compiled
-def share_terms(
+def select_shared_terms(
     baskets: Arrays, rows: Array, begins: Array, k: int, places: Arrays, may_empty: Array, banned: Array, free: Array
 ) -> None:
     """Say which occurrences of terms may leave for a chunk that several clusters share.

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.coding.kernels.box_growing import price_leaves
-from sfumato.coding.kernels.box_trees import cost_of, lowest_row, take_row
-from sfumato.coding.kernels.clustering import SLACK, find_center, unlike_levels
+from sfumato.coding.kernels.box_growing import compute_leaf_costs
+from sfumato.coding.kernels.box_trees import box_cost, lowest_row, take_row
+from sfumato.coding.kernels.clustering import SLACK, count_differing_levels, find_center
 from sfumato.coding.kernels.compiling import Array, Arrays, compiled
-from sfumato.coding.kernels.tree_queries import aim, farthest_row, nearest_rows
+from sfumato.coding.kernels.tree_queries import box_around_point, farthest_row, nearest_rows
 
 READS = 8  # records are sorted again once each was read this often
 
 
 @compiled
-def take_rows(
+def assign_rows(
     group: int,
     have: int,
     found: Arrays,
@@ -44,17 +44,17 @@ def take_rows(
 def measure_spots(center: Array, places: Array, tree: Any, box: Arrays, out: Array) -> None:
     """Compute the distance of every spot from a center; it is negative where no row is left."""
     spots, _, shape, trees, _ = tree
-    aim(center, box, shape, trees)
+    box_around_point(center, box, shape, trees)
     corners, prices, axes = (box[0], box[1]), box[3], (shape[0], trees[3], shape[1][0])
     left, place_of = spots[2], spots[5]
     for spot in range(len(out)):
         out[spot] = -1.0
         if left[place_of[spot]] > 0:
-            out[spot] = np.sqrt(cost_of(spot, places, corners, prices, axes))
+            out[spot] = np.sqrt(box_cost(spot, places, corners, prices, axes))
 
 
 @compiled
-def drift(center: Array, early: Array, shape: Arrays, trees: Arrays) -> float:
+def center_distance(center: Array, early: Array, shape: Arrays, trees: Arrays) -> float:
     """Compute the distance of two centers."""
     total = 0.0
     for j in range(len(center)):
@@ -62,7 +62,7 @@ def drift(center: Array, early: Array, shape: Arrays, trees: Arrays) -> float:
         if tree < 0:
             total += (center[j] - early[j]) * (center[j] - early[j])
         else:
-            total += trees[6][trees[4][tree] + unlike_levels(tree, int(center[j]), int(early[j]), trees)]
+            total += trees[6][trees[4][tree] + count_differing_levels(tree, int(center[j]), int(early[j]), trees)]
     return float(np.sqrt(total))
 
 
@@ -74,8 +74,8 @@ def farthest_from_center(center: Array, tree: Any, box: Arrays, far: Arrays) -> 
     """
     spots, _, shape, trees, _ = tree
     order, apart, places, early, ends = far
-    way = drift(center, early, shape, trees)
-    aim(center, box, shape, trees)
+    way = center_distance(center, early, shape, trees)
+    box_around_point(center, box, shape, trees)
     corners, prices, axes = (box[0], box[1]), box[3], (shape[0], trees[3], shape[1][0])
     left, place_of = spots[2], spots[5]
     while left[place_of[order[ends[0] - 1]]] == 0:
@@ -85,7 +85,7 @@ def farthest_from_center(center: Array, tree: Any, box: Arrays, far: Arrays) -> 
         if best >= 0 and (apart[at] + way) * (1 + SLACK) + SLACK < np.sqrt(most):
             break
         ends[1] += 1
-        cost, place = cost_of(at, places, corners, prices, axes), place_of[order[at]]
+        cost, place = box_cost(at, places, corners, prices, axes), place_of[order[at]]
         if cost >= most and left[place] > 0:
             number = lowest_row(place, spots)
             if cost > most or number < row:
@@ -94,7 +94,7 @@ def farthest_from_center(center: Array, tree: Any, box: Arrays, far: Arrays) -> 
 
 
 @compiled
-def place_center(free: int, left: Arrays, coded: Any, center: Array) -> None:
+def find_remaining_center(free: int, left: Arrays, coded: Any, center: Array) -> None:
     """Find the center of all free rows, as coordinates: means, positions of ranks, and codes of leaves."""
     axes, spots, lines, codes = coded
     find_center(left[0], left[1], free, axes, (lines, codes))
@@ -127,14 +127,14 @@ def mdav_by_tree(
     done = 0
     ends = far[4]
     while done < work and state[0] >= 2 * least and ends[1] <= READS * ends[0]:
-        place_center(state[0], left, coded, center)
+        find_remaining_center(state[0], left, coded, center)
         done -= ends[1]
         seed = farthest_from_center(center, tree, box, far)
         done += ends[1]
         for turn in range(2 if state[0] >= 3 * least else 1):
-            aim(spots[0][:, spots[5][seed]], box, shape, trees)
+            box_around_point(spots[0][:, spots[5][seed]], box, shape, trees)
             have, visited = nearest_rows(tree, box, 0, found)
-            take_rows(state[1], have, found, tree, points, left, label)
+            assign_rows(state[1], have, found, tree, points, left, label)
             state[0], state[1], done = state[0] - least, state[1] + 1, done + visited
             if turn == 0 and state[0] >= 2 * least:
                 seed, visited = farthest_row(tree, box)
@@ -148,7 +148,7 @@ def nearest_to_any(members: Array, tree: Any, box: Arrays, found: Arrays) -> tup
     spots, _, shape, trees, _ = tree
     have = total = 0
     for member in members:
-        aim(spots[0][:, spots[5][member]], box, shape, trees)
+        box_around_point(spots[0][:, spots[5][member]], box, shape, trees)
         have, visited = nearest_rows(tree, box, have, found)
         total += visited
     return have, total
@@ -179,29 +179,29 @@ def v_mdav_by_tree(
     while done < work and state[0] >= least:
         while label[far_first[0][state[2]]] >= 0:
             state[2] += 1
-        aim(spots[0][:, spots[5][far_first[1][far_first[0][state[2]]]]], box, shape, trees)
+        box_around_point(spots[0][:, spots[5][far_first[1][far_first[0][state[2]]]]], box, shape, trees)
         have, visited = nearest_rows(tree, box, 0, found)
         for at in range(have):
             members[at] = found[2][at]
-        take_rows(state[1], have, found, tree, points, left, label)
+        assign_rows(state[1], have, found, tree, points, left, label)
         size, free, done = have, state[0] - have, done + visited
         while size < 2 * least - 1 and free > 0:
             _, visited = nearest_to_any(members[:size], tree, box, one)
-            aim(spots[0][:, spots[5][one[2][0]]], box, shape, trees)
+            box_around_point(spots[0][:, spots[5][one[2][0]]], box, shape, trees)
             have, again = nearest_rows(tree, box, 0, two)
             done += visited + again
             outside = two[0][1] if have > 1 else np.inf
             if not np.sqrt(one[0][0]) < gamma * np.sqrt(outside):
                 break
             members[size] = one[2][0]
-            take_rows(state[1], 1, one, tree, points, left, label)
+            assign_rows(state[1], 1, one, tree, points, left, label)
             size, free = size + 1, free - 1
         state[0], state[1] = free, state[1] + 1
     return done
 
 
 @compiled
-def widen(places: Array, box: Arrays, shape: Arrays, trees: Arrays) -> None:
+def widen_box(places: Array, box: Arrays, shape: Arrays, trees: Arrays) -> None:
     """Take a point into a box."""
     low, high, level, prices = box
     for j in range(len(low)):
@@ -209,10 +209,10 @@ def widen(places: Array, box: Arrays, shape: Arrays, trees: Arrays) -> None:
         if tree < 0:
             low[j], high[j] = min(low[j], places[j]), max(high[j], places[j])
             continue
-        height = unlike_levels(tree, int(low[j]), int(places[j]), trees)
+        height = count_differing_levels(tree, int(low[j]), int(places[j]), trees)
         if height > level[j]:
             level[j] = height
-            price_leaves(tree, int(low[j]), height, trees, prices)
+            compute_leaf_costs(tree, int(low[j]), height, trees, prices)
 
 
 @compiled
@@ -225,7 +225,7 @@ def grow_by_tree(
     work: int,
     label: Array,
 ) -> int:
-    """Grow groups as `sfumato.coding.kernels.box_growing.grow` does, until a number of nodes was visited; return it.
+    """Grow groups as `sfumato.coding.kernels.box_growing.grow_groups` does, until a number of nodes was visited; return it.
 
     `state` also has the spot of the last seed.
     """
@@ -233,16 +233,16 @@ def grow_by_tree(
     found, done = (np.empty(1), np.empty(1, dtype=np.int64), np.empty(1, dtype=np.int64)), 0
     while done < work and state[0] >= least:
         group = state[1]
-        aim(spots[0][:, spots[5][state[2]]], room, shape, trees)
+        box_around_point(spots[0][:, spots[5][state[2]]], room, shape, trees)
         state[2], visited = farthest_row(tree, room)
         done += visited
         box = boxes[0][group], boxes[1][group], boxes[2][group], room[3]
-        aim(spots[0][:, spots[5][state[2]]], box, shape, trees)
+        box_around_point(spots[0][:, spots[5][state[2]]], box, shape, trees)
         label[take_row(state[2], spots, nodes)] = group
         for _ in range(least - 1):
             _, visited = nearest_rows(tree, box, 0, found)
             done += visited
-            widen(spots[0][:, spots[5][found[2][0]]], box, shape, trees)
+            widen_box(spots[0][:, spots[5][found[2][0]]], box, shape, trees)
             label[take_row(found[2][0], spots, nodes)] = group
         state[0], state[1] = state[0] - least, group + 1
     return done

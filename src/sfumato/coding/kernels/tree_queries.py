@@ -11,24 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.coding.kernels.box_growing import price_leaves
-from sfumato.coding.kernels.box_trees import NOTHING, least_cost, measure_leaf, most_cost
+from sfumato.coding.kernels.box_growing import compute_leaf_costs
+from sfumato.coding.kernels.box_trees import NOTHING, greatest_cost, least_cost, measure_leaf
 from sfumato.coding.kernels.compiling import Array, Arrays, compiled
 
 
 @compiled
-def aim(places: Array, box: Arrays, shape: Arrays, trees: Arrays) -> None:
+def box_around_point(places: Array, box: Arrays, shape: Arrays, trees: Arrays) -> None:
     """Make a box of a single point."""
     low, high, level, prices = box
     for j in range(len(low)):
         low[j] = high[j] = places[j]
         if shape[0][j] >= 0:
             level[j] = 0
-            price_leaves(shape[0][j], int(places[j]), 0, trees, prices)
+            compute_leaf_costs(shape[0][j], int(places[j]), 0, trees, prices)
 
 
 @compiled
-def insert(cost: float, spot: int, row: int, have: int, found: Arrays) -> int:
+def insert_candidate(cost: float, spot: int, row: int, have: int, found: Arrays) -> int:
     """Insert a row into those found so far, cheapest first, if it belongs there; return how many there are.
 
     If it does not belong there, the result is -1.
@@ -64,7 +64,7 @@ def insert_leaf(
         if have == len(found[0]) and costs[i] > found[0][have - 1]:
             continue
         for at in range(ends[begin + i] - left[begin + i], ends[begin + i]):
-            now = insert(costs[i], number[begin + i], rows[at], have, found)
+            now = insert_candidate(costs[i], number[begin + i], rows[at], have, found)
             if now < 0:
                 break
             have = now
@@ -150,9 +150,9 @@ def farthest_row(tree: Any, box: Arrays) -> tuple[int, int]:
             one, other = node + 1, second[node]
             here = there = -np.inf
             if lowest[one] < NOTHING:
-                here = most_cost(one, of_nodes, corners[0], prices, axes, shape[2])
+                here = greatest_cost(one, of_nodes, corners[0], prices, axes, shape[2])
             if lowest[other] < NOTHING:
-                there = most_cost(other, of_nodes, corners[0], prices, axes, shape[2])
+                there = greatest_cost(other, of_nodes, corners[0], prices, axes, shape[2])
             if there > here:
                 one, other, here, there = other, one, there, here
             stack[top], bounds[top] = other, there

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, compiled
-from sfumato.coding.kernels.worths import lower, most_valuable, room
+from sfumato.coding.kernels.worths import allocate_best, find_highest_gains, lower_gains
 
 CHEAPEST, CLOSED, LOWERED = 0, 1, 2
 RUN = 16  # points that are sorted by insertion
@@ -42,13 +42,13 @@ def sort_points(leaf: Array, points: Array, spare: Array, counts: Array) -> None
     run = RUN
     while run < size:
         for begin in range(0, size, 2 * run):
-            merge(leaf, points, spare, begin, min(begin + run, size), min(begin + 2 * run, size))
+            merge_runs(leaf, points, spare, begin, min(begin + run, size), min(begin + 2 * run, size))
         points[:] = spare[:size]
         run *= 2
 
 
 @compiled
-def merge(leaf: Array, points: Array, spare: Array, begin: int, middle: int, end: int) -> None:
+def merge_runs(leaf: Array, points: Array, spare: Array, begin: int, middle: int, end: int) -> None:
     """Merge two sorted runs of points."""
     one, other = begin, middle
     for place in range(begin, end):
@@ -71,7 +71,7 @@ def next_run(leaf: Array, points: Array, begin: int, nodes: Array, weight: Array
 
 
 @compiled
-def enter(
+def filter_points(
     mode: int, points: Array, below: Array, price: int, least: int, weight: Array, worth: Array,
     best: tuple[Array, Array, Array],
 ) -> int:  # fmt: skip
@@ -86,7 +86,7 @@ def enter(
         rows += weight[point]
     if rows < least or not hope:
         return 0
-    if mode == LOWERED and most_valuable(below[:kept], worth, weight, least, best)[0] <= least * price:
+    if mode == LOWERED and find_highest_gains(below[:kept], worth, weight, least, best)[0] <= least * price:
         return 0
     return kept
 
@@ -109,7 +109,7 @@ def is_closed(leaf: Array, points: Array, trees: tuple[Array, ...], level: Array
 
 
 @compiled
-def record(points: Array, price: int, boxes: tuple[Array, Array, Array], tally: Array) -> None:
+def append_box(points: Array, price: int, boxes: tuple[Array, Array, Array], tally: Array) -> None:
     """Add a box to those found, or say that there is no room for it; `tally` counts boxes and their points."""
     offsets, members, prices = boxes
     found, pairs = tally[0], tally[1]
@@ -122,19 +122,19 @@ def record(points: Array, price: int, boxes: tuple[Array, Array, Array], tally: 
 
 
 @compiled
-def settle(
+def lower_to_price(
     mode: int, points: Array, price: int, least: int, weight: Array, worth: Array, best: tuple[Array, Array, Array]
 ) -> None:
     """Lower the worths of points in a box to its price, or until the most valuable rows are worth no more than that."""
     if mode == LOWERED:
-        lower(points, worth, most_valuable(points, worth, weight, least, best)[0], least * price)
+        lower_gains(points, worth, find_highest_gains(points, worth, weight, least, best)[0], least * price)
         return
     for point in points:
         worth[point] = min(worth[point], price)
 
 
 @compiled
-def walk(
+def enumerate_closed_boxes(
     mode: int, leaf: Array, weight: Array, trees: tuple[Array, ...], least: int, levels: tuple[int, int], worth: Array,
     most: int, boxes: tuple[Array, Array, Array],
 ) -> tuple[int, int]:  # fmt: skip
@@ -147,7 +147,7 @@ def walk(
     """
     nodes, start, heights, cost = trees
     width, count = leaf.shape
-    room_for, best = np.empty((width + 1, count), dtype=np.int32), room(least)
+    room_for, best = np.empty((width + 1, count), dtype=np.int32), allocate_best(least)
     spare, counts = np.empty(count, dtype=np.int32), np.empty(leaf.max() + 1, dtype=np.int64)
     size, level = np.zeros(width + 1, dtype=np.int64), np.zeros(width + 1, dtype=np.int64)
     place, price = np.zeros(width + 1, dtype=np.int64), np.zeros(width + 1, dtype=np.int64)
@@ -168,7 +168,7 @@ def walk(
             continue
         points, total = points[begin : place[depth]], price[depth] + cost[above[leaf[depth, points[begin]]]]
         visited += len(points)
-        kept = enter(mode, points, room_for[depth + 1], total, least, weight, worth, best)
+        kept = filter_points(mode, points, room_for[depth + 1], total, least, weight, worth, best)
         inside = room_for[depth + 1, :kept]
         if kept == 0 or not is_closed(leaf, inside, trees, level, depth):
             continue
@@ -178,7 +178,7 @@ def walk(
             sort_points(leaf[depth], inside, spare, counts)
             continue
         if mode != CLOSED:
-            settle(mode, inside, total, least, weight, worth, best)
+            lower_to_price(mode, inside, total, least, weight, worth, best)
         elif total > 0:
-            record(inside, total, boxes, tally)
+            append_box(inside, total, boxes, tally)
     return (tally[0] if visited <= most else -1), tally[1]

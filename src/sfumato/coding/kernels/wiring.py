@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.coding.kernels.compiling import Array, Number, compiled
-from sfumato.coding.kernels.edge_sets import discard, edge_key, edge_set, holds, insert
+from sfumato.coding.kernels.edge_sets import build_edge_set, contains, discard, edge_key, insert
 
 
 @compiled
@@ -22,7 +22,7 @@ def _first_below(needs: Array, begin: int, value: int) -> Number:
 
 
 @compiled
-def wire(needs: Array, edges: Array) -> Number:
+def havel_hakimi(needs: Array, edges: Array) -> Number:
     """Join everybody to those who need most, the highest need first (Havel and Hakimi); return the number of edges.
 
     `needs` descend, and hold afterward what nobody was left for.
@@ -47,10 +47,10 @@ def wire(needs: Array, edges: Array) -> Number:
 
 
 @compiled
-def switch(edges: Array, persons: int, words: Array) -> int:
+def switch_edges(edges: Array, persons: int, words: Array) -> int:
     """Let pairs of edges x-y and u-v become x-v and u-y, one try for every word; return how many did."""
     count, length = 0, np.uint64(len(edges))
-    table = edge_set(edges, persons, 2 * len(words))
+    table = build_edge_set(edges, persons, 2 * len(words))
     for word in words:
         one, other = np.int64(word % length), np.int64((word >> np.uint64(31)) % length)
         flip = np.int64(word >> np.uint64(63))
@@ -58,7 +58,7 @@ def switch(edges: Array, persons: int, words: Array) -> int:
         if x in (u, v) or y in (u, v):
             continue
         first, second = edge_key(x, v, persons), edge_key(u, y, persons)
-        if holds(table, first) or holds(table, second):
+        if contains(table, first) or contains(table, second):
             continue
         discard(table, edge_key(x, y, persons))
         discard(table, edge_key(u, v, persons))

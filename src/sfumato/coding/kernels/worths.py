@@ -1,6 +1,6 @@
 """Compiled worths: what the most valuable rows of every box are worth, and which boxes to open.
 
-Arguments travel in tuples. `boxes` is (offsets, members, prices) as in `sfumato.coding.covering.boxes.ClosedBoxes`;
+Arguments travel in tuples. `boxes` is (offsets, members, prices) as in `sfumato.coding.covering.boxes.ClosedBoxList`;
 `best` is room for points, their worths and how many of their rows are meant, each one longer than a group must be.
 """
 
@@ -14,14 +14,14 @@ NEAR_PARTS, NEAR_WHOLE = 3, 4  # a box is nearly worth its price from three quar
 
 
 @compiled
-def room(least: int) -> tuple[Array, Array, Array]:
+def allocate_best(least: int) -> tuple[Array, Array, Array]:
     """Make room for the most valuable rows of a box."""
     shape = least + 1
     return np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
 
 
 @compiled
-def most_valuable(
+def find_highest_gains(
     members: Array, worth: Array, amount: Array, least: int, best: tuple[Array, Array, Array]
 ) -> tuple[int, int]:
     """Find the `least` rows of largest worth, the first of equal ones; return their worth and how many points they are.
@@ -54,7 +54,7 @@ def most_valuable(
 
 
 @compiled
-def look(
+def score_boxes(
     todo: Array, begin: int, end: int, boxes: tuple[Array, ...], worth: Array, weight: Array, least: int, taken: Array,
     near: Array,
 ) -> int:  # fmt: skip
@@ -63,11 +63,11 @@ def look(
     Says of every box whether its most valuable rows are nearly worth its price.
     """
     offsets, members, prices = boxes
-    best, beyond = room(least), 0
+    best, beyond = allocate_best(least), 0
     points, worths, rows = best
     for t in range(begin, end):
         price, inside = prices[todo[t]], members[offsets[todo[t]] : offsets[todo[t] + 1]]
-        total, count = most_valuable(inside, worth, weight, least, best)
+        total, count = find_highest_gains(inside, worth, weight, least, best)
         near[t] = NEAR_WHOLE * total >= NEAR_PARTS * least * price
         if total <= least * price:
             continue
@@ -88,26 +88,26 @@ def look(
 
 
 @compiled
-def lower(members: Array, worth: Array, have: int, most: int) -> None:
+def lower_gains(members: Array, worth: Array, have: int, most: int) -> None:
     """Lower the worths of a box whose most valuable rows are worth more than they may be, all by the same share."""
     for point in members:
         worth[point] = worth[point] * most // have
 
 
 @compiled
-def lower_all(boxes: tuple[Array, ...], worth: Array, weight: Array, least: int) -> None:
+def lower_all_gains(boxes: tuple[Array, ...], worth: Array, weight: Array, least: int) -> None:
     """Lower worths, box by box, until the most valuable rows of every box are worth no more than its price."""
     offsets, members, prices = boxes
-    best = room(least)
+    best = allocate_best(least)
     for box in range(len(prices)):
         inside = members[offsets[box] : offsets[box + 1]]
-        total, _ = most_valuable(inside, worth, weight, least, best)
+        total, _ = find_highest_gains(inside, worth, weight, least, best)
         if total > least * prices[box]:
-            lower(inside, worth, total, least * prices[box])
+            lower_gains(inside, worth, total, least * prices[box])
 
 
 @compiled
-def sift(heap: Array, score: Array, count: int, place: int) -> None:
+def sift_down(heap: Array, score: Array, count: int, place: int) -> None:
     """Let a box sink below those with a higher score; of equal ones the first is on top."""
     box = heap[place]
     while 2 * place + 1 < count:
@@ -134,17 +134,17 @@ def open_boxes(
     returns how many groups and entries there are. A score only falls, so it is renewed when its box comes up.
     """
     offsets, members, prices = boxes
-    best, free, score, heap = room(least), weight.copy(), np.empty_like(prices), np.arange(len(prices))
+    best, free, score, heap = allocate_best(least), weight.copy(), np.empty_like(prices), np.arange(len(prices))
     for box in heap:
         inside = members[offsets[box] : offsets[box + 1]]
-        score[box] = most_valuable(inside, worth, free, least, best)[0] - least * prices[box]
+        score[box] = find_highest_gains(inside, worth, free, least, best)[0] - least * prices[box]
     count, groups, entries = len(heap), 0, 0
     for place in range(count // 2 - 1, -1, -1):
-        sift(heap, score, count, place)
+        sift_down(heap, score, count, place)
     while count > 0:
         box = heap[0]
         inside, price = members[offsets[box] : offsets[box + 1]], prices[box]
-        total, found = most_valuable(inside, worth, free, least, best)
+        total, found = find_highest_gains(inside, worth, free, least, best)
         if total < 0:
             count -= 1
             heap[0] = heap[count]
@@ -163,5 +163,5 @@ def open_boxes(
             groups += 1
             continue
         if count > 0:
-            sift(heap, score, count, 0)
+            sift_down(heap, score, count, 0)
     return groups, entries

@@ -11,7 +11,7 @@ from sfumato.coding.regrouping.rows import (
     DISSOLVE,
     FRESH,
     LARGEST,
-    MOST_LENT,
+    MAX_SPARE_ROWS,
     MOVE,
     NEAR,
     REFORM,
@@ -19,27 +19,27 @@ from sfumato.coding.regrouping.rows import (
     SPLIT,
     STAY,
     SWAP,
+    ChangePlans,
     Forest,
-    Grouping,
     Ints,
+    LevelVisits,
     Nodes,
-    Plans,
-    Visits,
-    joined,
-    lenders,
-    transfers,
+    RowGroups,
+    join_nodes,
+    list_spare_rows,
+    list_transfers,
 )
 
-MOST_NODES = 1024
+MAX_NODES = 1024
 Flags = npt.NDArray[np.bool_]
 NEVER = np.iinfo(np.int64).max // 4
 NOWHERE = NEVER // 4096  # the rise for a row without another place: more than any other
 
 
-class PlainGathering:
+class NumpyGathering:
     """Rows that wait for enough others under the same nodes."""
 
-    def __init__(self, leaves: Nodes, visits: Visits, rows: Ints, label: Ints, least: int) -> None:
+    def __init__(self, leaves: Nodes, visits: LevelVisits, rows: Ints, label: Ints, least: int) -> None:
         self._leaves, self._visits, self._label, self._least = leaves, visits, label, least
         self._left = [(rows, np.zeros(len(rows), dtype=np.uint64))]
         self._visit, self._dead = 0, len(leaves) + 1
@@ -100,15 +100,15 @@ class _Trees:
     def __init__(self, trees: Forest) -> None:
         self._trees, self._table = trees, None
         nodes = len(trees[3])
-        if nodes <= MOST_NODES:
+        if nodes <= MAX_NODES:
             tree = np.cumsum(np.append(0, trees[2][:-1] < 0))
             one, other = np.nonzero(tree[:, None] == tree)
             self._table = np.zeros((nodes, nodes), dtype=np.int32)
-            self._table[one, other] = joined(trees, one.astype(np.int32), other.astype(np.int32))
+            self._table[one, other] = join_nodes(trees, one.astype(np.int32), other.astype(np.int32))
 
     def joined(self, nodes: Nodes, others: Nodes) -> Nodes:
         """Find the lowest nodes above pairs of nodes."""
-        return joined(self._trees, nodes, others) if self._table is None else np.asarray(self._table[nodes, others])
+        return join_nodes(self._trees, nodes, others) if self._table is None else np.asarray(self._table[nodes, others])
 
     def prices(self, boxes: Nodes) -> Ints:
         """Sum the costs of the nodes of every box."""
@@ -126,7 +126,7 @@ class _Index:
     prices: Ints
 
     @classmethod
-    def of(cls, trees: _Trees, boxes: Nodes, names: Ints, sizes: Ints) -> _Index:
+    def from_boxes(cls, trees: _Trees, boxes: Nodes, names: Ints, sizes: Ints) -> _Index:
         order = np.lexsort(boxes.T[::-1])
         return cls(trees, boxes[order], names[order], sizes[order], trees.prices(boxes[order]))
 
@@ -139,42 +139,42 @@ class _Index:
         return self.names[best].tolist(), rise[best].tolist()
 
 
-class PlainRegrouper:
+class NumpyRegrouper:
     """Search with NumPy."""
 
-    def gather(self, leaves: Nodes, visits: Visits, rows: Ints, label: Ints, least: int) -> PlainGathering:
+    def gather(self, leaves: Nodes, visits: LevelVisits, rows: Ints, label: Ints, least: int) -> NumpyGathering:
         """Begin to gather rows that have no label."""
-        return PlainGathering(leaves, visits, rows, label, least)
+        return NumpyGathering(leaves, visits, rows, label, least)
 
-    def partners(self, grouping: Grouping, todo: Ints) -> tuple[Ints, Ints]:
+    def partners(self, grouping: RowGroups, todo: Ints) -> tuple[Ints, Ints]:
         """Find for some groups the other group whose merger raises the loss least, and the rise."""
-        index = _of_groups(grouping, _Trees(grouping.trees))
+        index = _index_groups(grouping, _Trees(grouping.trees))
         found = [index.nearest(grouping.box[g], int(grouping.sizes[g]), g, NEVER, 1) for g in todo.tolist()]
         return np.array([names[0] for names, _ in found]), np.array([rises[0] for _, rises in found])
 
-    def propose(self, grouping: Grouping, todo: Ints, least: int) -> Plans:
+    def propose(self, grouping: RowGroups, todo: Ints, least: int) -> ChangePlans:
         """Find for some groups the best way to move, swap, dissolve or rebuild them."""
-        rows, trees = lenders(grouping, least), _Trees(grouping.trees)
-        spare = _Index.of(trees, grouping.leaves[rows], rows, np.ones_like(rows))
-        index = _of_groups(grouping, trees)
+        rows, trees = list_spare_rows(grouping, least), _Trees(grouping.trees)
+        spare = _Index.from_boxes(trees, grouping.leaves[rows], rows, np.ones_like(rows))
+        index = _index_groups(grouping, trees)
         plans = [_Planner(grouping, index, spare, least, group) for group in todo.tolist()]
         found = np.array([plan.search() for plan in plans], dtype=np.int64).reshape(-1, 5)
-        targets, loans = np.full(len(grouping.rows), -1, dtype=np.int64), np.full((len(todo), MOST_LENT), -1)
+        targets, loans = np.full(len(grouping.rows), -1, dtype=np.int64), np.full((len(todo), MAX_SPARE_ROWS), -1)
         for t, plan in enumerate(plans):
             targets[grouping.offsets[plan.group] : grouping.offsets[plan.group + 1]] = plan.aims
             loans[t, : len(plan.loans)] = plan.loans
-        return transfers(grouping, todo, tuple(found.T), targets, loans)
+        return list_transfers(grouping, todo, tuple(found.T), targets, loans)
 
 
-def _of_groups(grouping: Grouping, trees: _Trees) -> _Index:
+def _index_groups(grouping: RowGroups, trees: _Trees) -> _Index:
     filled = np.flatnonzero(grouping.sizes)
-    return _Index.of(trees, grouping.box[filled], filled, grouping.sizes[filled])
+    return _Index.from_boxes(trees, grouping.box[filled], filled, grouping.sizes[filled])
 
 
 class _Planner:
     """The search for the best change of one group."""
 
-    def __init__(self, grouping: Grouping, index: _Index, spare: _Index, least: int, group: int) -> None:
+    def __init__(self, grouping: RowGroups, index: _Index, spare: _Index, least: int, group: int) -> None:
         self.grouping, self.index, self.spare, self.least, self.group = grouping, index, spare, least, group
         self.trees, self.members = index.trees, self._rows(group)
         self.size = len(self.members)
@@ -189,7 +189,7 @@ class _Planner:
         for i in range(self.size):
             self._plan_row(i)
         if self.aims.min() >= 0:
-            self._better(DISSOLVE, self.have - self._rise_of_leaving(self.aims))
+            self._better(DISSOLVE, self.have - self._leaving_cost(self.aims))
         chosen = self.aims
         seeds = range(0, self.size, (self.size + SEEDS - 1) // SEEDS)
         for seed in seeds if self.size >= 2 * self.least else ():
@@ -235,7 +235,7 @@ class _Planner:
         if self.have - loss <= self.best[1]:
             return chosen
         trial = np.where(keep, self.group, self.aims)
-        loss += self._rise_of_leaving(trial) - int(self.leave[~keep].sum())
+        loss += self._leaving_cost(trial) - int(self.leave[~keep].sum())
         if not self._better(REFORM, self.have - loss):
             return chosen
         self.loans = lent
@@ -263,11 +263,11 @@ class _Planner:
             if more.min() < best:
                 taken = int(np.argmin(more))
                 best, row = int(more[taken]), int(self.members[taken])
-            if inside < self.least and len(lent) < MOST_LENT:
+            if inside < self.least and len(lent) < MAX_SPARE_ROWS:
                 bound = best + int(g.prices[self.group])
                 for name, rise in zip(*self.spare.nearest(current, inside, -1, bound), strict=True):
                     net = rise - int(g.prices[g.label[name]])
-                    if net < best and self._may_lend(name, lent):
+                    if net < best and self._can_spare(name, lent):
                         best, taken, row = net, -1, name
             if row < 0:
                 return (loss if inside >= self.least else NEVER), keep, lent
@@ -279,12 +279,12 @@ class _Planner:
             inside += 1
             loss += best
 
-    def _may_lend(self, row: int, lent: list[int]) -> bool:
+    def _can_spare(self, row: int, lent: list[int]) -> bool:
         source = int(self.grouping.label[row])
         spare = int(self.grouping.sizes[source]) - self.least - sum(self.grouping.label[r] == source for r in lent)
         return source != self.group and row not in lent and spare > 0
 
-    def _rise_of_leaving(self, targets: Ints) -> int:
+    def _leaving_cost(self, targets: Ints) -> int:
         """Return how much the loss rises when members join their targets, several perhaps the same."""
         g, total = self.grouping, 0
         for target in set(targets.tolist()) - {self.group}:

@@ -21,13 +21,13 @@ COMPILED_ROWS = 500  # below this NumPy is fast enough, and nothing needs compil
 NEAR = 4  # groups that a row is tried in
 LARGEST = 32  # rows of a group whose rows are swapped, or that is rebuilt
 SEEDS = 8  # members around which a group is rebuilt
-MOST_LENT = 8  # rows that a group borrows when it is rebuilt
+MAX_SPARE_ROWS = 8  # rows that a group borrows when it is rebuilt
 STAY, MOVE, SWAP, DISSOLVE, REFORM, SPLIT = 0, 1, 2, 3, 4, 5
 FRESH = -2  # the target of rows that are split off
 
 
 @dataclass(frozen=True, eq=False)
-class Visits:
+class LevelVisits:
     """Combinations of levels to look at in turn, each for nodes that cost at most `limit` together.
 
     The key of a row under combination c is the sum of `marks[slots[c, j] + leaf]` over its leaves, one per tree: a
@@ -41,7 +41,7 @@ class Visits:
     combination: Ints
     limit: Ints
 
-    def between(self, begin: int, end: int) -> Visits:
+    def between(self, begin: int, end: int) -> LevelVisits:
         """Return a run of the visits."""
         return replace(self, combination=self.combination[begin:end], limit=self.limit[begin:end])
 
@@ -54,7 +54,7 @@ class Visits:
 
 
 @dataclass(frozen=True, eq=False)
-class Grouping:
+class RowGroups:
     """Rows in groups: group g has `rows[offsets[g]:offsets[g + 1]]`; its box, its size and its box's price."""
 
     leaves: Nodes
@@ -67,7 +67,7 @@ class Grouping:
     prices: Ints
 
     @classmethod
-    def of(cls, leaves: Nodes, trees: Forest, label: Ints, groups: int = 0) -> Grouping:
+    def from_labels(cls, leaves: Nodes, trees: Forest, label: Ints, groups: int = 0) -> RowGroups:
         """Sort rows by group, and find boxes and prices; an empty group has the box of some row."""
         sizes = np.bincount(label, minlength=groups)
         offsets = np.append(0, np.cumsum(sizes))
@@ -75,16 +75,16 @@ class Grouping:
         filled = np.flatnonzero(sizes)
         box = np.tile(leaves[:1], (len(sizes), 1))
         low = np.minimum.reduceat(leaves[rows], offsets[filled], axis=0)
-        box[filled] = joined(trees, low, np.maximum.reduceat(leaves[rows], offsets[filled], axis=0))
+        box[filled] = join_nodes(trees, low, np.maximum.reduceat(leaves[rows], offsets[filled], axis=0))
         return cls(leaves, trees, label, offsets, rows, box, sizes, trees[3][box].sum(axis=1))
 
-    def with_label(self, label: Ints) -> Grouping:
+    def with_label(self, label: Ints) -> RowGroups:
         """Put the same rows into the same groups in another way, or into more; some may become empty."""
         fresh, place = np.unique(label[label >= len(self.sizes)], return_inverse=True)
         if len(fresh):
             label = label.copy()
             label[label >= len(self.sizes)] = len(self.sizes) + place.ravel()
-        return Grouping.of(self.leaves, self.trees, label, len(self.sizes))
+        return RowGroups.from_labels(self.leaves, self.trees, label, len(self.sizes))
 
     @property
     def loss(self) -> int:
@@ -93,7 +93,7 @@ class Grouping:
 
 
 @dataclass(frozen=True, eq=False)
-class Plans:
+class ChangePlans:
     """What to do with each of some groups: `kind`, how much the loss falls, and the rows that change places.
 
     Transfer i is part of plan `plan[i]`, and takes `row[i]` to group `target[i]`; plan p may found the group
@@ -120,13 +120,13 @@ class Gathering(Protocol):
 class Regrouper(Protocol):
     """The two implementations, compiled and plain, of the same searches."""
 
-    def gather(self, leaves: Nodes, visits: Visits, rows: Ints, label: Ints, least: int) -> Gathering:
+    def gather(self, leaves: Nodes, visits: LevelVisits, rows: Ints, label: Ints, least: int) -> Gathering:
         """Begin to gather rows that have no label; `leaves` are those of all rows, tree by tree."""
 
-    def partners(self, grouping: Grouping, todo: Ints) -> tuple[Ints, Ints]:
+    def partners(self, grouping: RowGroups, todo: Ints) -> tuple[Ints, Ints]:
         """Find for some groups the other group whose merger raises the loss least, and the rise."""
 
-    def propose(self, grouping: Grouping, todo: Ints, least: int) -> Plans:
+    def propose(self, grouping: RowGroups, todo: Ints, least: int) -> ChangePlans:
         """Find for some groups the change of places that lowers the loss most.
 
         Either one row moves to another group; or two rows are swapped; or all rows move; or the group is rebuilt around
@@ -135,7 +135,7 @@ class Regrouper(Protocol):
         """
 
 
-def joined(trees: Forest, nodes: Nodes, others: Nodes) -> Nodes:
+def join_nodes(trees: Forest, nodes: Nodes, others: Nodes) -> Nodes:
     """Find the lowest nodes above pairs of nodes."""
     first, stop, parent, _ = trees
     result = np.array(np.broadcast_arrays(nodes, others)[0])
@@ -146,7 +146,7 @@ def joined(trees: Forest, nodes: Nodes, others: Nodes) -> Nodes:
         result[apart] = parent[result[apart]]
 
 
-def transfers(grouping: Grouping, todo: Ints, found: tuple[Ints, ...], targets: Ints, loans: Ints) -> Plans:
+def list_transfers(grouping: RowGroups, todo: Ints, found: tuple[Ints, ...], targets: Ints, loans: Ints) -> ChangePlans:
     """Return which rows every plan moves where.
 
     `found` has per group the kind of the plan, the gain, the row that moves, where it goes, and who comes back in
@@ -161,7 +161,7 @@ def transfers(grouping: Grouping, todo: Ints, found: tuple[Ints, ...], targets: 
     at = np.repeat(grouping.offsets[todo[gone]] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
     aims, gone_each = targets[at], np.repeat(gone, sizes)
     aims = np.where(aims == FRESH, len(grouping.sizes) + gone_each, aims)
-    return Plans(
+    return ChangePlans(
         kind,
         gain,
         plan=np.concatenate([single, swapped, gone_each, lent[0]]),
@@ -170,21 +170,21 @@ def transfers(grouping: Grouping, todo: Ints, found: tuple[Ints, ...], targets: 
     )
 
 
-def lenders(grouping: Grouping, least: int) -> Ints:
+def list_spare_rows(grouping: RowGroups, least: int) -> Ints:
     """Find rows that groups larger than `least` can spare; of large groups and equal rows as many as are ever lent."""
     spare = grouping.sizes - least
     place = np.arange(len(grouping.rows)) - np.repeat(grouping.offsets[:-1], grouping.sizes)
     small = (grouping.prices > 0) & (spare > 0) & (grouping.sizes <= 4 * least)
-    most = np.where(small, grouping.sizes, np.minimum(spare, MOST_LENT))
+    most = np.where(small, grouping.sizes, np.minimum(spare, MAX_SPARE_ROWS))
     return np.sort(grouping.rows[place < np.repeat(most, grouping.sizes)])
 
 
-def regrouper_for(rows: int) -> Regrouper:
+def choose_regrouper(rows: int) -> Regrouper:
     """Choose compiled loops for many rows, and NumPy if compiling would cost more than it saves."""
     if rows >= COMPILED_ROWS:
         from sfumato.coding.regrouping.compiled import CompiledRegrouper
 
         return CompiledRegrouper()
-    from sfumato.coding.regrouping.plain import PlainRegrouper
+    from sfumato.coding.regrouping.plain import NumpyRegrouper
 
-    return PlainRegrouper()
+    return NumpyRegrouper()

@@ -13,7 +13,7 @@ from sfumato.core.published.table import PublishedColumn, PublishedTable
 Ints = npt.NDArray[np.int64]
 
 
-def boxes_of(table: PublishedTable) -> Boxes:
+def make_boxes(table: PublishedTable) -> Boxes:
     """Compute what every group covers on every axis."""
     low, high, rows, members = [], [], [], [np.zeros(0, dtype=np.bool_)]
     filled = 0
@@ -34,7 +34,7 @@ def boxes_of(table: PublishedTable) -> Boxes:
     )
 
 
-def places_of(table: PublishedTable) -> npt.NDArray[np.int32] | None:
+def find_exact_codes(table: PublishedTable) -> npt.NDArray[np.int32] | None:
     """Return the one code that every group covers on every axis, or None where a group covers several or none."""
     places = []
     for column in table.columns:
@@ -50,7 +50,7 @@ def places_of(table: PublishedTable) -> npt.NDArray[np.int32] | None:
     return np.array(places) if places else None
 
 
-def boxes_for(
+def iter_visible_boxes(
     table: PublishedTable, points: npt.NDArray[np.int32], *, loose: bool
 ) -> Iterator[tuple[npt.NDArray[np.intp] | slice, Boxes]]:
     """Yield which points to look at together, and the boxes as they see them.
@@ -58,19 +58,19 @@ def boxes_for(
     If `loose`, missing cells of points and groups match everything. Points are then grouped by the pattern of
     their missing cells, and on the axes of that pattern all boxes are as wide as the domain.
     """
-    boxes = boxes_of(table)
+    boxes = make_boxes(table)
     if not loose:
         yield slice(None), boxes
         return
     missing = np.array([column.domain.missing for column in table.columns], dtype=np.int32)
     cells = [np.array([text is None for text in column.texts])[table.by_group(column)] for column in table.columns]
-    boxes = _widened(boxes, np.column_stack(cells), missing)
+    boxes = _widen(boxes, np.column_stack(cells), missing)
     patterns, pattern_of = np.unique(points == missing[:, None], axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
-        yield np.flatnonzero(pattern_of.ravel() == number), _widened(boxes, pattern[None, :], missing)
+        yield np.flatnonzero(pattern_of.ravel() == number), _widen(boxes, pattern[None, :], missing)
 
 
-def _widened(boxes: Boxes, where: npt.NDArray[np.bool_], missing: npt.NDArray[np.int32]) -> Boxes:
+def _widen(boxes: Boxes, where: npt.NDArray[np.bool_], missing: npt.NDArray[np.int32]) -> Boxes:
     """Widen boxes to the whole domain on some axes."""
     return Boxes(
         np.where(where, np.int32(0), boxes.low),

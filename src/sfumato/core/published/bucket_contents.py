@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.histograms import Counts, sparse_counts
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.table.values import as_dictionary
+from sfumato.table.values import dictionary_encode
 
-LARGEST_COUNT = 2**62
+MAX_COUNT = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,19 +35,19 @@ class BucketContents:
     numbers: pa.Array | None = None
 
     @classmethod
-    def of_rows(cls, bucket: Counts, column: CodedColumn, weights: Counts | None, records: int) -> BucketContents:
+    def from_rows(cls, bucket: Counts, column: CodedColumn, weights: Counts | None, records: int) -> BucketContents:
         """Count what buckets hold, given all cells in them; the table has so many records."""
         buckets = int(bucket.max(initial=-1)) + 1
         found = sparse_counts(bucket, buckets, column.codes, len(column.domain) + 1, weights)
         sizes = np.bincount(bucket, weights, minlength=buckets).astype(np.int64)
-        return cls(*found, whole_scale(np.unique(sizes[sizes > 0]).tolist(), records))
+        return cls(*found, find_integer_scale(np.unique(sizes[sizes > 0]).tolist(), records))
 
     @classmethod
-    def of_counts(
+    def from_counts(
         cls, numbers: pa.ChunkedArray, column: CodedColumn, counts: Counts, scale: int | None
     ) -> BucketContents:
         """Take what was counted of some whole buckets: the bucket of every count, and the value."""
-        encoded = as_dictionary(numbers)
+        encoded = dictionary_encode(numbers)
         bucket = encoded.indices.to_numpy()
         found = sparse_counts(bucket, len(encoded.dictionary), column.codes, len(column.domain) + 1, counts)
         return cls(*found, scale, encoded.dictionary)
@@ -63,7 +63,7 @@ class BucketContents:
         found = pc.index_in(cells.combine_chunks(), value_set=self.numbers)
         return np.asarray(found.fill_null(NOT_PUBLISHED).to_numpy(zero_copy_only=False).astype(np.int64))
 
-    def with_single(self, codes: npt.NDArray[np.integer]) -> BucketContents:
+    def add_single_cells(self, codes: npt.NDArray[np.integer]) -> BucketContents:
         """Add a bucket of its own for each of some cells."""
         last = int(self.offsets[-1])
         return replace(
@@ -74,7 +74,7 @@ class BucketContents:
         )
 
 
-def whole_scale(sizes: Collection[int], records: int) -> int | None:
+def find_integer_scale(sizes: Collection[int], records: int) -> int | None:
     """Return a number that the sizes of all buckets of a table divide; None if counts would be too large by it.
 
     Parameters
@@ -83,7 +83,7 @@ def whole_scale(sizes: Collection[int], records: int) -> int | None:
     records : how many records the table has.
     """
     scale = lcm(*sizes)
-    return scale if scale * records * max(sizes, default=1) < LARGEST_COUNT else None
+    return scale if scale * records * max(sizes, default=1) < MAX_COUNT else None
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class BucketSizes:
     different: frozenset[int]
 
     @classmethod
-    def of(cls, pieces: Iterable[pa.Array | pa.ChunkedArray], records: int) -> BucketSizes:
+    def from_pieces(cls, pieces: Iterable[pa.Array | pa.ChunkedArray], records: int) -> BucketSizes:
         """Look at the sizes of all buckets, some at a time."""
         cells, buckets, different = 0, 0, set[int]()
         for sizes in pieces:
@@ -107,4 +107,4 @@ class BucketSizes:
     @property
     def scale(self) -> int | None:
         """What shares of values are multiplied by, see `BucketContents`."""
-        return whole_scale(self.different, self.records)
+        return find_integer_scale(self.different, self.records)

@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedColumn, CodedTable, code_column
+from sfumato.coding.codes import CodedColumn, CodedTable, encode_column
 from sfumato.coding.grouping import COMPILED_ROWS, Grouped, group_columns
-from sfumato.coding.histograms import Counts, mix_contents
-from sfumato.coding.readiness import compiled_for
+from sfumato.coding.histograms import Counts, sum_bucket_contents
+from sfumato.coding.readiness import should_compile_for
 from sfumato.core.groups import Groups, Histogram
 from sfumato.core.publication import NOT_PUBLISHED
 from sfumato.core.published.bucket_contents import BucketContents
-from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
-from sfumato.core.published.totals import Totals, without_stars
+from sfumato.core.published.table import PublishedTable, find_bucket_column, read_bucket_numbers
+from sfumato.core.published.totals import SensitiveTotals, stars_to_missing
 from sfumato.schema.missing import SENSITIVE
 from sfumato.schema.schema import Schema
 
@@ -29,7 +29,7 @@ def count_groups(
     shown: pa.Table,
     schema: Schema,
     *,
-    totals: Totals | None = None,
+    totals: SensitiveTotals | None = None,
     contents: Mapping[str, BucketContents] | None = None,
 ) -> Groups:
     """Count the groups of a table; if it holds only some groups of a larger one, `totals` are the values of that.
@@ -42,11 +42,11 @@ def count_groups(
     stand for several records, all counts are in records.
     """
     if totals is None:
-        columns = [code_column(name, without_stars(shown[name])[0], schema) for name in schema.sensitive]
+        columns = [encode_column(name, stars_to_missing(shown[name])[0], schema) for name in schema.sensitive]
     else:
-        columns = [totals.code(name, shown[name]) for name in schema.sensitive]
+        columns = [totals.encode(name, shown[name]) for name in schema.sensitive]
     known = contents or {}
-    buckets = {column.name: _buckets(shown, column.name, known.get(column.name)) for column in columns}
+    buckets = {column.name: _bucket_positions(shown, column.name, known.get(column.name)) for column in columns}
     linked = [column for column in columns if buckets[column.name] is None]
     group, groups = table.grouped.labels, len(table.grouped)
     counted = Groups.from_rows(group, groups, linked, SENSITIVE, weights=table.weights)
@@ -57,15 +57,15 @@ def count_groups(
             expected = expected_counts(
                 group, groups, bucket, column, weights=table.weights, contents=known.get(column.name)
             )
-            histograms[column.name] = expected.apart()
-            whole[column.name] = _occurring(column, table.weights)
+            histograms[column.name] = expected.separate_missing()
+            whole[column.name] = _count_occurring(column, table.weights)
     domains = {column.name: column.domain for column in columns}
     if totals is not None:
         whole = dict(totals.counts)
     return Groups(counted.sizes, {name: histograms[name] for name in domains}, whole, domains)
 
 
-def count_persons(
+def count_real_records(
     table: PublishedTable, shown: pa.Table, schema: Schema, rows: npt.NDArray[np.int64]
 ) -> tuple[PublishedTable, Groups]:
     """Count the groups of some rows, those that belong to somebody; buckets hold what all rows show.
@@ -73,26 +73,30 @@ def count_persons(
     Returns these rows as a table of their own, too, whose groups are numbered alike.
     """
     persons = table.take(rows)
-    label = np.full(table.cases, len(persons.grouped), dtype=np.int32)  # all others are a group of their own
+    label = np.full(
+        table.n_weighted_records, len(persons.grouped), dtype=np.int32
+    )  # all others are a group of their own
     label[rows] = persons.grouped.labels
     apart = Grouped(label, np.arange(len(persons.grouped) + 1), np.bincount(label, minlength=len(persons.grouped) + 1))
     groups = count_groups(replace(table, grouped=apart), shown, schema)
     return persons, groups.take(np.arange(len(persons.grouped)))
 
 
-def _buckets(shown: pa.Table, name: str, contents: BucketContents | None) -> npt.NDArray[np.int64] | None:
+def _bucket_positions(shown: pa.Table, name: str, contents: BucketContents | None) -> npt.NDArray[np.int64] | None:
     """Return the bucket of every record's cell, by its place in what is known of the buckets, if that is known."""
-    column = None if contents is None else bucket_column(shown.column_names, name)
-    return bucket_numbers(shown, name) if contents is None or column is None else contents.places(shown[column])
+    column = None if contents is None else find_bucket_column(shown.column_names, name)
+    return read_bucket_numbers(shown, name) if contents is None or column is None else contents.places(shown[column])
 
 
 def count_original(original: CodedTable, schema: Schema) -> Groups:
     """Count the sensitive values of all records of an original as one group."""
     columns = [column for column in original.sensitive if column.name in schema.sensitive]
-    return Groups.from_rows(np.zeros(original.cases, dtype=np.int32), 1, columns, SENSITIVE, weights=original.weights)
+    return Groups.from_rows(
+        np.zeros(original.n_weighted_records, dtype=np.int32), 1, columns, SENSITIVE, weights=original.weights
+    )
 
 
-def _occurring(column: CodedColumn, weights: Counts | None) -> Counts:
+def _count_occurring(column: CodedColumn, weights: Counts | None) -> Counts:
     """Count the values of a column, without missing cells, which may be any value."""
     counts = np.bincount(column.codes, weights, len(column.domain) + 1).astype(np.int64)
     counts[column.domain.missing] = 0
@@ -117,34 +121,34 @@ def expected_counts(
     width = len(column.domain) + 1
     if not len(bucket):
         nothing = np.zeros(0, dtype=np.int64)
-        return Histogram.of_entries(nothing, nothing, nothing, groups=groups, width=width)
+        return Histogram.from_entries(nothing, nothing, nothing, groups=groups, width=width)
     alone = np.flatnonzero(bucket == NOT_PUBLISHED)
     if contents is None:
         inside = np.flatnonzero(bucket != NOT_PUBLISHED) if len(alone) else slice(None)
         many = None if weights is None else weights[inside]
         records = len(group) if weights is None else int(weights.sum())
         seen = CodedColumn(column.domain, column.codes[inside])
-        contents = BucketContents.of_rows(bucket[inside], seen, many, records)
+        contents = BucketContents.from_rows(bucket[inside], seen, many, records)
     if len(alone):
         bucket = bucket.copy()
         bucket[alone] = len(contents.offsets) - 1 + np.arange(len(alone))
-        contents = contents.with_single(column.codes[alone])
+        contents = contents.add_single_cells(column.codes[alone])
     offsets, codes, counts = contents.offsets, contents.codes, contents.counts
     scale, sizes_of = contents.scale, np.repeat(contents.sizes, np.diff(offsets))
-    if scale is not None and weights is None and compiled_for(len(group), COMPILED_ROWS):
-        mixed = mix_contents(group, groups, bucket, (offsets, codes, counts * (scale // sizes_of)), width)
+    if scale is not None and weights is None and should_compile_for(len(group), COMPILED_ROWS):
+        mixed = sum_bucket_contents(group, groups, bucket, (offsets, codes, counts * (scale // sizes_of)), width)
         return Histogram(*mixed, width, np.zeros(groups, dtype=np.int64))
-    rows, entry, shared = _pairs(group, groups, bucket, offsets, weights)
+    rows, entry, shared = _expand_pairs(group, groups, bucket, offsets, weights)
     if scale is not None:
         amounts = shared * (counts * (scale // sizes_of))[entry]
-        return Histogram.of_entries(rows, codes[entry], amounts, groups=groups, width=width)
+        return Histogram.from_entries(rows, codes[entry], amounts, groups=groups, width=width)
     amounts = np.floor(shared * (counts / sizes_of)[entry] * ROUNDED_SCALE).astype(np.int64)
-    rounded = Histogram.of_entries(rows, codes[entry], amounts, groups=groups, width=width)
+    rounded = Histogram.from_entries(rows, codes[entry], amounts, groups=groups, width=width)
     lost = np.bincount(group, weights, minlength=groups).astype(np.int64) * ROUNDED_SCALE - rounded.sizes
-    return replace(rounded, missing=np.maximum(lost, 0)).folded
+    return replace(rounded, missing=np.maximum(lost, 0)).worst_case
 
 
-def _pairs(
+def _expand_pairs(
     group: npt.NDArray[np.int32], groups: int, bucket: Counts, offsets: Counts, weights: Counts | None
 ) -> tuple[Counts, Counts, Counts]:
     """List for every pair of group and bucket the bucket's entries: the group, the entry, and the records shared."""

@@ -27,9 +27,15 @@ from sfumato.core.publication import (
     Suppressed,
     ValueSet,
 )
-from sfumato.core.published.labels import as_moment, is_mask, keeps_end
-from sfumato.core.published.plain import MICROSECONDS_A_DAY, NOTHING, PlainIntervals, plain_days, plain_numbers
-from sfumato.core.published.plain_sets import NO_MEMBERS, Members
+from sfumato.core.published.labels import is_mask, is_suffix_mask, to_datetime
+from sfumato.core.published.plain import (
+    MICROSECONDS_A_DAY,
+    NO_INTERVALS,
+    IntervalBatch,
+    parse_date_intervals,
+    parse_number_intervals,
+)
+from sfumato.core.published.plain_sets import NO_MEMBERS, MemberBatch
 from sfumato.schema.scales import Scale
 
 Ints = npt.NDArray[np.int64]
@@ -46,7 +52,7 @@ class Coverage:
     domain: Domain
     low: Ints
     high: Ints
-    members: Members
+    members: MemberBatch
     missing: npt.NDArray[np.bool_]
 
     def leaf_counts(self) -> Ints:
@@ -57,7 +63,7 @@ class Coverage:
 
     def contains(self, label: npt.NDArray[np.integer], code: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
         """Return for pairs of label and code whether the label covers the code."""
-        return self._sets.cover(label, code)
+        return self._sets.contains(label, code)
 
     @cached_property
     def _sets(self) -> CodeSets:
@@ -67,13 +73,13 @@ class Coverage:
         return CodeSets(self.low, self.high, self.missing, *sets, self.domain.missing)
 
 
-def cover(labels: Sequence[Label], domain: Domain) -> Coverage:
+def cover_labels(labels: Sequence[Label], domain: Domain) -> Coverage:
     """Compute what labels cover in a domain."""
-    return cover_all(dict(enumerate(labels)), domain, NOTHING, len(labels))
+    return cover_label_batch(dict(enumerate(labels)), domain, NO_INTERVALS, len(labels))
 
 
-def cover_all(
-    labels: Mapping[int, Label], domain: Domain, plain: PlainIntervals, count: int, sets: Members = NO_MEMBERS
+def cover_label_batch(
+    labels: Mapping[int, Label], domain: Domain, plain: IntervalBatch, count: int, sets: MemberBatch = NO_MEMBERS
 ) -> Coverage:
     """Work out what labels cover in a domain, plain intervals and sets all at once.
 
@@ -86,7 +92,7 @@ def cover_all(
     sets : further labels, sets of values.
     """
     index = {text: code for code, text in enumerate(domain.texts)}
-    spans, masks = _node_spans(domain), _Masks(domain)
+    spans, masks = _node_spans(domain), _MaskIndex(domain)
     low, high = np.zeros(count, dtype=np.int64), np.full(count, -1, dtype=np.int64)
     missing = np.zeros(count, dtype=np.bool_)
     members: dict[int, Ints] = {}
@@ -112,7 +118,7 @@ def cover_all(
         low[plain.at] = np.searchsorted(places, plain.low, "left")
         after = np.searchsorted(places, plain.high, "right"), np.searchsorted(places, plain.high, "left")
         high[plain.at] = np.where(plain.closed, *after) - 1
-    return Coverage(domain, low, high, Members.of(members).joined(sets), missing)
+    return Coverage(domain, low, high, MemberBatch.from_labels(members).concatenate(sets), missing)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,12 +132,12 @@ class AxisIntervals:
     high_closed: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, labels: Mapping[int, Label], domain: Domain, plain: PlainIntervals) -> AxisIntervals:
+    def from_labels(cls, labels: Mapping[int, Label], domain: Domain, plain: IntervalBatch) -> AxisIntervals:
         """Put plain intervals and those among other labels together."""
         others = {number: label for number, label in labels.items() if isinstance(label, Interval)}
         lows, highs = (
-            bounds([i.low for i in others.values()], domain),
-            bounds([i.high for i in others.values()], domain),
+            place_bounds([i.low for i in others.values()], domain),
+            place_bounds([i.high for i in others.values()], domain),
         )
         return cls(
             np.concatenate([plain.at, np.array(list(others), dtype=np.int64)]),
@@ -142,12 +148,12 @@ class AxisIntervals:
         )
 
 
-def on_axis(texts: Sequence[str | None], domain: Domain) -> PlainIntervals:
+def find_axis_intervals(texts: Sequence[str | None], domain: Domain) -> IntervalBatch:
     """Find the intervals among texts that are written as we write them, with bounds on a domain's axis."""
     type_ = domain.values.type
     if not (pa.types.is_date(type_) or pa.types.is_timestamp(type_)):
-        return plain_numbers(texts)
-    found = plain_days(texts)
+        return parse_number_intervals(texts)
+    found = parse_date_intervals(texts)
     unit = 1 if pa.types.is_date(type_) else MICROSECONDS_A_DAY
     return replace(found, low=found.low * unit, high=found.high * unit)
 
@@ -163,15 +169,15 @@ def _node_spans(domain: Domain) -> dict[str, tuple[int, int]]:
     return spans
 
 
-class _Masks:
+class _MaskIndex:
     """Find the leaves that begin with a prefix, or end with a suffix, and are as long as its mask."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
 
     def codes(self, mask: str) -> Ints:
-        turned = keeps_end(mask)
-        by_length = self._turned if turned else self._by_length
+        turned = is_suffix_mask(mask)
+        by_length = self._reversed if turned else self._by_length
         texts, codes = by_length.get(len(mask), ([], np.zeros(0, dtype=np.int64)))
         prefix = (mask[::-1] if turned else mask).rstrip(SUPPRESSED_TEXT)
         first = bisect_left(texts, prefix)
@@ -183,7 +189,7 @@ class _Masks:
         return self._sorted(list(self._domain.texts))
 
     @cached_property
-    def _turned(self) -> dict[int, tuple[list[str], Ints]]:
+    def _reversed(self) -> dict[int, tuple[list[str], Ints]]:
         return self._sorted([text[::-1] for text in self._domain.texts])
 
     @staticmethod
@@ -200,15 +206,15 @@ class _Masks:
 def _place_intervals(labels: Mapping[int, Label], at: list[int], domain: Domain, low: Ints, high: Ints) -> None:
     if not at:
         return
-    intervals = [_as_interval(labels[number]) for number in at]
+    intervals = [_to_interval(labels[number]) for number in at]
     places = domain.exact_positions
     if domain.scale is Scale.NUMERIC:
         bottoms, known_bottoms = _exact_bounds([i.low for i in intervals], domain)
         tops, known_tops = _exact_bounds([i.high for i in intervals], domain)
     else:
         ranks = {text: rank for rank, text in enumerate(domain.texts)}
-        bottoms, known_bottoms = _known([ranks.get(str(i.low), nan) for i in intervals])
-        tops, known_tops = _known([ranks.get(str(i.high), nan) for i in intervals])
+        bottoms, known_bottoms = _to_floats_if_exact([ranks.get(str(i.low), nan) for i in intervals])
+        tops, known_tops = _to_floats_if_exact([ranks.get(str(i.high), nan) for i in intervals])
     low_closed = np.array([i.low_closed for i in intervals])
     high_closed = np.array([i.high_closed for i in intervals])
     first = np.where(low_closed, np.searchsorted(places, bottoms, "left"), np.searchsorted(places, bottoms, "right"))
@@ -216,7 +222,7 @@ def _place_intervals(labels: Mapping[int, Label], at: list[int], domain: Domain,
     low[at], high[at] = first, np.where(known_bottoms & known_tops, last, -1)
 
 
-def _as_interval(label: Label) -> Interval:
+def _to_interval(label: Label) -> Interval:
     if isinstance(label, Interval):
         return label
     assert isinstance(label, Center)  # noqa: S101 - nothing else has a place on the axis
@@ -225,10 +231,10 @@ def _as_interval(label: Label) -> Interval:
 
 def _exact_bounds(values: Sequence[object], domain: Domain) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Place interval bounds on the domain's axis without rounding, and tell which have a place there."""
-    return _known([_place(value, domain) for value in values])
+    return _to_floats_if_exact([_axis_position(value, domain) for value in values])
 
 
-def _known(places: Sequence[float]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def _to_floats_if_exact(places: Sequence[float]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Take places as floats if all of them are, and else as Python's numbers, which it compares exactly."""
     known = np.array([place == place for place in places], dtype=np.bool_)  # noqa: PLR0124 - only NaN differs
     found = np.array([place if fine else 0 for place, fine in zip(places, known, strict=True)], dtype=object)
@@ -236,22 +242,22 @@ def _known(places: Sequence[float]) -> tuple[npt.NDArray[Any], npt.NDArray[np.bo
     return (rounded if all(rounded == found) else found), known
 
 
-def bounds(values: Sequence[object], domain: Domain) -> npt.NDArray[np.float64]:
+def place_bounds(values: Sequence[object], domain: Domain) -> npt.NDArray[np.float64]:
     """Place interval bounds on the domain's axis, rounded; NaN for a bound of another kind (a date among numbers)."""
-    return np.array([_place(value, domain) for value in values], dtype=np.float64)
+    return np.array([_axis_position(value, domain) for value in values], dtype=np.float64)
 
 
-def _place(value: object, domain: Domain) -> float:
+def _axis_position(value: object, domain: Domain) -> float:
     type_ = domain.values.type
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
-        return _moment_place(value, timedelta(days=1) if pa.types.is_date(type_) else timedelta(microseconds=1))
+        return _datetime_position(value, timedelta(days=1) if pa.types.is_date(type_) else timedelta(microseconds=1))
     return value if isinstance(value, int | float) else nan
 
 
-def _moment_place(value: object, unit: timedelta) -> float:
+def _datetime_position(value: object, unit: timedelta) -> float:
     if isinstance(value, float) and isinf(value):
         return value
-    moment = as_moment(value)
+    moment = to_datetime(value)
     if not isinstance(moment, datetime):
         return nan
     whole, rest = divmod(moment - EPOCH, unit)

@@ -11,23 +11,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.domain import Domain, stated_scale
+from sfumato.coding.domain import Domain, get_declared_scale
 from sfumato.core.publication import Center, Exact, Interval, Label, Node, ValueSet
-from sfumato.core.published.labels import as_moment, is_mask, parse_label
-from sfumato.core.published.plain import PlainIntervals, plain_days, plain_numbers
+from sfumato.core.published.labels import is_mask, parse_label, to_datetime
+from sfumato.core.published.plain import IntervalBatch, parse_date_intervals, parse_number_intervals
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 
-def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -> Domain:
+def infer_domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -> Domain:
     """Find the leaves that published texts refer to: those of a taxonomy, or all values and bounds that occur."""
     builder = schema.hierarchies.get(name)
-    stated = stated_scale(name, schema)
-    numeric = _Numeric(name, shown)
+    stated = get_declared_scale(name, schema)
+    numeric = _NumericLabels(name, shown)
     scale = numeric.scale if stated is None else stated
     if isinstance(builder, Taxonomy | OrderedGroups) and scale is not Scale.NUMERIC:
         hierarchy = builder.build(pa.array([], pa.string()))
@@ -35,13 +35,13 @@ def domain_from_labels(name: str, shown: Sequence[str | None], schema: Schema) -
     if name in schema.orders:
         return Domain(name, scale, pa.array(schema.orders[name], pa.string()))
     if scale.ordered:  # texts without a stated order are refused, so these are numbers or dates
-        return Domain(name, scale, numeric.values if scale is Scale.NUMERIC else texts(numeric.values))
+        return Domain(name, scale, numeric.values if scale is Scale.NUMERIC else format_values(numeric.values))
     labels = [parse_label(text, scale, {}) for text in shown]
-    leaves = sorted({text for label in labels for text in _shown(label)})
+    leaves = sorted({text for label in labels for text in _collect_texts(label)})
     return Domain(name, scale, pa.array(leaves, pa.string()))
 
 
-class _Numeric:
+class _NumericLabels:
     """Published texts, read as numbers or dates: plain intervals all at once, everything else one by one."""
 
     def __init__(self, name: str, shown: Sequence[str | None]) -> None:
@@ -49,8 +49,8 @@ class _Numeric:
         self._shown = shown
 
     @cached_property
-    def _plain(self) -> tuple[PlainIntervals, PlainIntervals]:
-        return plain_numbers(self._shown), plain_days(self._shown)
+    def _plain(self) -> tuple[IntervalBatch, IntervalBatch]:
+        return parse_number_intervals(self._shown), parse_date_intervals(self._shown)
 
     @cached_property
     def _labels(self) -> list[Label]:
@@ -69,14 +69,14 @@ class _Numeric:
     @cached_property
     def values(self) -> pa.Array:
         """Every value and bound that is shown, ascending; numbers or dates, whichever are more."""
-        shown = _shown_numbers(self._labels)
+        shown = _collect_numbers(self._labels)
         numbers, days = self._plain
         moments = [value for value in shown if isinstance(value, date)]
         finite = [value for value in shown if isinstance(value, int | float) and isfinite(value)]
         if len(moments) + 2 * len(days) > len(finite) + 2 * len(numbers):
             timed = any(isinstance(value, datetime) for value in moments)
             kind = pa.timestamp("us") if timed else pa.date32()
-            single = pa.array(map(as_moment, moments) if timed else moments, kind)
+            single = pa.array(map(to_datetime, moments) if timed else moments, kind)
             bounds = pa.array(np.concatenate([days.low, days.high]).astype(np.int32)).cast(pa.date32()).cast(kind)
         else:
             whole = numbers.whole and not any(isinstance(value, float) for value in finite)
@@ -96,7 +96,7 @@ class _Numeric:
             ) from None
 
 
-def _shown_numbers(labels: Iterable[Label]) -> list[object]:
+def _collect_numbers(labels: Iterable[Label]) -> list[object]:
     values: list[object] = []
     for label in labels:
         if isinstance(label, Interval):
@@ -109,7 +109,7 @@ def _shown_numbers(labels: Iterable[Label]) -> list[object]:
     return values
 
 
-def _shown(label: Label) -> tuple[str, ...]:
+def _collect_texts(label: Label) -> tuple[str, ...]:
     if isinstance(label, ValueSet):
         return label.texts
     return (label.text,) if isinstance(label, Exact) and not is_mask(label.text) else ()

@@ -10,13 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.publication import plain_members
+from sfumato.core.publication import mask_unquoted_members
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Members(Mapping[int, Ints]):
+class MemberBatch(Mapping[int, Ints]):
     """The codes of the members of some labels, ascending for each of them.
 
     Parameters
@@ -30,7 +30,7 @@ class Members(Mapping[int, Ints]):
     codes: Ints
 
     @classmethod
-    def of(cls, members: Mapping[int, Ints]) -> Members:
+    def from_labels(cls, members: Mapping[int, Ints]) -> MemberBatch:
         """Put the codes of single labels together."""
         at = sorted(members)
         offsets = np.cumsum([0, *(len(members[number]) for number in at)])
@@ -62,7 +62,7 @@ class Members(Mapping[int, Ints]):
         first[filled], last[filled] = self.codes[self.offsets[:-1][filled]], self.codes[self.offsets[1:][filled] - 1]
         return first, last
 
-    def joined(self, other: Members) -> Members:
+    def concatenate(self, other: MemberBatch) -> MemberBatch:
         """Return the members of these labels and of others."""
         if not len(self) or not len(other):
             return self if len(self) else other
@@ -71,13 +71,13 @@ class Members(Mapping[int, Ints]):
         order = np.argsort(at)
         offsets = np.concatenate([[0], np.cumsum(counts[order])])
         picked = np.arange(offsets[-1]) + np.repeat(begins[order] - offsets[:-1], counts[order])
-        return Members(at[order], offsets, np.concatenate([self.codes, other.codes])[picked])
+        return MemberBatch(at[order], offsets, np.concatenate([self.codes, other.codes])[picked])
 
 
-NO_MEMBERS = Members.of({})
+NO_MEMBERS = MemberBatch.from_labels({})
 
 
-def plain_sets(texts: Sequence[str | None], leaves: Sequence[str], nodes: Collection[str]) -> Members:
+def parse_value_sets(texts: Sequence[str | None], leaves: Sequence[str], nodes: Collection[str]) -> MemberBatch:
     """Find the sets among texts whose members are leaves in ascending order, none of them quoted.
 
     Parameters
@@ -88,7 +88,7 @@ def plain_sets(texts: Sequence[str | None], leaves: Sequence[str], nodes: Collec
 
     Examples
     --------
-    >>> dict(plain_sets(["*", "{a, c}", None, "{c, a}"], ["a", "b", "c"], ()))
+    >>> dict(parse_value_sets(["*", "{a, c}", None, "{c, a}"], ["a", "b", "c"], ()))
     {1: array([0, 2])}
     """
     shown = pa.array(texts, pa.string())
@@ -101,26 +101,26 @@ def plain_sets(texts: Sequence[str | None], leaves: Sequence[str], nodes: Collec
     named = [*known.filter(pc.starts_with(known, "{")).to_pylist(), *(text for text in nodes if text.startswith("{"))]
     inner = pc.binary_slice(braced.cast(pa.binary()), 1, -1).cast(pa.string())
     split = pc.split_pattern(inner, ", ")
-    offsets, codes = split.offsets.to_numpy().astype(np.int64), _codes(split.flatten(), known)
+    offsets, codes = split.offsets.to_numpy().astype(np.int64), _encode_members(split.flatten(), known)
     wrong = codes < 0
     wrong[1:] |= codes[1:] <= codes[:-1]
     wrong[offsets[:-1]] = codes[offsets[:-1]] < 0  # what begins a set may be less than what ends the last one
     fine = ~np.logical_or.reduceat(wrong, offsets[:-1])
     fine &= ~pc.is_in(braced, value_set=pa.array(named, pa.string())).to_numpy(zero_copy_only=False)
-    return _some(Members(at, offsets, codes), fine)
+    return _select_members(MemberBatch(at, offsets, codes), fine)
 
 
-def _codes(members: pa.Array, leaves: pa.Array) -> Ints:
+def _encode_members(members: pa.Array, leaves: pa.Array) -> Ints:
     """Return the code of every member, -1 for one that is no leaf or would be quoted."""
-    codes = np.flatnonzero(plain_members(leaves))
+    codes = np.flatnonzero(mask_unquoted_members(leaves))
     known = leaves if len(codes) == len(leaves) else leaves.take(pa.array(codes))
     found = pc.index_in(members, value_set=known).fill_null(-1).to_numpy(zero_copy_only=False)
     return np.asarray(np.append(codes, -1)[found])
 
 
-def _some(members: Members, kept: npt.NDArray[np.bool_]) -> Members:
+def _select_members(members: MemberBatch, kept: npt.NDArray[np.bool_]) -> MemberBatch:
     if kept.all():
         return members
     counts = members.counts
     offsets = np.concatenate([[0], np.cumsum(counts[kept])])
-    return Members(members.at[kept], offsets, members.codes[np.repeat(kept, counts)])
+    return MemberBatch(members.at[kept], offsets, members.codes[np.repeat(kept, counts)])

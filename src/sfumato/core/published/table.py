@@ -14,20 +14,20 @@ import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
-from sfumato.coding.grouping import Grouped, first_rows, group_columns, group_keys
+from sfumato.coding.grouping import Grouped, group_columns, group_keys, representative_rows
 from sfumato.coding.histograms import sparse_counts
 from sfumato.core.publication import JOINING, NOT_PUBLISHED, SUPPRESSED_TEXT, Label, ValueSet
-from sfumato.core.published.coverage import AxisIntervals, Coverage, cover_all, on_axis
-from sfumato.core.published.domains import domain_from_labels
+from sfumato.core.published.coverage import AxisIntervals, Coverage, cover_label_batch, find_axis_intervals
+from sfumato.core.published.domains import infer_domain_from_labels
 from sfumato.core.published.labels import parse_label
-from sfumato.core.published.plain import NOTHING, PlainIntervals
-from sfumato.core.published.plain_sets import Members, plain_sets
+from sfumato.core.published.plain import NO_INTERVALS, IntervalBatch
+from sfumato.core.published.plain_sets import MemberBatch, parse_value_sets
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.values import as_dictionary, texts
-from sfumato.threads import in_threads
-from sfumato.validation import did_you_mean
+from sfumato.table.values import dictionary_encode, format_values
+from sfumato.threads import map_in_threads
+from sfumato.validation import suggest_closest
 
 BUCKET_PREFIX = "_bucket_"
 BUCKET_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
@@ -48,34 +48,34 @@ class PublishedColumn:
     original: Domain | None
 
     @classmethod
-    def of_cells(cls, name: str, cells: pa.ChunkedArray, schema: Schema, original: Domain | None) -> PublishedColumn:
+    def from_cells(cls, name: str, cells: pa.ChunkedArray, schema: Schema, original: Domain | None) -> PublishedColumn:
         """Read the cells of one column as they are, whatever its role is and whether or not they are in buckets."""
-        return cls(name, *_coded(cells), schema, original)
+        return cls(name, *_encode_texts(cells), schema, original)
 
     @cached_property
     def domain(self) -> Domain:
         """The values that the attribute can take: the original's, or those that the texts show."""
         if self.original is not None:
             return self.original
-        return domain_from_labels(self.name, self.texts, self.schema)
+        return infer_domain_from_labels(self.name, self.texts, self.schema)
 
     @cached_property
-    def intervals(self) -> PlainIntervals:
+    def intervals(self) -> IntervalBatch:
         """The intervals among the distinct texts that are written as we write them, with bounds on the domain's axis.
 
         Labels of a hierarchy are none of them, even if they look alike.
         """
         if self.domain.scale is not Scale.NUMERIC:
-            return NOTHING
-        found = on_axis(self.texts, self.domain)
+            return NO_INTERVALS
+        found = find_axis_intervals(self.texts, self.domain)
         if not self._nodes or not len(found):
             return found
-        return found.without(np.array([text in self._nodes for text in self.texts], dtype=np.bool_))
+        return found.exclude(np.array([text in self._nodes for text in self.texts], dtype=np.bool_))
 
     @cached_property
-    def sets(self) -> Members:
+    def sets(self) -> MemberBatch:
         """The sets among the distinct texts that are written as we write them, with the codes of their members."""
-        return plain_sets(self.texts, self.domain.texts, self._nodes)
+        return parse_value_sets(self.texts, self.domain.texts, self._nodes)
 
     @cached_property
     def others(self) -> Mapping[int, Label]:
@@ -104,11 +104,11 @@ class PublishedColumn:
     @cached_property
     def coverage(self) -> Coverage:
         """Which values of the domain the distinct texts cover."""
-        return cover_all(self.others, self.domain, self.intervals, len(self.texts), self.sets)
+        return cover_label_batch(self.others, self.domain, self.intervals, len(self.texts), self.sets)
 
     def all_intervals(self) -> AxisIntervals:
         """Return all intervals among the distinct texts, with bounds on the domain's axis."""
-        return AxisIntervals.of(self.others, self.domain, self.intervals)
+        return AxisIntervals.from_labels(self.others, self.domain, self.intervals)
 
     @cached_property
     def _nodes(self) -> frozenset[str]:
@@ -124,7 +124,7 @@ class PublishedColumn:
         ]
         return np.array(stars, dtype=np.bool_)
 
-    def starred(self) -> npt.NDArray[np.bool_]:
+    def mask_suppressed(self) -> npt.NDArray[np.bool_]:
         """Return for every record whether its cell is suppressed."""
         return self.starred_texts[self.codes]
 
@@ -152,18 +152,18 @@ class PublishedTable:
         weights: npt.NDArray[np.int64] | None = None,
     ) -> PublishedTable:
         """Read a table; `domains` are those of the original, if it is known."""
-        refuse_unreadable(table, schema)
-        coded = all(pa.types.is_dictionary(table.schema.field(name).type) for name in schema.quasi)
+        check_readable(table, schema)
+        coded = all(pa.types.is_dictionary(table.schema.field(name).type) for name in schema.quasi_identifiers)
         work = 0 if coded else table.num_rows  # of columns that are dictionaries only these are read
-        seen = in_threads(lambda name: _seen(table, name, schema), schema.quasi, work)
+        seen = map_in_threads(lambda name: _encode_adversary_view(table, name, schema), schema.quasi_identifiers, work)
         columns = tuple(
             PublishedColumn(name, *each, schema, (domains or {}).get(name))
-            for name, each in zip(schema.quasi, seen, strict=True)
+            for name, each in zip(schema.quasi_identifiers, seen, strict=True)
         )
-        return cls._of(columns, table.num_rows, weights)
+        return cls._from_columns(columns, table.num_rows, weights)
 
     @classmethod
-    def of_codes(
+    def from_codes(
         cls,
         columns: Sequence[CodedColumn],
         schema: Schema,
@@ -178,73 +178,73 @@ class PublishedTable:
             )
             for column in columns
         )
-        return cls._of(shown, cases, weights)
+        return cls._from_columns(shown, cases, weights)
 
     @classmethod
-    def _of(
+    def _from_columns(
         cls, columns: tuple[PublishedColumn, ...], cases: int, weights: npt.NDArray[np.int64] | None
     ) -> PublishedTable:
-        grouped = _grouped(columns, cases)
+        grouped = _group_columns(columns, cases)
         if weights is None:
             return cls(cases, columns, grouped)
         records = np.bincount(grouped.labels, weights, minlength=len(grouped)).astype(np.int64)
         return cls(int(weights.sum()), columns, replace(grouped, counts=records), weights)
 
     @property
-    def cases(self) -> int:
+    def n_weighted_records(self) -> int:
         """The number of rows that were read: of records, or of distinct rows where each stands for several."""
         return self.rows if self.weights is None else len(self.weights)
 
-    def on(self, names: Collection[str]) -> PublishedTable:
+    def select_columns(self, names: Collection[str]) -> PublishedTable:
         """Restrict the table to some of the quasi-identifiers."""
         columns = tuple(column for column in self.columns if column.name in names)
-        return self._of(columns, self.cases, self.weights)
+        return self._from_columns(columns, self.n_weighted_records, self.weights)
 
     def take(self, rows: npt.NDArray[np.intp]) -> PublishedTable:
         """Keep some rows."""
         columns = tuple(replace(column, codes=column.codes[rows]) for column in self.columns)
-        return self._of(columns, len(rows), None if self.weights is None else self.weights[rows])
+        return self._from_columns(columns, len(rows), None if self.weights is None else self.weights[rows])
 
     @cached_property
     def first_rows(self) -> npt.NDArray[np.intp]:
         """One record of every group."""
-        return first_rows(self.grouped)
+        return representative_rows(self.grouped)
 
     def by_group(self, column: PublishedColumn) -> npt.NDArray[np.int32]:
         """Return the index of the text that every group has in a column."""
         return column.codes[self.first_rows]
 
 
-def refuse_unreadable(table: pa.Table, schema: Schema) -> None:
+def check_readable(table: pa.Table, schema: Schema) -> None:
     """Refuse a published table that misses columns, is empty, or contains identifiers."""
-    refuse_unreadable_columns(table.column_names, schema)
+    check_readable_columns(table.column_names, schema)
     if table.num_rows == 0:
         raise SchemaError("The published table has no rows; there is nothing to audit.")
 
 
-def refuse_unreadable_columns(columns: Sequence[str], schema: Schema) -> None:
+def check_readable_columns(columns: Sequence[str], schema: Schema) -> None:
     """Refuse a published table that misses columns or contains identifiers."""
-    for name in (*schema.quasi, *schema.sensitive):
+    for name in (*schema.quasi_identifiers, *schema.sensitive):
         if name not in columns:
-            raise SchemaError(f"The published table has no column {name!r}{did_you_mean(name, columns) or '.'}")
-    for name in schema.identifier:
+            raise SchemaError(f"The published table has no column {name!r}{suggest_closest(name, columns) or '.'}")
+    for name in schema.identifiers:
         if name in columns:
             raise SchemaError(f"The published table still has the identifier {name!r}; drop that column.")
 
 
-def name_buckets(names: Sequence[str]) -> str:
+def format_bucket_column(names: Sequence[str]) -> str:
     """Return the name of the column that numbers the buckets of attributes that are permuted together.
 
-    >>> name_buckets(["age", "sex"])
+    >>> format_bucket_column(["age", "sex"])
     '_bucket_age+sex'
     """
     return BUCKET_PREFIX + JOINING.join(names)
 
 
-def bucketed_attributes(column: str, known: Collection[str]) -> tuple[str, ...]:
+def parse_bucket_column(column: str, known: Collection[str]) -> tuple[str, ...]:
     """Return the attributes whose buckets a column numbers; none if it is not such a column.
 
-    >>> bucketed_attributes("_bucket_age+sex", ["age", "sex", "zip"])
+    >>> parse_bucket_column("_bucket_age+sex", ["age", "sex", "zip"])
     ('age', 'sex')
     """
     named = column.removeprefix(BUCKET_PREFIX)
@@ -256,29 +256,29 @@ def bucketed_attributes(column: str, known: Collection[str]) -> tuple[str, ...]:
     return parts if all(part in known for part in parts) else ()
 
 
-def bucket_column(columns: Collection[str], name: str) -> str | None:
+def find_bucket_column(columns: Collection[str], name: str) -> str | None:
     """Find the column that numbers the buckets of an attribute: its own, or one that it shares with others."""
     if BUCKET_PREFIX + name in columns:
         return BUCKET_PREFIX + name
-    return next((column for column in columns if name in bucketed_attributes(column, columns)), None)
+    return next((column for column in columns if name in parse_bucket_column(column, columns)), None)
 
 
-def bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
+def read_bucket_numbers(table: pa.Table, name: str) -> npt.NDArray[np.int64] | None:
     """Return the bucket of every record's cell of an attribute, `NOT_PUBLISHED` outside any; None without buckets."""
-    column = bucket_column(table.column_names, name)
+    column = find_bucket_column(table.column_names, name)
     if column is None:
         return None
     cells = table[column]
-    refuse_strange_buckets(column, cells)
+    check_bucket_numbers(column, cells)
     if pa.types.is_integer(cells.type) and not cells.null_count:
         numbers = cells.to_numpy().astype(np.int64, copy=False)
         return group_keys(numbers, int(numbers.max(initial=0)) + 1).labels.astype(np.int64)
-    _, codes = _coded(cells)
+    _, codes = _encode_texts(cells)
     lost = cells.is_null().combine_chunks().to_numpy(zero_copy_only=False)
     return np.where(lost, NOT_PUBLISHED, codes.astype(np.int64))
 
 
-def refuse_strange_buckets(name: str, column: pa.ChunkedArray) -> None:
+def check_bucket_numbers(name: str, column: pa.ChunkedArray) -> None:
     """Refuse a column of buckets that holds anything but numbers from 0 on and empty cells.
 
     A mark for "no bucket", such as a hyphen, would make one bucket of all cells that are linked to their records.
@@ -287,7 +287,7 @@ def refuse_strange_buckets(name: str, column: pa.ChunkedArray) -> None:
         return
     if pa.types.is_integer(column.type) and pc.min(column).as_py() >= 0:
         return
-    shown, _ = _coded(column)
+    shown, _ = _encode_texts(column)
     strange = sum(text is not None and not BUCKET_NUMBER.fullmatch(text) for text in shown)
     if strange:
         raise SchemaError(
@@ -296,21 +296,23 @@ def refuse_strange_buckets(name: str, column: pa.ChunkedArray) -> None:
         )
 
 
-def _seen(table: pa.Table, name: str, schema: Schema) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
+def _encode_adversary_view(
+    table: pa.Table, name: str, schema: Schema
+) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
     """Read a column the way an adversary sees it who knows whose record is whose, apart from the buckets.
 
     A cell in a bucket may belong to another record. The adversary knows nothing about flagged cells, so the bucket
     says nothing about whose record it is. She knows all others, so she knows the bucket: the cell is one of its values.
     """
-    buckets = bucket_numbers(table, name)
+    buckets = read_bucket_numbers(table, name)
     if buckets is None:
-        return _coded(table[name])
+        return _encode_texts(table[name])
     if name in schema.flags:
         inside = pa.array(buckets != NOT_PUBLISHED)
-        return _coded(pa.chunked_array([pc.if_else(inside, SUPPRESSED_TEXT, texts(table[name]))]))
-    shown, codes = _coded(table[name])
+        return _encode_texts(pa.chunked_array([pc.if_else(inside, SUPPRESSED_TEXT, format_values(table[name]))]))
+    shown, codes = _encode_texts(table[name])
     inside = buckets != NOT_PUBLISHED
-    found = _texts_of_buckets(shown, codes[inside], buckets[inside])
+    found = _format_bucket_sets(shown, codes[inside], buckets[inside])
     outside = np.unique(codes[~inside])
     place = np.zeros(len(shown), dtype=np.int64)
     place[outside] = len(found) + np.arange(len(outside))
@@ -318,7 +320,7 @@ def _seen(table: pa.Table, name: str, schema: Schema) -> tuple[tuple[str | None,
     return (*found, *(shown[code] for code in outside.tolist())), seen
 
 
-def _texts_of_buckets(
+def _format_bucket_sets(
     shown: Sequence[str | None], codes: npt.NDArray[np.int32], buckets: npt.NDArray[np.int64]
 ) -> list[str | None]:
     """Return the set of values of every bucket; anything, if missing and other cells mix."""
@@ -329,26 +331,26 @@ def _texts_of_buckets(
     number = int(buckets.max(initial=-1)) + 1
     offsets, ranks, _ = sparse_counts(buckets, number, rank[codes], len(shown))
     bounds, members = offsets.tolist(), [ranked[each] for each in ranks.tolist()]
-    return [_set_text(members[bounds[at] : bounds[at + 1]]) for at in range(number)]
+    return [_format_set(members[bounds[at] : bounds[at + 1]]) for at in range(number)]
 
 
-def _set_text(members: Sequence[str | None]) -> str | None:
+def _format_set(members: Sequence[str | None]) -> str | None:
     if len(members) == 1:
         return members[0]
     known = tuple(member for member in members if member is not None and member.strip(f" {SUPPRESSED_TEXT}"))
     return SUPPRESSED_TEXT if len(known) < len(members) else ValueSet(known).text
 
 
-def _grouped(columns: Sequence[PublishedColumn], cases: int) -> Grouped:
+def _group_columns(columns: Sequence[PublishedColumn], cases: int) -> Grouped:
     if not columns:
         return Grouped(np.zeros(cases, dtype=np.int32), np.zeros(1, dtype=np.int64), np.array([cases]))
     return group_columns([column.codes for column in columns], [len(column.texts) for column in columns])
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
-    combined = as_dictionary(column)
+def _encode_texts(column: pa.ChunkedArray) -> tuple[tuple[str | None, ...], npt.NDArray[np.int32]]:
+    combined = dictionary_encode(column)
     values = combined.dictionary
-    shown = values if pa.types.is_string(values.type) else texts(values)
+    shown = values if pa.types.is_string(values.type) else format_values(values)
     distinct = shown.unique()
     indices = combined.indices.fill_null(len(shown)) if combined.null_count else combined.indices
     codes = indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)

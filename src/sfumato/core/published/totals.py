@@ -10,20 +10,20 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.coding.codes import CodedColumn, code_column
+from sfumato.coding.codes import CodedColumn, encode_column
 from sfumato.core.groups import Groups
 from sfumato.core.publication import SUPPRESSED_TEXT
 from sfumato.exceptions import SchemaError
 from sfumato.schema.missing import SENSITIVE
 from sfumato.schema.schema import Schema
-from sfumato.table.formats.inference import typed
-from sfumato.table.values import coded
+from sfumato.table.formats.inference import infer_column
+from sfumato.table.values import encode_distinct
 
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Totals:
+class SensitiveTotals:
     """The distinct cells of every sensitive attribute of a whole table, their codes, and how often each code occurs.
 
     A missing or suppressed cell may be any value.
@@ -35,27 +35,29 @@ class Totals:
     counts: Mapping[str, Counts]
 
     @classmethod
-    def count(cls, records: int, values: Mapping[str, tuple[pa.ChunkedArray, Counts]], schema: Schema) -> Totals:
+    def count(
+        cls, records: int, values: Mapping[str, tuple[pa.ChunkedArray, Counts]], schema: Schema
+    ) -> SensitiveTotals:
         """Count a table of so many records, given the cells of every sensitive attribute and how many have each."""
         cells, columns, counts = {}, {}, {}
         for name in schema.sensitive:
             given, weights = values[name]
-            column, _ = without_stars(given)
+            column, _ = stars_to_missing(given)
             if int(weights.sum()) != records:
                 raise SchemaError(
                     f"{int(weights.sum()):,} records have a cell of {name!r}, but the table has {records:,} records; "
                     "count its cells, the missing ones, too."
                 )
-            read = code_column(name, column, schema)
+            read = encode_column(name, column, schema)
             one = np.zeros(len(weights), dtype=np.int64)
             counts[name] = Groups.from_rows(one, 1, [read], SENSITIVE, weights=weights).totals[name]
-            distinct, places = coded(given)
+            distinct, places = encode_distinct(given)
             used, rows = np.unique(places.fill_null(-1).to_numpy(zero_copy_only=False), return_index=True)
             cells[name] = distinct.take(pa.array(used[used >= 0]))
             columns[name] = read.take(rows[used >= 0])
         return cls(records, cells, columns, counts)
 
-    def agrees(self, other: Totals) -> bool:
+    def matches(self, other: SensitiveTotals) -> bool:
         """Return whether another table has the same number of records and the same values, each as often."""
         return (
             (self.records, self.counts.keys()) == (other.records, other.counts.keys())
@@ -63,7 +65,7 @@ class Totals:
             and all(np.array_equal(counts, other.counts[name]) for name, counts in self.counts.items())
         )
 
-    def only(self, names: Sequence[str]) -> Totals:
+    def select(self, names: Sequence[str]) -> SensitiveTotals:
         """Return the totals of some attributes."""
         return replace(
             self,
@@ -77,9 +79,9 @@ class Totals:
         counted = zip(self.columns[name].domain.texts, self.counts[name].tolist(), strict=False)
         return [text for text, count in counted if count]
 
-    def code(self, name: str, column: pa.ChunkedArray) -> CodedColumn:
+    def encode(self, name: str, column: pa.ChunkedArray) -> CodedColumn:
         """Code the cells of some groups as those of the whole table."""
-        distinct, places = coded(column)
+        distinct, places = encode_distinct(column)
         known, nowhere = self.columns[name], len(self.cells[name])
         found = pc.index_in(distinct.cast(self.cells[name].type), value_set=self.cells[name]).fill_null(nowhere)
         place = np.append(found.to_numpy(zero_copy_only=False), nowhere + 1)
@@ -93,14 +95,14 @@ class Totals:
         return CodedColumn(known.domain, codes[place])
 
 
-def without_stars(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
+def stars_to_missing(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, bool]:
     """Treat suppressed cells as missing; the others may have been numbers or dates."""
     if not pa.types.is_string(column.type):
         return column, False
-    distinct, codes = coded(column)
+    distinct, codes = encode_distinct(column)
     stars = pc.match_substring_regex(distinct, rf"\A\s*[{SUPPRESSED_TEXT}]+\s*\z")
     if not pc.any(stars).as_py():
         return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, distinct)]), False
     known = pc.invert(stars)
     places = pc.if_else(known, pc.subtract(pc.cumulative_sum(known.cast(pa.int32())), 1), None)
-    return typed(distinct.filter(known), places.take(codes), missing=()), True
+    return infer_column(distinct.filter(known), places.take(codes), missing=()), True

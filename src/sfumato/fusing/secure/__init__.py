@@ -17,20 +17,24 @@ from __future__ import annotations
 
 from sfumato.fusing.secure.channel import Channel, Parties, memory_channels, run_parties
 from sfumato.fusing.secure.comparison import secure_less
-from sfumato.fusing.secure.frequent_patterns import frequent_in_columns, frequent_in_rows
+from sfumato.fusing.secure.frequent_patterns import frequent_itemsets_horizontal, frequent_itemsets_vertical
 from sfumato.fusing.secure.maximum import MaximumSession, secure_maximum
-from sfumato.fusing.secure.messages import Message, pack, unpack
+from sfumato.fusing.secure.messages import Message, pack_message, unpack_message
 from sfumato.fusing.secure.oblivious_transfer import (
+    receive_k_of_n,
     receive_one_of_two,
-    receive_some_of_many,
+    send_k_of_n,
     send_one_of_two,
-    send_some_of_many,
 )
-from sfumato.fusing.secure.scalar_product import ScalarProductSession, scalar_product_share, secure_scalar_product
+from sfumato.fusing.secure.scalar_product import (
+    ScalarProductSession,
+    secure_scalar_product,
+    secure_scalar_product_share,
+)
 from sfumato.fusing.secure.secure_sum import secure_sum, secure_sums
 from sfumato.fusing.secure.set_intersection import secure_intersection
 from sfumato.fusing.secure.set_union import secure_union
-from sfumato.fusing.secure.transfer_extension import TransferReceiver, TransferSender
+from sfumato.fusing.secure.transfer_extension import OTExtensionReceiver, OTExtensionSender
 
 __all__ = [
     "Channel",
@@ -38,16 +42,16 @@ __all__ = [
     "Message",
     "Parties",
     "ScalarProductSession",
-    "TransferReceiver",
-    "TransferSender",
-    "frequent_in_columns",
-    "frequent_in_rows",
+    "OTExtensionReceiver",
+    "OTExtensionSender",
+    "frequent_itemsets_vertical",
+    "frequent_itemsets_horizontal",
     "memory_channels",
-    "pack",
+    "pack_message",
     "receive_one_of_two",
-    "receive_some_of_many",
+    "receive_k_of_n",
     "run_parties",
-    "scalar_product_share",
+    "secure_scalar_product_share",
     "secure_intersection",
     "secure_less",
     "secure_maximum",
@@ -56,6 +60,6 @@ __all__ = [
     "secure_sums",
     "secure_union",
     "send_one_of_two",
-    "send_some_of_many",
-    "unpack",
+    "send_k_of_n",
+    "unpack_message",
 ]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from sfumato.exceptions import ProtocolError
-from sfumato.fusing.secure.messages import Message, Value, pack, unpack
+from sfumato.fusing.secure.messages import Message, Value, pack_message, unpack_message
 from sfumato.validation import require
 
 PATIENCE = 600.0  # seconds to wait for a message in memory
@@ -139,11 +139,11 @@ class Parties:
         """Send a message to one party."""
         numbered = {NUMBER: self.turns["to", peer], **fields}
         self.turns["to", peer] += 1
-        self.channels[peer].send(pack(kind, **numbered))
+        self.channels[peer].send(pack_message(kind, **numbered))
 
     def receive(self, peer: str, kind: str) -> Message:
         """Wait for a message from one party, which must be of this kind."""
-        message = unpack(kind, self.channels[peer].receive(), sender=f"party {peer!r}")
+        message = unpack_message(kind, self.channels[peer].receive(), sender=f"party {peer!r}")
         turn = self.turns["from", peer]
         if message.fields.get(NUMBER) != turn:
             raise ProtocolError(
@@ -163,14 +163,14 @@ class Parties:
         return {name: self.receive(name, kind) for name in self.others}
 
 
-def require_parties(parties: Parties, protocol: str, *, least: int = PAIR, most: int | None = None) -> None:
+def check_party_count(parties: Parties, protocol: str, *, least: int = PAIR, most: int | None = None) -> None:
     """Refuse a protocol that does not suit the number of parties."""
     count = len(parties.names)
     expected = f"{least} or more, because the result of fewer reveals everything" if most is None else f"exactly {most}"
     require(least <= count <= (most or count), protocol, "parties", expected, count)
 
 
-def require_same(parties: Parties, settings: str) -> None:
+def check_same_settings(parties: Parties, settings: str) -> None:
     """Refuse to continue if the parties did not all choose the same settings."""
     parties.broadcast("settings", settings=settings)
     for name, message in parties.gather("settings").items():

@@ -48,41 +48,41 @@ class CircuitBuilder:
         """Return whether exactly one of two bits is set."""
         return self._gate("xor", left, right)
 
-    def both(self, left: int, right: int) -> int:
+    def and_(self, left: int, right: int) -> int:
         """Return whether both bits are set."""
         return self._gate("and", left, right)
 
-    def negated(self, wire: int) -> int:
+    def not_(self, wire: int) -> int:
         """Flip a bit."""
         return self._gate("not", wire, wire)
 
-    def either(self, left: int, right: int) -> int:
+    def or_(self, left: int, right: int) -> int:
         """Return whether at least one of two bits is set."""
-        return self.xor(self.xor(left, right), self.both(left, right))
+        return self.xor(self.xor(left, right), self.and_(left, right))
 
     def greater(self, left: Sequence[int], right: Sequence[int]) -> int:
         """Return whether one unsigned number is greater than another of the same length; one AND per bit."""
-        above = self.both(left[0], self.negated(right[0]))
+        above = self.and_(left[0], self.not_(right[0]))
         for mine, theirs in zip(left[1:], right[1:], strict=True):
-            differs = self.both(self.xor(mine, above), self.xor(theirs, above))
+            differs = self.and_(self.xor(mine, above), self.xor(theirs, above))
             above = self.xor(mine, differs)
         return above
 
-    def chosen(self, condition: int, when_set: Sequence[int], otherwise: Sequence[int]) -> list[int]:
+    def select(self, condition: int, when_set: Sequence[int], otherwise: Sequence[int]) -> list[int]:
         """Choose between two numbers; one AND per bit."""
         return [
-            self.xor(low, self.both(condition, self.xor(high, low)))
+            self.xor(low, self.and_(condition, self.xor(high, low)))
             for high, low in zip(when_set, otherwise, strict=True)
         ]
 
-    def anything(self, wires: Sequence[int]) -> int:
+    def any_(self, wires: Sequence[int]) -> int:
         """Return whether any bit is set."""
         found = wires[0]
         for wire in wires[1:]:
-            found = self.either(found, wire)
+            found = self.or_(found, wire)
         return found
 
-    def finished(self, outputs: Sequence[int]) -> Circuit:
+    def build(self, outputs: Sequence[int]) -> Circuit:
         """Return the circuit with these outputs."""
         return Circuit(
             garbler_inputs=self._garbler_inputs,
@@ -97,14 +97,14 @@ class CircuitBuilder:
 
 
 @cache
-def less_circuit() -> Circuit:
+def make_less_circuit() -> Circuit:
     """Return whether the garbler's number is less than the evaluator's."""
     builder = CircuitBuilder(garbler_inputs=WIDTH, evaluator_inputs=WIDTH)
-    return builder.finished([builder.greater(range(WIDTH, 2 * WIDTH), range(WIDTH))])
+    return builder.build([builder.greater(range(WIDTH, 2 * WIDTH), range(WIDTH))])
 
 
 @cache
-def maximum_circuit(numbers: int) -> Circuit:
+def make_maximum_circuit(numbers: int) -> Circuit:
     """Find the first largest of several numbers: whether it is above 0, and its index in binary.
 
     The first number is the garbler's, the second the evaluator's. For every further one, both put in a share; the
@@ -120,14 +120,14 @@ def maximum_circuit(numbers: int) -> Circuit:
     index: list[int | None] = [None] * (numbers - 1).bit_length()
     for number in range(1, numbers):
         won = builder.greater(values[number], best)
-        best = builder.chosen(won, values[number], best)
-        index = [_replaced(builder, won, number >> place & 1, wire) for place, wire in enumerate(index)]
-    outputs = [builder.anything(best), *(wire for wire in index if wire is not None)]
-    return builder.finished(outputs)
+        best = builder.select(won, values[number], best)
+        index = [_select_bit(builder, won, number >> place & 1, wire) for place, wire in enumerate(index)]
+    outputs = [builder.any_(best), *(wire for wire in index if wire is not None)]
+    return builder.build(outputs)
 
 
-def _replaced(builder: CircuitBuilder, won: int, bit: int, wire: int | None) -> int | None:
+def _select_bit(builder: CircuitBuilder, won: int, bit: int, wire: int | None) -> int | None:
     """Replace one bit of the index so far by a constant if `won` is set; no wire represents a constant 0."""
     if wire is None:
         return won if bit else None
-    return builder.either(won, wire) if bit else builder.both(builder.negated(won), wire)
+    return builder.or_(won, wire) if bit else builder.and_(builder.not_(won), wire)

@@ -7,11 +7,11 @@ oblivious transfers (about 35 ms).
 
 from __future__ import annotations
 
-from sfumato.fusing.secure.channel import PAIR, Parties, require_parties
-from sfumato.fusing.secure.circuits import WIDTH, less_circuit
-from sfumato.fusing.secure.garbled_circuit import evaluate, garble
-from sfumato.fusing.secure.transfer_extension import TransferReceiver, TransferSender
-from sfumato.validation import is_whole, require
+from sfumato.fusing.secure.channel import PAIR, Parties, check_party_count
+from sfumato.fusing.secure.circuits import WIDTH, make_less_circuit
+from sfumato.fusing.secure.garbled_circuit import run_evaluator, run_garbler
+from sfumato.fusing.secure.transfer_extension import OTExtensionReceiver, OTExtensionSender
+from sfumato.validation import is_integer, require
 
 
 def secure_less(parties: Parties, number: int) -> bool:
@@ -24,13 +24,13 @@ def secure_less(parties: Parties, number: int) -> bool:
     number
         My number, from 0 to 2**64 - 1.
     """
-    require_parties(parties, "secure_less", most=PAIR)
-    within = is_whole(number) and 0 <= number < 2**WIDTH
+    check_party_count(parties, "secure_less", most=PAIR)
+    within = is_integer(number) and 0 <= number < 2**WIDTH
     require(within, "secure_less", "number", "a whole number from 0 to 2**64 - 1", "another")
     bits = [number >> place & 1 for place in range(WIDTH)]
     if parties.index == 0:
-        garble(parties, TransferSender(parties), less_circuit(), bits)
+        run_garbler(parties, OTExtensionSender(parties), make_less_circuit(), bits)
         return bool(parties.receive(parties.peer, "comparison").integer("less", least=0, most=1))
-    (less,) = evaluate(parties, TransferReceiver(parties), less_circuit(), bits)
+    (less,) = run_evaluator(parties, OTExtensionReceiver(parties), make_less_circuit(), bits)
     parties.send(parties.peer, "comparison", less=less)
     return bool(less)

@@ -27,7 +27,7 @@ _CLAMPED_HIGH = 2**255
 _COFACTOR = 8
 
 
-def sodium() -> Any:
+def load_sodium() -> Any:
     """Return the bindings of libsodium, or say how to install them."""
     try:
         return importlib.import_module("nacl.bindings")
@@ -37,58 +37,58 @@ def sodium() -> Any:
 
 def random_scalar() -> bytes:
     """Draw a scalar from the operating system."""
-    return bytes(sodium().crypto_core_ed25519_scalar_reduce(secrets.token_bytes(_SEED)))
+    return bytes(load_sodium().crypto_core_ed25519_scalar_reduce(secrets.token_bytes(_SEED)))
 
 
-def inverse(scalar: bytes) -> bytes:
+def invert_scalar(scalar: bytes) -> bytes:
     """Return the scalar that undoes a multiplication."""
-    return bytes(sodium().crypto_core_ed25519_scalar_invert(scalar))
+    return bytes(load_sodium().crypto_core_ed25519_scalar_invert(scalar))
 
 
 def multiply(scalar: bytes, points: Sequence[bytes]) -> list[bytes]:
     """Multiply points by a scalar; each must be a point of the prime-order subgroup other than the neutral one."""
-    by_scalar = sodium().crypto_scalarmult_ed25519_noclamp
+    by_scalar = load_sodium().crypto_scalarmult_ed25519_noclamp
     try:
         return [by_scalar(scalar, point) for point in points]
-    except _refusals():
-        raise _bad_point() from None
+    except _point_errors():
+        raise _invalid_point_error() from None
 
 
-def require_point(point: bytes) -> None:
+def check_point(point: bytes) -> None:
     """Refuse what is not a point of the prime-order subgroup."""
-    if len(point) != POINT or not sodium().crypto_core_ed25519_is_valid_point(point):
-        raise _bad_point()
+    if len(point) != POINT or not load_sodium().crypto_core_ed25519_is_valid_point(point):
+        raise _invalid_point_error()
 
 
-def hashed(digests: Sequence[bytes]) -> list[bytes]:
+def hash_to_points(digests: Sequence[bytes]) -> list[bytes]:
     """Map 32-byte digests to points with unknown logarithms, as Montgomery coordinates (for `ladder`)."""
-    uniform = sodium().crypto_core_ed25519_from_uniform
+    uniform = load_sodium().crypto_core_ed25519_from_uniform
     return _montgomery([uniform(digest) for digest in digests])
 
 
-def ladder(scalar: bytes, coordinates: bytes) -> bytes:
+def montgomery_multiply(scalar: bytes, coordinates: bytes) -> bytes:
     """Multiply many points, given as consecutive Montgomery coordinates, by one clamped scalar (X25519)."""
-    step = sodium().crypto_scalarmult
+    step = load_sodium().crypto_scalarmult
     try:
         return b"".join(step(scalar, coordinates[at : at + POINT]) for at in range(0, len(coordinates), POINT))
-    except _refusals():
-        raise _bad_point() from None
+    except _point_errors():
+        raise _invalid_point_error() from None
 
 
-def ladder_scalar() -> bytes:
+def random_montgomery_scalar() -> bytes:
     """Draw a scalar for `ladder` from the operating system."""
     return _clamped(int.from_bytes(secrets.token_bytes(POINT), "little"))
 
 
-def blinding(scalar: bytes) -> tuple[bytes, bytes]:
+def blinding_scalars(scalar: bytes) -> tuple[bytes, bytes]:
     """Draw two scalars for `ladder`, the first at random, that together multiply like this one.
 
     X25519 takes only scalars that are multiples of 8 between 2^254 and 2^255. The second scalar, `scalar / first`
     modulo the order of the group, has such a form for about every second choice of the first.
     """
-    library = sodium()
+    library = load_sodium()
     while True:
-        first = ladder_scalar()
+        first = random_montgomery_scalar()
         undone = library.crypto_core_ed25519_scalar_invert(_reduced(first))
         wanted = int.from_bytes(library.crypto_core_ed25519_scalar_mul(_reduced(scalar), undone), "little")
         for times in range(_CLAMPED_HIGH // ORDER + 1):
@@ -97,14 +97,14 @@ def blinding(scalar: bytes) -> tuple[bytes, bytes]:
                 return first, lifted.to_bytes(POINT, "little")
 
 
-def random_order(count: int) -> npt.NDArray[np.int64]:
+def random_permutation(count: int) -> npt.NDArray[np.int64]:
     """Draw a random permutation of this length from the operating system."""
     keys = np.frombuffer(secrets.token_bytes(8 * count), np.uint64)
     return np.argsort(keys).astype(np.int64, copy=False)
 
 
 def _reduced(scalar: bytes) -> bytes:
-    return bytes(sodium().crypto_core_ed25519_scalar_reduce(scalar.ljust(_SEED, b"\0")))
+    return bytes(load_sodium().crypto_core_ed25519_scalar_reduce(scalar.ljust(_SEED, b"\0")))
 
 
 def _clamped(number: int) -> bytes:
@@ -132,12 +132,12 @@ def _montgomery(points: Sequence[bytes]) -> list[bytes]:
     return coordinates[::-1]
 
 
-def _refusals() -> tuple[type[Exception], ...]:
+def _point_errors() -> tuple[type[Exception], ...]:
     errors = importlib.import_module("nacl.exceptions")
     return (errors.RuntimeError, errors.TypeError, errors.ValueError)
 
 
-def _bad_point() -> ProtocolError:
+def _invalid_point_error() -> ProtocolError:
     return ProtocolError(
         "A party sent something that is not a point of the group; check that all parties run the same software."
     )

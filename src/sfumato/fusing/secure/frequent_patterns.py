@@ -29,19 +29,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import ProtocolError
-from sfumato.fusing.secure.channel import PAIR, Parties, require_parties, require_same
+from sfumato.fusing.secure.channel import PAIR, Parties, check_party_count, check_same_settings
 from sfumato.fusing.secure.scalar_product import ScalarProductSession
-from sfumato.fusing.secure.secure_sum import LEAST_PARTIES, secure_sum, secure_sums
+from sfumato.fusing.secure.secure_sum import MIN_PARTIES, secure_sum, secure_sums
 from sfumato.fusing.secure.set_union import secure_union
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 Column = npt.NDArray[np.bool_]
 Supports = dict[frozenset[str], int]
 
-_LONGEST_NUMBER = 12  # bytes of the number of a candidate
+_MAX_NUMBER_LENGTH = 12  # bytes of the number of a candidate
 
 
-def frequent_in_rows(parties: Parties, records: Sequence[Collection[str]], *, share: float) -> Supports:
+def frequent_itemsets_horizontal(parties: Parties, records: Sequence[Collection[str]], *, share: float) -> Supports:
     """Find the item sets that are frequent in the records of all parties together, with their supports.
 
     Parameters
@@ -53,12 +53,12 @@ def frequent_in_rows(parties: Parties, records: Sequence[Collection[str]], *, sh
     share
         The minimum share of all records of a frequent set, above 0 and at most 1, the same at all parties.
     """
-    require_parties(parties, "frequent_in_rows", least=LEAST_PARTIES)
-    _require_share("frequent_in_rows", share)
-    require_same(parties, f"share = {share}")
+    check_party_count(parties, "frequent_in_rows", least=MIN_PARTIES)
+    _check_support("frequent_in_rows", share)
+    check_same_settings(parties, f"share = {share}")
     columns = _columns(records)
-    needed_here = max(_least(share, len(records)), 1)
-    needed = max(_least(share, secure_sum(parties, len(records))), 1)
+    needed_here = max(_min_support(share, len(records)), 1)
+    needed = max(_min_support(share, secure_sum(parties, len(records))), 1)
     proposed = [item for item, column in columns.items() if int(column.sum()) >= needed_here]
     candidates = [frozenset([item]) for item in secure_union(parties, proposed)]
     frequent: Supports = {}
@@ -67,7 +67,7 @@ def frequent_in_rows(parties: Parties, records: Sequence[Collection[str]], *, sh
         totals = secure_sums(parties, counts).tolist()
         level = {items: total for items, total in zip(candidates, totals, strict=True) if total >= needed}
         frequent |= level
-        following = _joined(level)
+        following = _join_level(level)
         if not following:
             break
         numbers = [
@@ -75,12 +75,12 @@ def frequent_in_rows(parties: Parties, records: Sequence[Collection[str]], *, sh
             for number, items in enumerate(following)
             if _support(columns, items, len(records)) >= needed_here
         ]
-        union = secure_union(parties, numbers, longest=_LONGEST_NUMBER)
+        union = secure_union(parties, numbers, longest=_MAX_NUMBER_LENGTH)
         candidates = [following[number] for number in sorted(_numbers(union, len(following)))]
     return frequent
 
 
-def frequent_in_columns(parties: Parties, columns: Mapping[str, Column], *, share: float) -> Supports:
+def frequent_itemsets_vertical(parties: Parties, columns: Mapping[str, Column], *, share: float) -> Supports:
     """Find the item sets that are frequent in the columns of two parties together, with their supports.
 
     Parameters
@@ -92,27 +92,27 @@ def frequent_in_columns(parties: Parties, columns: Mapping[str, Column], *, shar
     share
         The minimum share of all records of a frequent set, above 0 and at most 1, the same at both parties.
     """
-    require_parties(parties, "frequent_in_columns", most=PAIR)
-    _require_share("frequent_in_columns", share)
+    check_party_count(parties, "frequent_in_columns", most=PAIR)
+    _check_support("frequent_in_columns", share)
     lengths = {len(column) for column in columns.values()}
     require(
         len(lengths) == 1, "frequent_in_columns", "columns", "one or more, of one length", f"{len(lengths)} lengths"
     )
     (records,) = lengths
-    require_same(parties, f"{records} records, share = {share}")
-    needed = max(_least(share, records), 1)
+    check_same_settings(parties, f"{records} records, share = {share}")
+    needed = max(_min_support(share, records), 1)
     mine = {name: np.asarray(column, np.bool_) for name, column in columns.items()}
     session = ScalarProductSession(parties)
     level = {frozenset([name]): int(column.sum()) for name, column in mine.items() if int(column.sum()) >= needed}
-    theirs = _exchanged(parties, level)
+    theirs = _exchange_itemsets(parties, level)
     if frozenset().union(*theirs) & set(mine):
         raise ProtocolError("Both parties have an item of the same name; rename the items of one party.")
     level |= theirs
     frequent = dict(level)
-    while candidates := _joined(level):
+    while candidates := _join_level(level):
         local = {items: _support(mine, items, records) for items in candidates if items <= set(mine)}
         level = {items: support for items, support in local.items() if support >= needed}
-        level |= _exchanged(parties, level, within=set(candidates))
+        level |= _exchange_itemsets(parties, level, within=set(candidates))
         shared = [items for items in candidates if items & set(mine) and items - set(mine)]
         if shared:
             rows = np.array([_product(mine, items & set(mine), records) for items in shared])
@@ -122,11 +122,11 @@ def frequent_in_columns(parties: Parties, columns: Mapping[str, Column], *, shar
     return frequent
 
 
-def _require_share(owner: str, share: float) -> None:
-    require(is_number(share) and 0 < share <= 1, owner, "share", "above 0 and at most 1", share)
+def _check_support(owner: str, share: float) -> None:
+    require(is_finite_number(share) and 0 < share <= 1, owner, "share", "above 0 and at most 1", share)
 
 
-def _least(share: float, records: int) -> int:
+def _min_support(share: float, records: int) -> int:
     """Return the smallest frequent support, exactly for the share as it is written."""
     return math.ceil(Fraction(repr(share)) * records)
 
@@ -150,7 +150,7 @@ def _support(columns: Mapping[str, Column], items: frozenset[str], records: int)
     return int(_product(columns, items, records).sum())
 
 
-def _joined(level: Collection[frozenset[str]]) -> list[frozenset[str]]:
+def _join_level(level: Collection[frozenset[str]]) -> list[frozenset[str]]:
     """Return the sets with one more item whose subsets of the current size are all frequent, in a fixed order."""
     known = set(level)
     items = sorted(frozenset().union(*known))
@@ -171,7 +171,9 @@ def _numbers(union: Sequence[str], count: int) -> list[int]:
     return numbers
 
 
-def _exchanged(parties: Parties, level: Supports, *, within: Collection[frozenset[str]] | None = None) -> Supports:
+def _exchange_itemsets(
+    parties: Parties, level: Supports, *, within: Collection[frozenset[str]] | None = None
+) -> Supports:
     """Send my frequent sets with their supports, and receive the other party's."""
     ordered = sorted(level, key=sorted)
     counts = [len(items) for items in ordered]

@@ -20,14 +20,14 @@ import numpy as np
 
 from sfumato.fusing.secure.channel import Parties
 from sfumato.fusing.secure.circuits import Circuit
-from sfumato.fusing.secure.transfer_extension import Bytes, TransferReceiver, TransferSender
+from sfumato.fusing.secure.transfer_extension import Bytes, OTExtensionReceiver, OTExtensionSender
 
 LABEL = 16  # bytes
 
 _HALVES = 2
 
 
-def garble(parties: Parties, transfer: TransferSender, circuit: Circuit, bits: Sequence[int]) -> None:
+def run_garbler(parties: Parties, transfer: OTExtensionSender, circuit: Circuit, bits: Sequence[int]) -> None:
     """Garble a circuit with my input bits, and let the other party evaluate it."""
     offset = secrets.randbits(8 * LABEL) | 1
     inputs = circuit.garbler_inputs + circuit.evaluator_inputs
@@ -40,7 +40,7 @@ def garble(parties: Parties, transfer: TransferSender, circuit: Circuit, bits: S
         elif gate.kind == "not":
             zeros.append(left ^ offset)
         else:
-            output, rows = _garbled_and(left, right, offset, len(tables))
+            output, rows = _garble_and(left, right, offset, len(tables))
             zeros.append(output)
             tables += rows
     mine = [zero ^ offset * bit for zero, bit in zip(zeros, bits, strict=False)]
@@ -55,7 +55,7 @@ def garble(parties: Parties, transfer: TransferSender, circuit: Circuit, bits: S
     transfer.send(_label_rows(theirs), _label_rows([zero ^ offset for zero in theirs]))
 
 
-def evaluate(parties: Parties, transfer: TransferReceiver, circuit: Circuit, bits: Sequence[int]) -> list[int]:
+def run_evaluator(parties: Parties, transfer: OTExtensionReceiver, circuit: Circuit, bits: Sequence[int]) -> list[int]:
     """Evaluate the circuit that the other party garbles, on my input bits, and return the output bits."""
     received = parties.receive(parties.peer, "garbled-circuit")
     tables = _split(received.blob("tables", length=_HALVES * LABEL * circuit.and_gates))
@@ -70,12 +70,12 @@ def evaluate(parties: Parties, transfer: TransferReceiver, circuit: Circuit, bit
         elif gate.kind == "not":
             labels.append(left)
         else:
-            labels.append(_evaluated_and(left, right, tables[used], tables[used + 1], used))
+            labels.append(_evaluate_and(left, right, tables[used], tables[used + 1], used))
             used += _HALVES
     return [(labels[wire] ^ means) & 1 for wire, means in zip(circuit.outputs, meaning, strict=True)]
 
 
-def _garbled_and(left: int, right: int, offset: int, number: int) -> tuple[int, tuple[int, int]]:
+def _garble_and(left: int, right: int, offset: int, number: int) -> tuple[int, tuple[int, int]]:
     """Garble an AND gate: return the label of its output 0, and the two rows of its table."""
     left_hash, right_hash = _hash(left, number), _hash(right, number + 1)
     garbler_row = left_hash ^ _hash(left ^ offset, number) ^ offset * (right & 1)
@@ -85,7 +85,7 @@ def _garbled_and(left: int, right: int, offset: int, number: int) -> tuple[int, 
     return garbler_half ^ evaluator_half, (garbler_row, evaluator_row)
 
 
-def _evaluated_and(left: int, right: int, garbler_row: int, evaluator_row: int, number: int) -> int:
+def _evaluate_and(left: int, right: int, garbler_row: int, evaluator_row: int, number: int) -> int:
     garbler_half = _hash(left, number) ^ garbler_row * (left & 1)
     evaluator_half = _hash(right, number + 1) ^ (evaluator_row ^ left) * (right & 1)
     return garbler_half ^ evaluator_half

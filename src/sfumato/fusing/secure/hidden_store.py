@@ -17,45 +17,47 @@ from sfumato.exceptions import ProtocolError
 
 HASHES = 3
 VALUE = 2  # words of 64 bits
-ROOM = 0.45  # thirds of a store have so many cells per key, and some more; all can be stored above 0.41
+LOAD_FACTOR = 0.45  # thirds of a store have so many cells per key, and some more; all can be stored above 0.41
 SPARE = 8
 ATTEMPTS = 200
 
 Words = npt.NDArray[np.uint64]
 
 
-def third(keys: int) -> int:
+def cells_per_hash(keys: int) -> int:
     """Tell how many cells a third of a store has."""
-    return int(ROOM * keys) + SPARE
+    return int(LOAD_FACTOR * keys) + SPARE
 
 
-def stored(keys: Words, values: Words) -> tuple[Words, Words]:
+def encode_store(keys: Words, values: Words) -> tuple[Words, Words]:
     """Store values (of two words) by keys (of three words); give the multipliers that place them, and the cells."""
-    cells = np.frombuffer(secrets.token_bytes(8 * VALUE * HASHES * third(len(keys))), np.uint64).reshape(-1, VALUE)
+    cells = np.frombuffer(secrets.token_bytes(8 * VALUE * HASHES * cells_per_hash(len(keys))), np.uint64).reshape(
+        -1, VALUE
+    )
     for _ in range(ATTEMPTS):
         multipliers = np.frombuffer(secrets.token_bytes(8 * HASHES), np.uint64) | np.uint64(1)
-        places = _places(keys, multipliers, third(len(keys)))
-        order = _peeled(places, len(cells))
+        places = _hash_positions(keys, multipliers, cells_per_hash(len(keys)))
+        order = _peel_keys(places, len(cells))
         if order is not None:
-            return multipliers, _filled(places, order, values, cells.copy())
+            return multipliers, _fill_cells(places, order, values, cells.copy())
     raise ProtocolError("The list cannot be stored, which is as good as impossible; start the protocol again.")
 
 
-def looked_up(keys: Words, multipliers: Words, cells: Words) -> Words:
+def decode_store(keys: Words, multipliers: Words, cells: Words) -> Words:
     """Look keys up; what is not stored gives random words."""
-    places = _places(keys, multipliers, len(cells) // HASHES)
+    places = _hash_positions(keys, multipliers, len(cells) // HASHES)
     found: Words = np.bitwise_xor.reduce(cells[places], axis=1)
     return found
 
 
-def _places(keys: Words, multipliers: Words, size: int) -> npt.NDArray[np.int64]:
+def _hash_positions(keys: Words, multipliers: Words, size: int) -> npt.NDArray[np.int64]:
     """Place every key in one cell of each third, by the upper halves of products."""
     upper = (keys * multipliers) >> np.uint64(32)
     within = (upper * np.uint64(size)) >> np.uint64(32)
     return within.astype(np.int64) + size * np.arange(HASHES)
 
 
-def _peeled(
+def _peel_keys(
     places: npt.NDArray[np.int64], cells: int
 ) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]] | None:
     """Take away, layer by layer, the keys that have a cell to themselves; None if some never have."""
@@ -76,7 +78,7 @@ def _peeled(
     return layers
 
 
-def _filled(
+def _fill_cells(
     places: npt.NDArray[np.int64],
     layers: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]],
     values: Words,

@@ -18,47 +18,47 @@ from __future__ import annotations
 
 import secrets
 
-from sfumato.fusing.secure.channel import Parties, require_parties
-from sfumato.fusing.secure.circuits import WIDTH, maximum_circuit
-from sfumato.fusing.secure.garbled_circuit import evaluate, garble
-from sfumato.fusing.secure.transfer_extension import TransferReceiver, TransferSender
-from sfumato.validation import is_whole, require
+from sfumato.fusing.secure.channel import Parties, check_party_count
+from sfumato.fusing.secure.circuits import WIDTH, make_maximum_circuit
+from sfumato.fusing.secure.garbled_circuit import run_evaluator, run_garbler
+from sfumato.fusing.secure.transfer_extension import OTExtensionReceiver, OTExtensionSender
+from sfumato.validation import is_integer, require
 
-LARGEST_SCORE = 2**WIDTH - 1
+MAX_SCORE = 2**WIDTH - 1
 
 
 class MaximumSession:
     """Find many maxima among the same parties; all of them make a session and use it equally often."""
 
     def __init__(self, parties: Parties) -> None:
-        require_parties(parties, "MaximumSession")
+        check_party_count(parties, "MaximumSession")
         self._parties = parties
         first, second = parties.names[:2]
-        self._transfer: TransferSender | TransferReceiver | None = None
+        self._transfer: OTExtensionSender | OTExtensionReceiver | None = None
         if parties.me == first:
-            self._transfer = TransferSender(parties.pair(first, second))
+            self._transfer = OTExtensionSender(parties.pair(first, second))
         elif parties.me == second:
-            self._transfer = TransferReceiver(parties.pair(first, second))
+            self._transfer = OTExtensionReceiver(parties.pair(first, second))
 
     def find(self, score: int) -> int | None:
         """Return the index of the party with the greatest score, or `None` if all scores are 0."""
-        within = is_whole(score) and 0 <= score <= LARGEST_SCORE
+        within = is_integer(score) and 0 <= score <= MAX_SCORE
         require(within, self, "score", "a whole number from 0 to 2**64 - 1", "another")
         parties = self._parties
         first, second = parties.names[:2]
-        circuit = maximum_circuit(len(parties.names))
-        if isinstance(self._transfer, TransferSender):
-            garble(parties.pair(first, second), self._transfer, circuit, self._inputs(score))
-            return self._told(second)
-        if isinstance(self._transfer, TransferReceiver):
-            above, *index = evaluate(parties.pair(first, second), self._transfer, circuit, self._inputs(score))
+        circuit = make_maximum_circuit(len(parties.names))
+        if isinstance(self._transfer, OTExtensionSender):
+            run_garbler(parties.pair(first, second), self._transfer, circuit, self._inputs(score))
+            return self._decode_result(second)
+        if isinstance(self._transfer, OTExtensionReceiver):
+            above, *index = run_evaluator(parties.pair(first, second), self._transfer, circuit, self._inputs(score))
             winner = sum(bit << place for place, bit in enumerate(index)) + 1 if above else 0
             parties.broadcast("maximum", winner=winner)
             return winner - 1 if winner else None
         share = secrets.randbits(WIDTH)
         parties.send(first, "maximum-share", share=share.to_bytes(WIDTH // 8, "little"))
         parties.send(second, "maximum-share", share=(share ^ score).to_bytes(WIDTH // 8, "little"))
-        return self._told(second)
+        return self._decode_result(second)
 
     def _inputs(self, score: int) -> list[int]:
         """Combine my number and the shares of the other parties, as bits."""
@@ -68,7 +68,7 @@ class MaximumSession:
             numbers.append(int.from_bytes(share, "little"))
         return [number >> place & 1 for number in numbers for place in range(WIDTH)]
 
-    def _told(self, second: str) -> int | None:
+    def _decode_result(self, second: str) -> int | None:
         told = self._parties.receive(second, "maximum")
         winner = told.integer("winner", least=0, most=len(self._parties.names))
         return winner - 1 if winner else None

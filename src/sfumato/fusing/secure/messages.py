@@ -27,8 +27,8 @@ LARGEST = 1 << 28  # bytes of one message, also after decompression
 _MAGIC = b"SFU"
 _DTYPES = {"b": "|b1", "B": "|u1", "h": "<i2", "i": "<i4", "q": "<i8", "I": "<u4", "Q": "<u8", "d": "<f8"}
 _CODES = {np.dtype(name): code for code, name in _DTYPES.items()}
-_MOST_AXES = 4
-_LONGEST_INTEGER = 512
+_MAX_AXES = 4
+_MAX_INTEGER_LENGTH = 512
 _WORTH_COMPRESSING = 512
 _PROBED = 4096
 _PAYS = 0.9
@@ -93,20 +93,20 @@ class Message:
         )
 
 
-def pack(kind: str, **fields: Value) -> bytes:
+def pack_message(kind: str, **fields: Value) -> bytes:
     """Encode a message as bytes.
 
-    >>> unpack("hello", pack("hello", age=7)).integer("age", least=0, most=9)
+    >>> unpack_message("hello", pack_message("hello", age=7)).integer("age", least=0, most=9)
     7
     """
-    written = [_MAGIC, struct.pack(">B", VERSION), _short(kind), struct.pack(">H", len(fields))]
+    written = [_MAGIC, struct.pack(">B", VERSION), _shorten(kind), struct.pack(">H", len(fields))]
     for name, value in fields.items():
-        letter, body = _written(value)
-        written += [_short(name), letter, struct.pack(">Q", len(body)), body]
+        letter, body = _encode_value(value)
+        written += [_shorten(name), letter, struct.pack(">Q", len(body)), body]
     return b"".join(written)
 
 
-def unpack(kind: str, data: bytes, *, sender: str = "the other party", limit: int = LARGEST) -> Message:
+def unpack_message(kind: str, data: bytes, *, sender: str = "the other party", limit: int = LARGEST) -> Message:
     """Read a message of the expected kind, or refuse it."""
     if len(data) > limit:
         raise ProtocolError(f"A message from {sender} has {len(data)} bytes, more than the {limit} allowed.")
@@ -175,7 +175,7 @@ class _Reader:
 
     def _value(self, letter: bytes, end: int) -> object:
         length = end - self._at
-        if letter == b"i" and length <= _LONGEST_INTEGER:
+        if letter == b"i" and length <= _MAX_INTEGER_LENGTH:
             return int.from_bytes(self.take(length), "big", signed=True)
         if letter == b"s":
             return self.text(length)
@@ -197,7 +197,7 @@ class _Reader:
     def _array(self, end: int) -> Array:
         name = _DTYPES.get(self.take(1).decode("latin-1"))
         axes = self.number(">B")
-        if name is None or axes > _MOST_AXES:
+        if name is None or axes > _MAX_AXES:
             raise self.malformed()
         shape = tuple(self.number(">Q") for _ in range(axes))
         dtype = np.dtype(name)
@@ -223,12 +223,12 @@ class _Reader:
         return whole
 
 
-def _short(text: str) -> bytes:
+def _shorten(text: str) -> bytes:
     encoded = text.encode("utf-8")
     return struct.pack(">B", len(encoded)) + encoded
 
 
-def _written(value: Value) -> tuple[bytes, bytes]:
+def _encode_value(value: Value) -> tuple[bytes, bytes]:
     match value:
         case int():
             return b"i", int(value).to_bytes(value.bit_length() // 8 + 1, "big", signed=True)
@@ -237,7 +237,7 @@ def _written(value: Value) -> tuple[bytes, bytes]:
         case bytes():
             return b"b", value
         case np.ndarray():
-            return b"a", _written_array(value)
+            return b"a", _encode_array(value)
         case _:
             parts = [struct.pack(">I", len(value))]
             for entry in value:
@@ -245,7 +245,7 @@ def _written(value: Value) -> tuple[bytes, bytes]:
             return b"l", b"".join(parts)
 
 
-def _written_array(values: Array) -> bytes:
+def _encode_array(values: Array) -> bytes:
     dtype = values.dtype.newbyteorder("<")
     body = np.ascontiguousarray(values, dtype).tobytes()
     squeezed = 0

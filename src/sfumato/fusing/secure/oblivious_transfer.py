@@ -22,8 +22,8 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 
-from sfumato.fusing.secure.channel import PAIR, Parties, require_parties
-from sfumato.fusing.secure.curve import POINT, multiply, random_scalar, require_point, sodium
+from sfumato.fusing.secure.channel import PAIR, Parties, check_party_count
+from sfumato.fusing.secure.curve import POINT, check_point, load_sodium, multiply, random_scalar
 from sfumato.validation import require
 
 _KEY = 32
@@ -39,9 +39,9 @@ def send_one_of_two(parties: Parties, pairs: Sequence[tuple[bytes, bytes]]) -> N
     pairs
         The messages for the choices 0 and 1.
     """
-    require_parties(parties, "send_one_of_two", most=PAIR)
+    check_party_count(parties, "send_one_of_two", most=PAIR)
     length = _one_length([message for pair in pairs for message in pair], "send_one_of_two")
-    library = sodium()
+    library = load_sodium()
     secret = random_scalar()
     mine = library.crypto_scalarmult_ed25519_base_noclamp(secret)
     parties.send(parties.peer, "transfer-open", point=mine)
@@ -51,18 +51,18 @@ def send_one_of_two(parties: Parties, pairs: Sequence[tuple[bytes, bytes]]) -> N
     for number, (point, shared, pair) in enumerate(zip(theirs, multiply(secret, theirs), pairs, strict=True)):
         both = (shared, library.crypto_core_ed25519_sub(shared, offset))
         hidden += [
-            xor(message, _pad(number, mine, point, key, length)) for message, key in zip(pair, both, strict=True)
+            xor_bytes(message, _pad(number, mine, point, key, length)) for message, key in zip(pair, both, strict=True)
         ]
     parties.send(parties.peer, "transfer-messages", hidden=hidden)
 
 
 def receive_one_of_two(parties: Parties, choices: Sequence[int]) -> list[bytes]:
     """Choose one message of every pair that the other party offers with `send_one_of_two`."""
-    require_parties(parties, "receive_one_of_two", most=PAIR)
+    check_party_count(parties, "receive_one_of_two", most=PAIR)
     require(set(choices) <= {0, 1}, "receive_one_of_two", "choices", "zeros and ones", "something else")
-    library = sodium()
+    library = load_sodium()
     theirs = parties.receive(parties.peer, "transfer-open").blob("point", length=POINT)
-    require_point(theirs)
+    check_point(theirs)
     secret = [random_scalar() for _ in choices]
     bare = [library.crypto_scalarmult_ed25519_base_noclamp(scalar) for scalar in secret]
     points = [(point, library.crypto_core_ed25519_add(point, theirs))[choice]
@@ -73,17 +73,17 @@ def receive_one_of_two(parties: Parties, choices: Sequence[int]) -> list[bytes]:
     for number, (scalar, point, choice) in enumerate(zip(secret, points, choices, strict=True)):
         message = hidden[2 * number + choice]
         (shared,) = multiply(scalar, [theirs])
-        chosen.append(xor(message, _pad(number, theirs, point, shared, len(message))))
+        chosen.append(xor_bytes(message, _pad(number, theirs, point, shared, len(message))))
     return chosen
 
 
-def send_some_of_many(parties: Parties, messages: Sequence[bytes], *, count: int) -> None:
+def send_k_of_n(parties: Parties, messages: Sequence[bytes], *, count: int) -> None:
     """Offer messages, all of the same length; the other party gets `count` of them.
 
     Parameters
     ----------
     parties
-        The two parties; the other one calls `receive_some_of_many`.
+        The two parties; the other one calls `receive_k_of_n`.
     messages
         Two or more messages.
     count
@@ -97,7 +97,7 @@ def send_some_of_many(parties: Parties, messages: Sequence[bytes], *, count: int
     parties.send(parties.peer, "transfer-many", messages=len(messages), count=count)
     send_one_of_two(parties, [pair for turn in keys for pair in turn])
     hidden = [
-        xor(
+        xor_bytes(
             message, _many_pad(number, [pair[bit] for pair, bit in zip(turn, _bits(number, bits), strict=True)], length)
         )
         for turn in keys
@@ -106,8 +106,8 @@ def send_some_of_many(parties: Parties, messages: Sequence[bytes], *, count: int
     parties.send(parties.peer, "transfer-many-messages", hidden=hidden)
 
 
-def receive_some_of_many(parties: Parties, wanted: Sequence[int]) -> list[bytes]:
-    """Choose some of the messages that the other party offers with `send_some_of_many`, by their numbers from 0."""
+def receive_k_of_n(parties: Parties, wanted: Sequence[int]) -> list[bytes]:
+    """Choose some of the messages that the other party offers with `send_k_of_n`, by their numbers from 0."""
     offer = parties.receive(parties.peer, "transfer-many")
     many = offer.integer("messages", least=PAIR, most=1 << 32)
     offer.integer("count", least=len(wanted), most=len(wanted))
@@ -119,11 +119,11 @@ def receive_some_of_many(parties: Parties, wanted: Sequence[int]) -> list[bytes]
     chosen = []
     for turn, number in enumerate(wanted):
         message = hidden[turn * many + number]
-        chosen.append(xor(message, _many_pad(number, keys[turn * bits : (turn + 1) * bits], len(message))))
+        chosen.append(xor_bytes(message, _many_pad(number, keys[turn * bits : (turn + 1) * bits], len(message))))
     return chosen
 
 
-def xor(left: bytes, right: bytes) -> bytes:
+def xor_bytes(left: bytes, right: bytes) -> bytes:
     """XOR two byte strings of the same length."""
     return (int.from_bytes(left, "big") ^ int.from_bytes(right, "big")).to_bytes(len(left), "big")
 

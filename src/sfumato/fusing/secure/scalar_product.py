@@ -18,11 +18,11 @@ import secrets
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.fusing.secure.channel import PAIR, Parties, require_parties, require_same
-from sfumato.fusing.secure.transfer_extension import TransferReceiver, TransferSender
+from sfumato.fusing.secure.channel import PAIR, Parties, check_party_count, check_same_settings
+from sfumato.fusing.secure.transfer_extension import OTExtensionReceiver, OTExtensionSender
 from sfumato.validation import require
 
-MOST_BITS = 63
+MAX_BITS = 63
 
 _NUMBER = 8  # bytes
 
@@ -33,9 +33,9 @@ class ScalarProductSession:
     """Compute many scalar products with the same other party."""
 
     def __init__(self, parties: Parties) -> None:
-        require_parties(parties, "ScalarProductSession", most=PAIR)
+        check_party_count(parties, "ScalarProductSession", most=PAIR)
         self._parties = parties
-        self._transfer = TransferReceiver(parties) if parties.index else TransferSender(parties)
+        self._transfer = OTExtensionReceiver(parties) if parties.index else OTExtensionSender(parties)
 
     def shares(self, vectors: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> Shares:
         """Return my shares of the scalar products of our rows: the first party's row with the second's, and so on.
@@ -49,15 +49,15 @@ class ScalarProductSession:
         """
         mine = np.asarray(vectors)
         require(mine.ndim == PAIR and mine.dtype.kind in "biu", self, "vectors", "rows of whole numbers", "others")
-        require(1 <= bits <= MOST_BITS, self, "bits", f"from 1 to {MOST_BITS}", bits)
+        require(1 <= bits <= MAX_BITS, self, "bits", f"from 1 to {MAX_BITS}", bits)
         within = not mine.size or (int(mine.min()) >= 0 and int(mine.max()) < 2**bits)
-        sends = isinstance(self._transfer, TransferSender)
+        sends = isinstance(self._transfer, OTExtensionSender)
         require(sends or within, self, "vectors", f"whole numbers from 0 to 2**{bits} - 1", "others")
-        require_same(self._parties, f"vectors of shape {mine.shape}, bits = {bits}")
+        check_same_settings(self._parties, f"vectors of shape {mine.shape}, bits = {bits}")
         numbers = mine.astype(np.int64).view(np.uint64)
-        if isinstance(self._transfer, TransferSender):
-            return _sent(self._transfer, numbers, bits)
-        return _received(self._transfer, numbers, bits)
+        if isinstance(self._transfer, OTExtensionSender):
+            return _send_shares(self._transfer, numbers, bits)
+        return _receive_shares(self._transfer, numbers, bits)
 
     def products(self, vectors: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> npt.NDArray[np.int64]:
         """Reveal the scalar products themselves to both parties."""
@@ -82,12 +82,12 @@ def secure_scalar_product(parties: Parties, vector: npt.NDArray[np.integer | np.
     return int(ScalarProductSession(parties).products(np.asarray(vector)[None, :], bits=bits)[0])
 
 
-def scalar_product_share(parties: Parties, vector: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> int:
+def secure_scalar_product_share(parties: Parties, vector: npt.NDArray[np.integer | np.bool_], *, bits: int = 1) -> int:
     """Return my share of the scalar product: the shares of both parties sum to it modulo 2^64."""
     return int(ScalarProductSession(parties).shares(np.asarray(vector)[None, :], bits=bits)[0])
 
 
-def _sent(transfer: TransferSender, numbers: Shares, bits: int) -> Shares:
+def _send_shares(transfer: OTExtensionSender, numbers: Shares, bits: int) -> Shares:
     pads = np.frombuffer(secrets.token_bytes(_NUMBER * numbers.size * bits), np.uint64).reshape(*numbers.shape, bits)
     shifted = numbers[:, :, None] << np.arange(bits, dtype=np.uint64)
     transfer.send(_as_bytes(pads), _as_bytes(pads + shifted))
@@ -95,7 +95,7 @@ def _sent(transfer: TransferSender, numbers: Shares, bits: int) -> Shares:
     return mine
 
 
-def _received(transfer: TransferReceiver, numbers: Shares, bits: int) -> Shares:
+def _receive_shares(transfer: OTExtensionReceiver, numbers: Shares, bits: int) -> Shares:
     wanted = (numbers[:, :, None] >> np.arange(bits, dtype=np.uint64)) & np.uint64(1)
     chosen = transfer.receive(wanted.ravel().astype(np.bool_), _NUMBER)
     mine: Shares = chosen.view("<u8").astype(np.uint64).reshape(len(numbers), -1).sum(axis=1, dtype=np.uint64)

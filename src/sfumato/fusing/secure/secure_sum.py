@@ -14,10 +14,10 @@ import secrets
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.fusing.secure.channel import Parties, require_parties, require_same
-from sfumato.validation import is_whole, require
+from sfumato.fusing.secure.channel import Parties, check_party_count, check_same_settings
+from sfumato.validation import is_integer, require
 
-LEAST_PARTIES = 3
+MIN_PARTIES = 3
 
 Numbers = npt.NDArray[np.int64]
 
@@ -32,19 +32,19 @@ def secure_sum(parties: Parties, number: int) -> int:
     number
         My number; it must be smaller than 2**63 divided by the number of parties, so that no sum overflows.
     """
-    require(is_whole(number) and abs(number) < 2**63, "secure_sum", "number", "a whole number below 2**63", "another")
+    require(is_integer(number) and abs(number) < 2**63, "secure_sum", "number", "a whole number below 2**63", "another")
     return int(secure_sums(parties, np.array([number], np.int64))[0])
 
 
 def secure_sums(parties: Parties, numbers: Numbers) -> Numbers:
     """Return the sums of many numbers at once: all parties give arrays of the same shape, and get elementwise sums."""
-    require_parties(parties, "secure_sum", least=LEAST_PARTIES)
+    check_party_count(parties, "secure_sum", least=MIN_PARTIES)
     mine = np.asarray(numbers)
     count = len(parties.names)
     most = (2**63 - 1) // count
     whole = mine.ndim > 0 and mine.dtype.kind in "iu" and bool(np.all((mine >= -most) & (mine <= most)))
     require(whole, "secure_sum", "numbers", f"an array of whole numbers from {-most} to {most}", "others")
-    require_same(parties, f"numbers of shape {mine.shape}")
+    check_same_settings(parties, f"numbers of shape {mine.shape}")
     kept = mine.astype(np.int64).view(np.uint64).copy()
     for name in parties.others:
         share = np.frombuffer(secrets.token_bytes(8 * mine.size), np.uint64).reshape(mine.shape)

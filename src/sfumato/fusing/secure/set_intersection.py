@@ -36,13 +36,20 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import ProtocolError
-from sfumato.fusing.secure.channel import PAIR, Parties, require_parties
-from sfumato.fusing.secure.curve import POINT, blinding, hashed, ladder, ladder_scalar, random_order
-from sfumato.fusing.secure.hidden_store import HASHES, VALUE, Words, looked_up, stored, third
+from sfumato.fusing.secure.channel import PAIR, Parties, check_party_count
+from sfumato.fusing.secure.curve import (
+    POINT,
+    blinding_scalars,
+    hash_to_points,
+    montgomery_multiply,
+    random_montgomery_scalar,
+    random_permutation,
+)
+from sfumato.fusing.secure.hidden_store import HASHES, VALUE, Words, cells_per_hash, decode_store, encode_store
 from sfumato.validation import require
 
 CHUNK = 1 << 13  # ids in one message
-MOST_IDS = 1 << 31
+MAX_IDS = 1 << 31
 SECRET = 32
 NAME = 16  # bytes that name a common id
 WORDS = 8  # of 64 bits in a SHA-512
@@ -71,25 +78,25 @@ def secure_intersection(
     The first position of every party belongs to the same id, and so do the second ones: they are record numbers that
     all parties share. The order reveals nothing about the ids.
     """
-    require_parties(parties, "secure_intersection")
+    check_party_count(parties, "secure_intersection")
     encoded = [one.encode("utf-8") if isinstance(one, str) else one for one in ids]
     repeated = len(encoded) - len(set(encoded))
     require(repeated == 0, "secure_intersection", "ids", "all different", f"{repeated} repeated")
-    return _Run(parties, encoded, progress).positions()
+    return _IntersectionRun(parties, encoded, progress).positions()
 
 
-class _Run:
+class _IntersectionRun:
     """One intersection as one party carries it out."""
 
     def __init__(self, parties: Parties, ids: Sequence[bytes], progress: Progress | None) -> None:
         self._parties = parties
         self._ids = ids
-        self._key = ladder_scalar()
-        self._order = random_order(len(ids))
+        self._key = random_montgomery_scalar()
+        self._order = random_permutation(len(ids))
         self._progress = progress
         parties.broadcast("intersection-size", size=len(ids))
         sizes = parties.gather("intersection-size")
-        self._sizes = {name: size.integer("size", least=0, most=MOST_IDS) for name, size in sizes.items()}
+        self._sizes = {name: size.integer("size", least=0, most=MAX_IDS) for name, size in sizes.items()}
         self._sizes[parties.me] = len(ids)
         self._done = 0
         first = len(parties.names) > PAIR and parties.index == 0
@@ -118,7 +125,7 @@ class _Run:
             self._parties.send(peer, "intersection-list", points=theirs[-1])
         mine = _points(b"".join(self._incoming(peer, len(self._ids))))
         common = np.intersect1d(mine, _points(b"".join(theirs)))
-        return self._order[_found(mine, common)]
+        return self._order[_shared_positions(mine, common)]
 
     def _share_secrets(self) -> None:
         """Have one secret with every other party; of any two, the earlier one draws it."""
@@ -145,21 +152,21 @@ class _Run:
         for chunk in self._incoming(first, self._sizes[first]):
             parties.send(first, "intersection-list", points=self._multiplied(self._key, chunk))
         mine = b"".join(self._multiplied(self._key, chunk) for chunk in self._hashed_chunks())
-        keys, masks = _opened(mine)
-        multipliers, cells = stored(keys, self._shares() ^ masks)
+        keys, masks = _store_keys(mine)
+        multipliers, cells = encode_store(keys, self._shares() ^ masks)
         parties.send(first, "intersection-store", multipliers=multipliers.tobytes(), cells=cells.tobytes())
         told = parties.receive(first, "intersection-common")
         names, salt = told.blob("names"), told.blob("salt", length=SECRET)
-        places = {_name(salt, self._ids[at]): at for at in self._order.tolist()}
+        places = {_hash_id(salt, self._ids[at]): at for at in self._order.tolist()}
         found = [places.get(names[at : at + NAME], -1) for at in range(0, len(names), NAME)]
         if -1 in found or len(set(found)) < len(found):
-            raise _inconsistent()
+            raise _inconsistent_error()
         return np.array(found, np.int64)
 
     def _open_stores(self) -> Positions:
         """Add up, as the first party, what my ids open in the others' stores; zero is what all have."""
         parties = self._parties
-        blind, unblind = blinding((1).to_bytes(POINT, "little"))
+        blind, unblind = blinding_scalars((1).to_bytes(POINT, "little"))
         for chunk in self._hashed_chunks():
             blinded = self._multiplied(blind, chunk)
             for name in parties.others:
@@ -167,15 +174,15 @@ class _Run:
         total = self._shares()
         for name in parties.others:
             answered = (self._multiplied(unblind, chunk) for chunk in self._incoming(name, len(self._ids)))
-            keys, masks = _opened(b"".join(answered))
+            keys, masks = _store_keys(b"".join(answered))
             store = parties.receive(name, "intersection-store")
             multipliers = np.frombuffer(store.blob("multipliers", length=8 * HASHES), np.uint64)
-            length = 8 * VALUE * HASHES * third(self._sizes[name])
+            length = 8 * VALUE * HASHES * cells_per_hash(self._sizes[name])
             cells = np.frombuffer(store.blob("cells", length=length), np.uint64).reshape(-1, VALUE)
-            total ^= masks ^ looked_up(keys, multipliers, cells)
+            total ^= masks ^ decode_store(keys, multipliers, cells)
         common = self._order[~total.any(axis=1)]
         salt = secrets.token_bytes(SECRET)
-        names = b"".join(_name(salt, self._ids[at]) for at in common.tolist())
+        names = b"".join(_hash_id(salt, self._ids[at]) for at in common.tolist())
         parties.broadcast("intersection-common", salt=salt, names=names)
         return common
 
@@ -186,7 +193,7 @@ class _Run:
                 hashlib.sha256(b"sfumato intersection" + self._ids[at]).digest()
                 for at in self._order[start : start + CHUNK].tolist()
             ]
-            yield b"".join(hashed(digests))
+            yield b"".join(hash_to_points(digests))
 
     def _incoming(self, peer: str, size: int) -> Iterator[bytes]:
         for start in range(0, size, CHUNK):
@@ -194,31 +201,31 @@ class _Run:
             yield self._parties.receive(peer, "intersection-list").blob("points", length=length)
 
     def _multiplied(self, scalar: bytes, points: bytes) -> bytes:
-        product = ladder(scalar, points)
+        product = montgomery_multiply(scalar, points)
         self._done += len(points) // POINT
         if self._progress is not None:
             self._progress(self._done, self._to_do)
         return product
 
 
-def _opened(points: bytes) -> tuple[Words, Words]:
+def _store_keys(points: bytes) -> tuple[Words, Words]:
     """Make of every finished point the key of a store and the mask of its value."""
     digests = b"".join(hashlib.sha512(points[at : at + POINT]).digest() for at in range(0, len(points), POINT))
     words = np.frombuffer(digests, np.uint64).reshape(-1, WORDS)
     return words[:, :HASHES].copy(), words[:, HASHES : HASHES + VALUE].copy()
 
 
-def _name(salt: bytes, one: bytes) -> bytes:
+def _hash_id(salt: bytes, one: bytes) -> bytes:
     return hashlib.sha256(salt + one).digest()[:NAME]
 
 
 def _points(joined: bytes) -> Points:
     if len(joined) % POINT:
-        raise _inconsistent()
+        raise _inconsistent_error()
     return np.frombuffer(joined, f"S{POINT}")
 
 
-def _found(mine: Points, common: Points) -> Positions:
+def _shared_positions(mine: Points, common: Points) -> Positions:
     """Find every common point in my list."""
     if not len(common):
         return np.empty(0, np.int64)
@@ -226,11 +233,11 @@ def _found(mine: Points, common: Points) -> Positions:
     at = np.minimum(np.searchsorted(mine, common, sorter=order), len(mine) - 1)
     found = order[at] if len(mine) else at
     if not len(mine) or not np.array_equal(mine[found], common):
-        raise _inconsistent()
+        raise _inconsistent_error()
     return found.astype(np.int64, copy=False)
 
 
-def _inconsistent() -> ProtocolError:
+def _inconsistent_error() -> ProtocolError:
     return ProtocolError(
         "The lists of the intersection do not fit together; check that all parties run the same software."
     )

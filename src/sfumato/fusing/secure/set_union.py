@@ -21,13 +21,13 @@ import hashlib
 from collections.abc import Collection, Sequence
 
 from sfumato.exceptions import ProtocolError
-from sfumato.fusing.secure.channel import Parties, require_parties, require_same
-from sfumato.fusing.secure.curve import POINT, inverse, multiply, random_order, random_scalar, sodium
-from sfumato.fusing.secure.oblivious_transfer import xor
+from sfumato.fusing.secure.channel import Parties, check_party_count, check_same_settings
+from sfumato.fusing.secure.curve import POINT, invert_scalar, load_sodium, multiply, random_permutation, random_scalar
+from sfumato.fusing.secure.oblivious_transfer import xor_bytes
 from sfumato.validation import require
 
 LONGEST = 70  # bytes, three points
-MOST_ITEMS = 1 << 20
+MAX_ITEMS = 1 << 20
 
 _DIGEST = 16
 _BLOCK = 29
@@ -46,26 +46,26 @@ def secure_union(parties: Parties, items: Collection[str], *, longest: int = LON
     longest
         The largest length of an item in bytes of UTF-8, the same at all parties.
     """
-    require_parties(parties, "secure_union")
+    check_party_count(parties, "secure_union")
     require(1 <= longest <= 255, "secure_union", "longest", "from 1 to 255", longest)  # noqa: PLR2004 - one byte
     encoded = {item.encode("utf-8") for item in items}
     too_long = sum(len(item) > longest for item in encoded)
     require(not too_long, "secure_union", "items", f"at most {longest} bytes long each", f"{too_long} longer ones")
-    require_same(parties, f"longest = {longest}")
+    check_same_settings(parties, f"longest = {longest}")
     key = random_scalar()
     blocks = -(-(_DIGEST + 1 + longest) // _BLOCK)
-    masked = _encrypted(parties, key, [_embedded(item, blocks) for item in sorted(encoded)], blocks)
-    return sorted(_decrypted(parties, key, masked, blocks))
+    masked = _encrypt_lists(parties, key, [_embed_item(item, blocks) for item in sorted(encoded)], blocks)
+    return sorted(_decrypt_union(parties, key, masked, blocks))
 
 
-def _encrypted(parties: Parties, key: bytes, mine: Sequence[bytes], blocks: int) -> list[bytes]:
+def _encrypt_lists(parties: Parties, key: bytes, mine: Sequence[bytes], blocks: int) -> list[bytes]:
     """Let every party multiply and shuffle every list; the first party gets all of them without repetitions."""
     following, previous, first = parties.neighbor(1), parties.neighbor(-1), parties.names[0]
-    parties.send(following, "union-list", items=_shuffled(_multiplied(key, mine)))
+    parties.send(following, "union-list", items=_shuffle_items(_multiply_points(key, mine)))
     last: list[bytes] = []
     for step in range(1, len(parties.names)):
         received = parties.receive(previous, "union-list").blobs("items", length=POINT * blocks)
-        last = _shuffled(_multiplied(key, received))
+        last = _shuffle_items(_multiply_points(key, received))
         if step < len(parties.names) - 1:
             parties.send(following, "union-list", items=last)
     if parties.me != first:
@@ -75,50 +75,52 @@ def _encrypted(parties: Parties, key: bytes, mine: Sequence[bytes], blocks: int)
     return sorted(set(last).union(*lists))
 
 
-def _decrypted(parties: Parties, key: bytes, masked: Sequence[bytes], blocks: int) -> list[str]:
+def _decrypt_union(parties: Parties, key: bytes, masked: Sequence[bytes], blocks: int) -> list[str]:
     """Remove all numbers, one party after another; the last one reads the items."""
     if parties.index > 0:
         masked = parties.receive(parties.neighbor(-1), "union-union").blobs("items", length=POINT * blocks)
     final = parties.names[-1]
     if parties.me != final:
-        parties.send(parties.neighbor(1), "union-union", items=_shuffled(_multiplied(inverse(key), masked)))
+        parties.send(
+            parties.neighbor(1), "union-union", items=_shuffle_items(_multiply_points(invert_scalar(key), masked))
+        )
         return [_text(item) for item in parties.receive(final, "union-items").blobs("items")]
-    items = [_read(points) for points in _multiplied(inverse(key), masked)]
+    items = [_decode_item(points) for points in _multiply_points(invert_scalar(key), masked)]
     parties.broadcast("union-items", items=sorted(items))
     return [_text(item) for item in items]
 
 
-def _multiplied(scalar: bytes, items: Sequence[bytes]) -> list[bytes]:
+def _multiply_points(scalar: bytes, items: Sequence[bytes]) -> list[bytes]:
     """Multiply every point of every item."""
     return [b"".join(multiply(scalar, [item[at : at + POINT] for at in range(0, len(item), POINT)])) for item in items]
 
 
-def _shuffled(items: Sequence[bytes]) -> list[bytes]:
-    return [items[at] for at in random_order(len(items)).tolist()]
+def _shuffle_items(items: Sequence[bytes]) -> list[bytes]:
+    return [items[at] for at in random_permutation(len(items)).tolist()]
 
 
-def _embedded(item: bytes, blocks: int) -> bytes:
+def _embed_item(item: bytes, blocks: int) -> bytes:
     """Encode an item as points.
 
     The item is masked by a stream that depends on all of it, so that different items never share a point.
     """
     digest = hashlib.sha256(item).digest()[:_DIGEST]
     plain = (bytes([len(item)]) + item).ljust(blocks * _BLOCK - _DIGEST, b"\0")
-    framed = digest + xor(plain, _stream(digest, len(plain)))
+    framed = digest + xor_bytes(plain, _stream(digest, len(plain)))
     return b"".join(_point(framed[at : at + _BLOCK]) for at in range(0, len(framed), _BLOCK))
 
 
 def _point(block: bytes) -> bytes:
     """Find a point of the prime-order subgroup that begins with the block: about one in sixteen candidates is one."""
-    valid = sodium().crypto_core_ed25519_is_valid_point
+    valid = load_sodium().crypto_core_ed25519_is_valid_point
     candidates = (block + number.to_bytes(2, "little") + b"\0" for number in range(_TRIES))
     return next(candidate for candidate in candidates if valid(candidate))
 
 
-def _read(points: bytes) -> bytes:
+def _decode_item(points: bytes) -> bytes:
     framed = b"".join(points[at : at + _BLOCK] for at in range(0, len(points), POINT))
     digest, hidden = framed[:_DIGEST], framed[_DIGEST:]
-    plain = xor(hidden, _stream(digest, len(hidden)))
+    plain = xor_bytes(hidden, _stream(digest, len(hidden)))
     item = plain[1 : 1 + plain[0]]
     if hashlib.sha256(item).digest()[:_DIGEST] != digest:
         raise ProtocolError("An item of the union cannot be read; check that all parties run the same software.")

@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.core.groups import Groups
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.published.table import PublishedTable, bucket_column, bucket_numbers
+from sfumato.core.published.table import PublishedTable, find_bucket_column, read_bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.counts import Counts
-from sfumato.judging.audit.piece_counts import PieceCounts
-from sfumato.judging.audit.truth import Comparison, Truth, refuse_unlike
-from sfumato.judging.audit.verdict import Verdict, judge, plain
-from sfumato.judging.evidence import Evidence
-from sfumato.models.base import PrivacyModel
+from sfumato.judging.audit.counts import GroupCounts
+from sfumato.judging.audit.piece_counts import PiecewiseCounts
+from sfumato.judging.audit.truth import TruthComparison, Truthfulness, check_correspondence
+from sfumato.judging.audit.verdict import Verdict, evaluate, json_number
+from sfumato.judging.evidence import AuditContext
+from sfumato.models.base import GroupModel
 from sfumato.models.conjunction import Conjunction
 from sfumato.models.distinct_l_diversity import DistinctLDiversity
 from sfumato.models.entropy_l_diversity import EntropyLDiversity
@@ -31,8 +31,8 @@ from sfumato.models.t_closeness import TCloseness
 from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
 from sfumato.table.persons import RowsPerIndividual
-from sfumato.validation import did_you_mean, require
-from sfumato.words import Sentence
+from sfumato.validation import require, suggest_closest
+from sfumato.words import LocalizedText
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +44,9 @@ class MergedValues:
     counted: int
 
     @property
-    def sentence(self) -> Sentence:
+    def sentence(self) -> LocalizedText:
         """What was merged, in words, without the values."""
-        return Sentence("promises.merged_values", column=self.column, values=self.values, n=self.counted)
+        return LocalizedText("promises.merged_values", column=self.column, values=self.values, n=self.counted)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values."""
@@ -68,9 +68,9 @@ class Audit:
     records: int
     sizes: npt.NDArray[np.int64]
     set_aside: int
-    truth: Truth | None = None
+    truth: Truthfulness | None = None
     rows_counted: tuple[RowsPerIndividual, ...] = ()
-    counts: Counts | PieceCounts = field(repr=False, kw_only=True)
+    counts: GroupCounts | PiecewiseCounts = field(repr=False, kw_only=True)
 
     @property
     def holds(self) -> bool:
@@ -78,7 +78,7 @@ class Audit:
         return all(verdict.holds for verdict in self.verdicts) and (self.truth is None or self.truth.holds)
 
     @property
-    def remarks(self) -> tuple[Sentence, ...]:
+    def remarks(self) -> tuple[LocalizedText, ...]:
         """What a reader of the figures should know: which values were merged, and that rows are counted."""
         return (*(each.sentence for each in self.merged_values), *(each.sentence for each in self.rows_counted))
 
@@ -100,16 +100,16 @@ class Audit:
     def level(self, model: str, sensitive: str | None = None) -> float | int:
         """Return the level that the table reaches for a model, for one sensitive attribute if there are several."""
         promised, found = (
-            [v for v in verdicts if v.model.name == model and sensitive in {None, *v.model.attributes}]
+            [v for v in verdicts if v.model.name == model and sensitive in {None, *v.model.sensitive_attributes}]
             for verdicts in (self.verdicts, (*self.verdicts, *self.levels))
         )
         if not found:
             raise InvalidParameterError(f"The audit did not judge {model!r}{self._hint(model, sensitive)}")
-        if len({verdict.model.attributes for verdict in found}) > 1:
+        if len({verdict.model.sensitive_attributes for verdict in found}) > 1:
             raise InvalidParameterError(f"Several attributes were judged by {model!r}; choose one with sensitive=.")
         if len({verdict.level for verdict in promised}) > 1:
             raise InvalidParameterError(f"Several promises of {model!r} reach different levels; read Audit.verdicts.")
-        number = plain(found[0].level)
+        number = json_number(found[0].level)
         return float(number) if isinstance(number, str) else number
 
     @property
@@ -117,16 +117,16 @@ class Audit:
         """The groups that an adversary sees who knows all quasi-identifiers."""
         return self.counts.of(KAnonymity(k=1))[0]
 
-    def judge(self, model: PrivacyModel) -> Verdict:
+    def evaluate(self, model: GroupModel) -> Verdict:
         """Judge one more model on the same table."""
         check_models([model], self.counts.schema)
-        return judge(self.counts.compared(model), *self.counts.of(model))
+        return evaluate(self.counts.compared(model), *self.counts.of(model))
 
-    def per_group(self, model: PrivacyModel) -> pa.Table:
+    def per_group(self, model: GroupModel) -> pa.Table:
         """Return size, level, margin and verdict of every group, worst first; no cell values."""
         check_models([model], self.counts.schema)
         model, (seen, own) = self.counts.compared(model), self.counts.of(model)
-        level = model.level(seen)
+        level = model.levels(seen)
         margin = model.margin(level)
         order = np.argsort(margin, kind="stable")
         return pa.table(
@@ -134,26 +134,26 @@ class Audit:
                 "size": own.sizes[order],
                 "level": level[order],
                 "margin": margin[order],
-                "holds": model.kept_by(seen)[order],
+                "holds": model.satisfied_by(seen)[order],
             }
         )
 
-    def violating_rows(self, model: PrivacyModel) -> npt.NDArray[np.int64]:
+    def violating_rows(self, model: GroupModel) -> npt.NDArray[np.int64]:
         """Return the numbers, counted from 0, of the published rows whose groups break a model.
 
         Where rows of the table stand for several records, these rows are numbered, not the records.
         """
         check_models([model], self.counts.schema)
-        broken = ~self.counts.compared(model).kept_by(self.counts.of(model)[0])
+        broken = ~self.counts.compared(model).satisfied_by(self.counts.of(model)[0])
         return np.flatnonzero(np.append(broken, False)[self.counts.labels_of(model)])
 
     def _hint(self, model: str, sensitive: str | None) -> str:
         judged = [verdict.model for verdict in (*self.verdicts, *self.levels)]
         names = sorted({each.name for each in judged})
         if sensitive is not None and model in names:
-            attributes = {name for each in judged if each.name == model for name in each.attributes}
-            return f" for {sensitive!r}{did_you_mean(sensitive, attributes) or '.'}"
-        return did_you_mean(model, names) or f"; it judged {', '.join(names)}."
+            attributes = {name for each in judged if each.name == model for name in each.sensitive_attributes}
+            return f" for {sensitive!r}{suggest_closest(sensitive, attributes) or '.'}"
+        return suggest_closest(model, names) or f"; it judged {', '.join(names)}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain numbers and strings; `truth`, if there, reveals more than the published table."""
@@ -164,7 +164,11 @@ class Audit:
             "set_aside": self.set_aside,
             "models": [verdict.to_dict() for verdict in self.verdicts],
             "levels": [
-                {"model": v.model.name, "sensitive": ", ".join(v.model.attributes), "level": plain(v.level)}
+                {
+                    "model": v.model.name,
+                    "sensitive": ", ".join(v.model.sensitive_attributes),
+                    "level": json_number(v.level),
+                }
                 for v in self.levels
             ],
             **({} if self.truth is None else {"truth": self.truth.to_dict()}),
@@ -199,9 +203,9 @@ class Audit:
         return f"<table><caption>Audit {caption}</caption><tr>{head}</tr>{rows}</table>{remarks}"
 
 
-def audit_evidence(
-    evidence: Evidence,
-    models: Sequence[PrivacyModel],
+def audit_context(
+    evidence: AuditContext,
+    models: Sequence[GroupModel],
     *,
     population: pa.Table | None = None,
     ignore_suppressed: bool = False,
@@ -210,23 +214,25 @@ def audit_evidence(
     """Judge evidence that others judge, too, and compare with the original where it is known; see `audit`."""
     schema = evidence.schema
     check_models(models, schema)
-    judged = without_starred(evidence) if ignore_suppressed else evidence
+    judged = without_suppressed_rows(evidence) if ignore_suppressed else evidence
     original, coded = evidence.original, evidence.coded
     counts = _counts(judged, population)
     truth = None
     if compare and original is not None and coded is not None:
         fakes = judged.counterfeits
-        refuse_unlike(evidence.records, evidence.source_records, evidence.correspondence, evidence.counterfeits)
-        _refuse_unlinked_flags(evidence)
+        check_correspondence(evidence.records, evidence.source_records, evidence.correspondence, evidence.counterfeits)
+        _reject_unlinked_flags(evidence)
         counts = replace(counts, cells=judged.cells)
         masking = evidence.masking
         skipped = masking.perturbed if masking.original is None else ()
-        compared = Comparison(judged.table, judged.published, coded, original, schema, evidence.centers, skipped, fakes)
+        compared = TruthComparison(
+            judged.table, judged.published, coded, original, schema, evidence.centers, skipped, fakes
+        )
         truth = replace(compared.check(judged.correspondence), perturbed=masking.perturbed)
     return Audit(
-        verdicts=tuple(judge(counts.compared(model), *counts.of(model)) for model in models),
+        verdicts=tuple(evaluate(counts.compared(model), *counts.of(model)) for model in models),
         levels=tuple(
-            judge(model, *counts.of(model)) for model in standard_models(schema, judged.published.column_names)
+            evaluate(model, *counts.of(model)) for model in default_models(schema, judged.published.column_names)
         ),
         records=judged.records - judged.counterfeits,
         sizes=judged.genuine.table.grouped.counts,
@@ -237,27 +243,31 @@ def audit_evidence(
     )
 
 
-def _rows_counted(evidence: Evidence, population: pa.Table | None) -> tuple[RowsPerIndividual, ...]:
+def _rows_counted(evidence: AuditContext, population: pa.Table | None) -> tuple[RowsPerIndividual, ...]:
     """Say of every table that is compared with how many rows an individual has there, if some have several."""
-    people = None if population is None else RowsPerIndividual.of(population, evidence.schema.identifier, "population")
+    people = (
+        None
+        if population is None
+        else RowsPerIndividual.from_table(population, evidence.schema.identifiers, "population")
+    )
     return tuple(each for each in (evidence.rows_per_individual, people) if each is not None)
 
 
-def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
+def _counts(evidence: AuditContext, population: pa.Table | None) -> GroupCounts:
     """Count the groups of a table, and the people of a population that they cover."""
     shown, schema = evidence.published, evidence.schema
     if population is None:
-        return Counts(
+        return GroupCounts(
             evidence.table,
             shown,
             schema,
-            whole=None if evidence.persons is not None else evidence.published_groups,
+            whole=None if evidence.individual_rows is not None else evidence.published_groups,
             totals=evidence.totals,
             original=evidence.coded,
             contents=evidence.contents,
-            persons=evidence.persons,
+            individuals=evidence.individual_rows,
         )
-    persons = schema.of_quasi()
+    persons = schema.select_quasi_identifiers()
     persons.check_columns(population.column_names)
     shown_persons = evidence.records - evidence.counterfeits
     if population.num_rows < shown_persons:
@@ -265,23 +275,23 @@ def _counts(evidence: Evidence, population: pa.Table | None) -> Counts:
             f"The population has {population.num_rows:,} rows but the published table {shown_persons:,}; "
             "give the population that its records come from."
         )
-    coded = code(population, persons)
+    coded = encode_table(population, persons)
     domains = {column.name: column.domain for column in coded.quasi}
     table = PublishedTable.read(shown, schema, domains, weights=evidence.weights)
-    return Counts(table, shown, schema, coded, original=evidence.coded, persons=evidence.persons)
+    return GroupCounts(table, shown, schema, coded, original=evidence.coded, individuals=evidence.individual_rows)
 
 
-def check_models(models: Sequence[PrivacyModel], schema: Schema) -> None:
+def check_models(models: Sequence[GroupModel], schema: Schema) -> None:
     """Refuse anything but models and a schema, and models whose attributes have another role in the schema."""
     require(isinstance(schema, Schema), "audit", "schema", "an sf.Schema", schema)
     require(_are_models(models), "audit", "models", "a list of models", models)
     for model in models:
-        _refuse_other(model, model.attributes, schema, Role.SENSITIVE)
-        _refuse_of_cells(model, schema)
-        _refuse_other(model, model.scope, schema, Role.QUASI)
+        _reject_other_role(model, model.sensitive_attributes, schema, Role.SENSITIVE)
+        _check_models_of_flagged_cells(model, schema)
+        _reject_other_role(model, model.scope, schema, Role.QUASI)
 
 
-def _refuse_unlinked_flags(evidence: Evidence) -> None:
+def _reject_unlinked_flags(evidence: AuditContext) -> None:
     """Refuse to look for flagged cells where nobody knows whose rows are published."""
     if evidence.schema.flags and evidence.correspondence is None:
         raise SchemaError(
@@ -291,14 +301,14 @@ def _refuse_unlinked_flags(evidence: Evidence) -> None:
 
 
 def _are_models(given: object) -> bool:
-    return isinstance(given, Sequence) and all(isinstance(each, PrivacyModel) for each in given)
+    return isinstance(given, Sequence) and all(isinstance(each, GroupModel) for each in given)
 
 
-def _refuse_other(model: PrivacyModel, names: Sequence[str], schema: Schema, role: Role) -> None:
-    known = (*schema.sensitive, *schema.flags) if role is Role.SENSITIVE else schema.quasi
+def _reject_other_role(model: GroupModel, names: Sequence[str], schema: Schema, role: Role) -> None:
+    known = (*schema.sensitive, *schema.flags) if role is Role.SENSITIVE else schema.quasi_identifiers
     for name in names:
         if name not in schema.attributes:
-            hint = did_you_mean(name, known) or f"; give it the role {role}."
+            hint = suggest_closest(name, known) or f"; give it the role {role}."
             raise SchemaError(f"{type(model).__name__} names the unknown column {name!r}{hint}")
         if name not in known:
             raise SchemaError(
@@ -306,31 +316,31 @@ def _refuse_other(model: PrivacyModel, names: Sequence[str], schema: Schema, rol
             )
 
 
-def _refuse_of_cells(model: PrivacyModel, schema: Schema) -> None:
+def _check_models_of_flagged_cells(model: GroupModel, schema: Schema) -> None:
     """Refuse models of flagged cells that require more than valid buckets."""
-    names = [name for name in model.attributes if name in schema.flags]
+    names = [name for name in model.sensitive_attributes if name in schema.flags]
     if names and model.needs_original:
         raise SchemaError(
             f"{type(model).__name__} judges {names[0]!r}, whose flagged cells are published in buckets, and cannot "
             'compare these with the original table; let compared_with be "published".'
         )
-    if names and (len(model.attributes) > 1 or model.scope or not _asks_of_values_only(model)):
+    if names and (len(model.sensitive_attributes) > 1 or model.scope or not _depends_on_values_only(model)):
         raise SchemaError(
             f"{type(model).__name__} judges {names[0]!r} with other attributes, but its flagged cells are judged "
             "alone; split the model, for example into KAnonymity and FrequencyLDiversity."
         )
 
 
-def _asks_of_values_only(model: PrivacyModel) -> bool:
+def _depends_on_values_only(model: GroupModel) -> bool:
     parts = model.parts if isinstance(model, Conjunction) else ()
-    return bool(model.attributes) and all(_asks_of_values_only(part) for part in parts)
+    return bool(model.sensitive_attributes) and all(_depends_on_values_only(part) for part in parts)
 
 
-def standard_models(schema: Schema, columns: Collection[str] = ()) -> list[PrivacyModel]:
+def default_models(schema: Schema, columns: Collection[str] = ()) -> list[GroupModel]:
     """Return the models that every table is judged by; `columns` tell which attributes are in buckets."""
-    models: list[PrivacyModel] = [KAnonymity(k=1)]
+    models: list[GroupModel] = [KAnonymity(k=1)]
     whole = [name for name in schema.sensitive if name not in schema.flags]
-    for name in (*whole, *(name for name in schema.flags if bucket_column(columns, name) is not None)):
+    for name in (*whole, *(name for name in schema.flags if find_bucket_column(columns, name) is not None)):
         models += [
             DistinctLDiversity(l=1, sensitive=name),
             FrequencyLDiversity(l=1, sensitive=name),
@@ -340,14 +350,14 @@ def standard_models(schema: Schema, columns: Collection[str] = ()) -> list[Priva
     return models
 
 
-def without_starred(evidence: Evidence) -> Evidence:
+def without_suppressed_rows(evidence: AuditContext) -> AuditContext:
     """Leave out rows whose quasi-identifiers are all suppressed; what stands in buckets is published, and stays."""
     shown, columns = evidence.published, evidence.table.columns
     stars = np.full(shown.num_rows, bool(columns))
     for column in columns:
-        stars &= column.starred()
-    for name in (*evidence.schema.quasi, *evidence.schema.sensitive):
-        buckets = bucket_numbers(shown, name)
+        stars &= column.mask_suppressed()
+    for name in (*evidence.schema.quasi_identifiers, *evidence.schema.sensitive):
+        buckets = read_bucket_numbers(shown, name)
         stars &= True if buckets is None else buckets == NOT_PUBLISHED
     if not stars.any():
         return evidence
@@ -359,16 +369,16 @@ def without_starred(evidence: Evidence) -> Evidence:
 def _row(verdict: Verdict) -> tuple[str, str, str, str]:
     return (
         repr(verdict.model),
-        f"{plain(verdict.level)}",
+        f"{json_number(verdict.level)}",
         "yes" if verdict.holds else "NO",
         f"{verdict.records:,}",
     )
 
 
-def _truth_line(truth: Truth) -> str:
+def _truth_line(truth: Truthfulness) -> str:
     how = "by row correspondence" if truth.with_correspondence else "a correspondence exists"
     if truth.holds:
         nobody = f"; {truth.counterfeits:,} rows belong to nobody" if truth.counterfeits else ""
         return f"{truth.sentence} ({how}); {truth.suppressed:,} records suppressed{nobody}"
-    lost = f", {truth.lost:,} neither published nor suppressed" if truth.lost else ""
+    lost = f", {truth.unaccounted_records:,} neither published nor suppressed" if truth.unaccounted_records else ""
     return f"NOT TRUE: {truth.false_cells:,} false cells, {truth.unmatched:,} records without an original{lost} ({how})"

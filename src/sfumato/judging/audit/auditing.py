@@ -10,25 +10,25 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.progress import Progress, silent
-from sfumato.core.published.table import refuse_unreadable_columns
+from sfumato.core.progress import Progress, ignore_progress
+from sfumato.core.published.table import check_readable_columns
 from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
-from sfumato.judging.audit.audit import Audit, audit_evidence, check_models
-from sfumato.judging.audit.file_audit import FileAudit
+from sfumato.judging.audit.audit import Audit, audit_context, check_models
+from sfumato.judging.audit.file_audit import EngineAudit
 from sfumato.judging.audit.truth import row_numbers
-from sfumato.judging.counterfeits import Stated, check_stated, refuse_unstated
-from sfumato.judging.evidence import Evidence
-from sfumato.masking.masking import Masking
-from sfumato.models.base import PrivacyModel
-from sfumato.schema.restricting import restricted
+from sfumato.judging.counterfeits import Stated, check_counterfeits, check_stated
+from sfumato.judging.evidence import AuditContext
+from sfumato.masking.masking import MaskingRecord
+from sfumato.models.base import GroupModel
+from sfumato.schema.restricting import restrict_schema
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import refuse_reserved
-from sfumato.sources.engines import Data, Reach, Resources, in_memory
+from sfumato.sources.base import check_no_reserved_names
+from sfumato.sources.engines import Data, EngineSelector, InputEngineOptions, read_into_memory
 from sfumato.table.formats.base import Option
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.object_stores import stored_table
-from sfumato.table.parts_list import refuse_other_parts
-from sfumato.table.read import as_written, load
+from sfumato.table.object_stores import open_stored_table
+from sfumato.table.parts_list import check_parts_manifest
+from sfumato.table.read import as_written, read_with_findings
 
 BYTES_PER_COMBINATION = 800  # of a combination that is judged, while its engine may still hold it
 
@@ -36,7 +36,7 @@ BYTES_PER_COMBINATION = 800  # of a combination that is judged, while its engine
 def audit(
     published: Data,
     schema: Schema,
-    models: Sequence[PrivacyModel] = (),
+    models: Sequence[GroupModel] = (),
     *,
     original: Frame | None = None,
     correspondence: Sequence[int] | npt.NDArray[np.integer] | None = None,
@@ -45,7 +45,7 @@ def audit(
     centers: bool = False,
     perturbed: Sequence[str] = (),
     counterfeits: Stated = 0,
-    **where: Unpack[Reach],
+    **where: Unpack[InputEngineOptions],
 ) -> Audit:
     """Audit a published table, whichever tool made it.
 
@@ -66,27 +66,27 @@ def audit(
         all records of the group, among whose original values they must lie, and cover none of them.
     perturbed : columns that were masked; their cells are not compared with the original.
     counterfeits : how many published rows belong to nobody, in all or by bucket, as `promise.json` of a release states.
-    where : `engine`, `memory`, `temporary` of `sfumato.sources.engines.Reach`; only memory compares with an original.
+    where : `engine`, `memory`, `temporary` of `sfumato.sources.engines.InputEngineOptions`; only memory compares with an original.
     """
     check_models(models, schema)
     check_stated(counterfeits, "audit")
-    resources, published = Resources(**where), stored_table(published)
-    refuse_other_parts(published)
+    resources, published = EngineSelector(**where), open_stored_table(published)
+    check_parts_manifest(published)
     people = None if population is None else to_arrow(population)[0]
-    if resources.chosen(published, (*schema.quasi, *schema.sensitive)) != "memory":
+    if resources.choose_engine(published, (*schema.quasi_identifiers, *schema.sensitive)) != "memory":
         compared = {"original": original, "correspondence": correspondence, "counterfeits": counterfeits or None}
-        refuse_compared(**compared, centers=centers, perturbed=perturbed)
+        reject_comparison_options(**compared, centers=centers, perturbed=perturbed)
         return audit_files(resources, published, schema, models, population=people, ignore_suppressed=ignore_suppressed)
     if isinstance(published, str | os.PathLike):
-        found: Frame = as_written(load(published, {}), published, schema.quasi)
+        found: Frame = as_written(read_with_findings(published, {}), published, schema.quasi_identifiers)
     else:
-        found = in_memory(published, {})
+        found = read_into_memory(published, {})
     shown, known = to_arrow(found)[0], None if original is None else to_arrow(original)[0]
     rows = None if correspondence is None else row_numbers(correspondence)
-    refuse_unstated(shown, rows, counterfeits)
-    masking = Masking(perturbed=_known_columns(perturbed, schema))
-    evidence = Evidence(shown, schema, known, rows, centers, masking, stated=counterfeits)
-    return audit_evidence(evidence, models, population=people, ignore_suppressed=ignore_suppressed)
+    check_counterfeits(shown, rows, counterfeits)
+    masking = MaskingRecord(perturbed=_known_columns(perturbed, schema))
+    evidence = AuditContext(shown, schema, known, rows, centers, masking, stated=counterfeits)
+    return audit_context(evidence, models, population=people, ignore_suppressed=ignore_suppressed)
 
 
 def _known_columns(names: Sequence[str], schema: Schema) -> tuple[str, ...]:
@@ -97,24 +97,24 @@ def _known_columns(names: Sequence[str], schema: Schema) -> tuple[str, ...]:
 
 
 def audit_files(
-    resources: Resources,
+    resources: EngineSelector,
     published: Data,
     schema: Schema,
-    models: Sequence[PrivacyModel],
+    models: Sequence[GroupModel],
     *,
     reading: Mapping[str, Option] | None = None,
     population: pa.Table | None = None,
     ignore_suppressed: bool = False,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
 ) -> Audit:
     """Audit a published table in its engine; `reading` are the options of `sf.read`, all others as for `audit`."""
     check_models(models, schema)
-    _refuse_unserved(schema, models)
-    with resources.opened(published, reading or {}, texts=schema.quasi) as source:
-        _refuse_columns(schema, source.names)
-        audited = FileAudit(
+    _reject_unsupported(schema, models)
+    with resources.open_source(published, reading or {}, texts=schema.quasi_identifiers) as source:
+        _reject_columns(schema, source.names)
+        audited = EngineAudit(
             source=source,
-            schema=restricted(schema, sensitive=schema.sensitive),
+            schema=restrict_schema(schema, sensitive=schema.sensitive),
             most=resources.budget // BYTES_PER_COMBINATION,
             population=population,
             ignore_suppressed=ignore_suppressed,
@@ -124,7 +124,7 @@ def audit_files(
         return audited.run(models, progress)
 
 
-def refuse_compared(**given: object) -> None:
+def reject_comparison_options(**given: object) -> None:
     """Refuse what compares with single rows of an original."""
     for name, value in given.items():
         if value is not None and value is not False and value != ():
@@ -134,14 +134,14 @@ def refuse_compared(**given: object) -> None:
             )
 
 
-def _refuse_unserved(schema: Schema, models: Sequence[PrivacyModel]) -> None:
+def _reject_unsupported(schema: Schema, models: Sequence[GroupModel]) -> None:
     """Refuse before anything is opened what is not judged in an engine."""
     if schema.flags:
         raise UnsupportedModelError(
             'Flagged cells are not judged beyond memory; drop Schema.flags, or use engine="memory".'
         )
     for model in models:
-        if model.of_buckets:
+        if model.applies_to_buckets:
             raise UnsupportedModelError(
                 f"{type(model).__name__} is about buckets, which are not judged one by one beyond memory; use "
                 'engine="memory".'
@@ -153,7 +153,7 @@ def _refuse_unserved(schema: Schema, models: Sequence[PrivacyModel]) -> None:
             )
 
 
-def _refuse_columns(schema: Schema, names: Sequence[str]) -> None:
+def _reject_columns(schema: Schema, names: Sequence[str]) -> None:
     """Refuse before any row is read a table that misses columns, or has some that are not judged in an engine."""
-    refuse_unreadable_columns(names, schema)
-    refuse_reserved(schema.attributes)
+    check_readable_columns(names, schema)
+    check_no_reserved_names(schema.attributes)

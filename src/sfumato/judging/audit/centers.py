@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sfumato.coding.codes import CodedColumn
 from sfumato.coding.domain import Domain
-from sfumato.core.published.coverage import bounds
+from sfumato.core.published.coverage import place_bounds
 from sfumato.core.published.table import PublishedColumn, PublishedTable
 from sfumato.schema.scales import Scale
 
@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.int64]
 ROUNDING = 1e-9
 
 
-def stray_centers(published: PublishedTable, at: int, column: CodedColumn, rows: Ints | None) -> int:
+def count_invalid_centers(published: PublishedTable, at: int, column: CodedColumn, rows: Ints | None) -> int:
     """Count the cells of one quasi-identifier that lie outside the values of their group.
 
     A number, date or rank must lie between the smallest and largest of the group; any other value must be a member's.
@@ -37,7 +37,7 @@ def stray_centers(published: PublishedTable, at: int, column: CodedColumn, rows:
         group, codes = published.grouped.labels.astype(np.int64), column.codes[rows].astype(np.int64)
         cells, many = published.by_group(shown).astype(np.int64), published.grouped.counts
         cell_group = np.arange(len(published.grouped))
-    places = _places(shown, column.domain)[cells]
+    places = _axis_positions(shown, column.domain)[cells]
     if column.domain.scale.ordered:
         true = _between(places, cell_group, _positions(column.domain)[codes], group)
     else:
@@ -45,7 +45,7 @@ def stray_centers(published: PublishedTable, at: int, column: CodedColumn, rows:
     return int(many[~true].sum())
 
 
-def _places(shown: PublishedColumn, domain: Domain) -> npt.NDArray[np.float64]:
+def _axis_positions(shown: PublishedColumn, domain: Domain) -> npt.NDArray[np.float64]:
     """Place the texts of a column on the axis of its domain; NaN if they have no place there."""
     codes = {text: code for code, text in enumerate(domain.texts)}
     found = np.array([codes.get(text or "", np.nan) for text in shown.texts])
@@ -54,7 +54,7 @@ def _places(shown: PublishedColumn, domain: Domain) -> npt.NDArray[np.float64]:
     values = [getattr(label, "value", None) for label in shown.labels]
     known = [i for i, value in enumerate(values) if value is not None]
     places = np.full(len(values), np.nan)
-    places[known] = bounds([values[i] for i in known], domain)
+    places[known] = place_bounds([values[i] for i in known], domain)
     return places
 
 

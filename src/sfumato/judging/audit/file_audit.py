@@ -9,21 +9,21 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.progress import Progress, partly, silent
+from sfumato.core.progress import Progress, ignore_progress, scale_progress
 from sfumato.core.published.bucket_contents import BucketContents, BucketSizes
-from sfumato.core.published.table import bucket_column, refuse_strange_buckets
-from sfumato.core.published.totals import Totals
+from sfumato.core.published.table import check_bucket_numbers, find_bucket_column
+from sfumato.core.published.totals import SensitiveTotals
 from sfumato.exceptions import UnsupportedModelError
-from sfumato.judging.audit.audit import Audit, audit_evidence, check_models, standard_models
-from sfumato.judging.audit.piece_counts import PieceCounts
+from sfumato.judging.audit.audit import Audit, audit_context, check_models, default_models
+from sfumato.judging.audit.piece_counts import PiecewiseCounts
 from sfumato.judging.audit.pieces import PieceAudit
 from sfumato.judging.audit.verdict import Verdict
-from sfumato.judging.evidence import Evidence
-from sfumato.models.base import PrivacyModel
-from sfumato.schema.missing import Missing
-from sfumato.schema.restricting import restricted
+from sfumato.judging.evidence import AuditContext
+from sfumato.models.base import GroupModel
+from sfumato.schema.missing import MissingPolicy
+from sfumato.schema.restricting import restrict_schema
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import WEIGHT, Piece, Source
+from sfumato.sources.base import WEIGHT, EngineSource, TablePiece
 
 VALUES = 10  # so many values of one column take the room of one combination that is judged
 FEW = 1000  # combinations that fit anyway
@@ -34,12 +34,12 @@ LONG_TEXTS = 8  # from one in so many parts of what fits, the texts are looked a
 LOOKED_AT = 20_000  # combinations, to find out how long texts are
 
 
-def _forget(_: Evidence) -> None:
+def _discard(_: AuditContext) -> None:
     """Do nothing with a piece."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FileAudit:
+class EngineAudit:
     """Audits a published table in its engine; its columns must have been profiled.
 
     Parameters
@@ -51,14 +51,14 @@ class FileAudit:
     ignore_suppressed : whether rows whose quasi-identifiers are all `*` are suppressed records.
     """
 
-    source: Source
+    source: EngineSource
     schema: Schema
     most: int
     population: pa.Table | None = None
     ignore_suppressed: bool = False
 
     def run(
-        self, models: Sequence[PrivacyModel], progress: Progress, seen: Callable[[Evidence], None] = _forget
+        self, models: Sequence[GroupModel], progress: Progress, seen: Callable[[AuditContext], None] = _discard
     ) -> Audit:
         """Judge promises, and what the table reaches of all standard models.
 
@@ -75,24 +75,24 @@ class FileAudit:
         names = self.columns(self.schema)
         if self.pieces(names) == 1:
             (counts,) = self.counted(names, (), 1, progress)
-            evidence = _evidence(counts, self.schema)
+            evidence = _context_of_counts(counts, self.schema)
             ignored = self.ignore_suppressed
-            audit = audit_evidence(evidence, models, population=self.population, ignore_suppressed=ignored)
+            audit = audit_context(evidence, models, population=self.population, ignore_suppressed=ignored)
             seen(evidence)
             return audit
-        self._refuse_comparing_groups(models)
-        return self._united(models, progress, seen)
+        self._reject_comparing_groups(models)
+        return self._merge(models, progress, seen)
 
     @cached_property
     def buckets(self) -> dict[str, str]:
         """The columns that number the buckets of judged attributes, by attribute."""
-        judged, names = (*self.schema.quasi, *self.schema.sensitive), self.source.names
-        found = ((name, bucket_column(names, name)) for name in judged)
+        judged, names = (*self.schema.quasi_identifiers, *self.schema.sensitive), self.source.names
+        found = ((name, find_bucket_column(names, name)) for name in judged)
         return {name: column for name, column in found if column is not None}
 
     def columns(self, schema: Schema) -> tuple[str, ...]:
         """Return the columns that are looked at together: those of a schema, and the numbers of their buckets."""
-        judged = (*schema.quasi, *schema.sensitive)
+        judged = (*schema.quasi_identifiers, *schema.sensitive)
         return tuple(dict.fromkeys((*judged, *(self.buckets[name] for name in judged if name in self.buckets))))
 
     def pieces(self, names: Sequence[str]) -> int:
@@ -108,7 +108,7 @@ class FileAudit:
     def _length(self, names: tuple[str, ...], combinations: int) -> float:
         """Say how many times the usual room combinations take, by the texts of some of them."""
         if names not in self._lengths:
-            some = Piece(0, max(2, combinations // LOOKED_AT), names)
+            some = TablePiece(0, max(2, combinations // LOOKED_AT), names)
             counts = self.source.count(names, self._limit, lambda _: None, some)
             shown = [counts[name] for name in names if pa.types.is_string(counts[name].type)]
             letters = sum(pc.sum(pc.binary_length(column)).as_py() or 0 for column in shown)
@@ -122,10 +122,10 @@ class FileAudit:
     def counted(self, names: Sequence[str], by: Sequence[str], pieces: int, progress: Progress) -> Iterator[pa.Table]:
         """Count the combinations of some columns in pieces; those that agree on `by` are in one."""
         for number in range(pieces):
-            tell = partly(progress, number / pieces, (number + 1) / pieces)
-            yield from self._counted(names, None if pieces == 1 else Piece(number, pieces, tuple(by)), tell)
+            tell = scale_progress(progress, number / pieces, (number + 1) / pieces)
+            yield from self._counted(names, None if pieces == 1 else TablePiece(number, pieces, tuple(by)), tell)
 
-    def _counted(self, names: Sequence[str], piece: Piece | None, tell: Progress) -> Iterator[pa.Table]:
+    def _counted(self, names: Sequence[str], piece: TablePiece | None, tell: Progress) -> Iterator[pa.Table]:
         counts = self.source.count(names, self._limit, lambda done: tell(done, "judging the files"), piece)
         if counts.num_rows:
             yield counts
@@ -135,12 +135,12 @@ class FileAudit:
         """How many combinations of a piece are tolerated: pieces are never quite even, least of all small ones."""
         return 2 * self.most + FEW
 
-    def _refuse_comparing_groups(self, models: Sequence[PrivacyModel]) -> None:
+    def _reject_comparing_groups(self, models: Sequence[GroupModel]) -> None:
         """Refuse what compares groups with each other, or all of them with a population."""
         what = next((type(model).__name__ for model in models if model.needs_population), None)
         if what is None and self.population is not None:
             what = "A population"
-        if what is None and self.schema.missing is Missing.MATCHES_ALL:
+        if what is None and self.schema.missing is MissingPolicy.MATCHES_ALL:
             what = 'missing="matches-all"'
         if what is None and self.ignore_suppressed:
             what = "ignore_suppressed"
@@ -150,66 +150,70 @@ class FileAudit:
                 "memory=, or leave it out."
             )
 
-    def _united(self, models: Sequence[PrivacyModel], progress: Progress, seen: Callable[[Evidence], None]) -> Audit:
+    def _merge(self, models: Sequence[GroupModel], progress: Progress, seen: Callable[[AuditContext], None]) -> Audit:
         """Look at sets of columns one after the other, and put together what was found of all models."""
         looks = list(self._looks(models))
         totals = self.totals()
         audits: list[Audit] = []
         verdicts: dict[int, Verdict] = {}
         for at, look in enumerate(looks):
-            tell = partly(progress, at / len(looks), (at + 1) / len(looks))
+            tell = scale_progress(progress, at / len(looks), (at + 1) / len(looks))
             judged = [models[place] for place in look.places]
             found = PieceAudit(judged)
-            for piece in self.evidences(look.schema, totals.only(look.schema.sensitive), tell):
+            for piece in self.contexts(look.schema, totals.select(look.schema.sensitive), tell):
                 found.add(piece)
                 if not at:
                     seen(piece)
                 del piece  # before the next one is counted
             audits.append(found.audit())
             verdicts |= dict(zip(look.places, audits[-1].verdicts, strict=True))
-        whole = [each for each, look in zip(audits, looks, strict=True) if look.schema.quasi == self.schema.quasi]
-        united = united_audits(whole, totals, self.schema)
+        whole = [
+            each
+            for each, look in zip(audits, looks, strict=True)
+            if look.schema.quasi_identifiers == self.schema.quasi_identifiers
+        ]
+        united = merge_audits(whole, totals, self.schema)
         return replace(united, verdicts=tuple(verdicts[place] for place in range(len(models))))
 
-    def sets(self, models: Sequence[PrivacyModel], scope: Sequence[str] | None = None) -> list[tuple[str, ...]]:
+    def sets(self, models: Sequence[GroupModel], scope: Sequence[str] | None = None) -> list[tuple[str, ...]]:
         """Return the sensitive columns that are counted together: those that models read, and each of the others.
 
         On fewer quasi-identifiers than all, nobody asks for the others.
         """
-        read = {name for model in models for name in model.attributes}
+        read = {name for model in models for name in model.sensitive_attributes}
         watched = tuple(name for name in self.schema.sensitive if name in read)
-        whole = scope is None or tuple(scope) == tuple(self.schema.quasi)
+        whole = scope is None or tuple(scope) == tuple(self.schema.quasi_identifiers)
         others: list[tuple[str, ...]] = [(name,) for name in self.schema.sensitive if whole and name not in read]
         return [watched, *others] if watched or not others else others
 
-    def _looks(self, models: Sequence[PrivacyModel]) -> Iterator[_Look]:
+    def _looks(self, models: Sequence[GroupModel]) -> Iterator[_ColumnSet]:
         """Say which columns are looked at together, and which models are judged on them."""
-        by_scope: dict[tuple[str, ...], list[int]] = {tuple(self.schema.quasi): []}
+        by_scope: dict[tuple[str, ...], list[int]] = {tuple(self.schema.quasi_identifiers): []}
         for place, model in enumerate(models):
-            scope = tuple(name for name in self.schema.quasi if not model.scope or name in model.scope)
+            scope = tuple(name for name in self.schema.quasi_identifiers if not model.scope or name in model.scope)
             by_scope.setdefault(scope, []).append(place)
         for scope, places in by_scope.items():
             first, *rest = self.sets([models[place] for place in places], scope)
-            yield _Look(restricted(self.schema, quasi=scope, sensitive=first), places)
+            yield _ColumnSet(restrict_schema(self.schema, quasi=scope, sensitive=first), places)
             for names in rest:
-                yield _Look(restricted(self.schema, quasi=scope, sensitive=names), ())
+                yield _ColumnSet(restrict_schema(self.schema, quasi=scope, sensitive=names), ())
 
-    def evidences(self, schema: Schema, totals: Totals, progress: Progress) -> Iterator[Evidence]:
+    def contexts(self, schema: Schema, totals: SensitiveTotals, progress: Progress) -> Iterator[AuditContext]:
         """Yield the groups of some columns in pieces that fit, each with what the buckets of its records hold.
 
         Where quasi-identifiers are in buckets, these decide which records are in a piece, so that every bucket is in
         one. Several quasi-identifiers must have the same buckets then.
         """
         names, apart = self.columns(schema), self.quasi_buckets(schema)
-        by, met = tuple(apart[:1] or schema.quasi), dict.fromkeys(apart[1:], 0)
+        by, met = tuple(apart[:1] or schema.quasi_identifiers), dict.fromkeys(apart[1:], 0)
         pieces = self.pieces(names) if by else 1
         for number in range(pieces):
-            tell = partly(progress, number / pieces, (number + 1) / pieces)
-            piece = None if pieces == 1 else Piece(number, pieces, by)
+            tell = scale_progress(progress, number / pieces, (number + 1) / pieces)
+            piece = None if pieces == 1 else TablePiece(number, pieces, by)
             for counts in self._counted(names, piece, tell):
                 met = {name: many + int(pc.count_distinct(counts[name]).as_py()) for name, many in met.items()}
                 contents = self._contents(schema, totals, piece)
-                yield replace(_evidence(counts, schema), totals=totals, contents=contents)
+                yield replace(_context_of_counts(counts, schema), totals=totals, contents=contents)
                 del counts, contents
         if pieces > 1 and self.source.distinct(list(met)) != met:
             raise UnsupportedModelError(
@@ -219,9 +223,11 @@ class FileAudit:
 
     def quasi_buckets(self, schema: Schema) -> list[str]:
         """Return the columns that number the buckets of quasi-identifiers."""
-        return list(dict.fromkeys(self.buckets[name] for name in schema.quasi if name in self.buckets))
+        return list(dict.fromkeys(self.buckets[name] for name in schema.quasi_identifiers if name in self.buckets))
 
-    def _contents(self, schema: Schema, totals: Totals, piece: Piece | None) -> dict[str, BucketContents] | None:
+    def _contents(
+        self, schema: Schema, totals: SensitiveTotals, piece: TablePiece | None
+    ) -> dict[str, BucketContents] | None:
         """Count what the buckets hold that sensitive values of a piece are in; None if the table has no buckets."""
         found: dict[str, BucketContents] = {}
         for name in schema.sensitive:
@@ -230,10 +236,10 @@ class FileAudit:
                 met = None if piece is None else replace(piece, through=column)
                 counts = self.source.count([column, name], VALUES * self._limit, lambda _: None, met)
                 counts = counts.filter(pc.is_valid(counts[column]))
-                refuse_strange_buckets(column, counts[column])
+                check_bucket_numbers(column, counts[column])
                 scale = self.bucket_sizes[column].scale
-                coded, weights = totals.code(name, counts[name]), counts[WEIGHT].to_numpy()
-                found[name] = BucketContents.of_counts(counts[column], coded, weights, scale)
+                coded, weights = totals.encode(name, counts[name]), counts[WEIGHT].to_numpy()
+                found[name] = BucketContents.from_counts(counts[column], coded, weights, scale)
         return found if self.buckets else None
 
     @cached_property
@@ -241,18 +247,18 @@ class FileAudit:
         """How large the buckets are, by the column of their numbers."""
         found = {}
         for column in dict.fromkeys(self.buckets.values()):
-            pieces = self.counted([column], [column], self.pieces([column]), silent)
+            pieces = self.counted([column], [column], self.pieces([column]), ignore_progress)
             sizes = (counts.filter(pc.is_valid(counts[column]))[WEIGHT] for counts in pieces)
-            found[column] = BucketSizes.of(sizes, self.records)
+            found[column] = BucketSizes.from_pieces(sizes, self.records)
         return found
 
-    def totals(self) -> Totals:
+    def totals(self) -> SensitiveTotals:
         """Count the sensitive values of the whole table."""
         values = {}
         for name in self.schema.sensitive:
             counts = self.source.count([name], VALUES * self.most, lambda _: None)
             values[name] = counts[name], counts[WEIGHT].to_numpy()
-        return Totals.count(self.records, values, self.schema)
+        return SensitiveTotals.count(self.records, values, self.schema)
 
     @cached_property
     def records(self) -> int:
@@ -261,24 +267,24 @@ class FileAudit:
 
 
 @dataclass(frozen=True, eq=False)
-class _Look:
+class _ColumnSet:
     """Columns that are looked at together, and the places of the models that are judged on them."""
 
     schema: Schema
     places: Sequence[int]
 
 
-def united_audits(audits: Sequence[Audit], totals: Totals, schema: Schema) -> Audit:
+def merge_audits(audits: Sequence[Audit], totals: SensitiveTotals, schema: Schema) -> Audit:
     """Put together what was found of some sensitive columns each; all audits are of the same groups."""
     first = audits[0]
     levels = {verdict.model: verdict for audit in audits for verdict in audit.levels}
     rare = {name: audit.counts.rarest(name) for audit in audits for name in audit.counts.schema.sensitive}
     return replace(
         first,
-        levels=tuple(levels[model] for model in standard_models(schema)),
-        counts=PieceCounts(schema, first.sizes, totals, rare),
+        levels=tuple(levels[model] for model in default_models(schema)),
+        counts=PiecewiseCounts(schema, first.sizes, totals, rare),
     )
 
 
-def _evidence(counts: pa.Table, schema: Schema) -> Evidence:
-    return Evidence(counts.drop_columns([WEIGHT]), schema, weights=counts[WEIGHT].to_numpy())
+def _context_of_counts(counts: pa.Table, schema: Schema) -> AuditContext:
+    return AuditContext(counts.drop_columns([WEIGHT]), schema, weights=counts[WEIGHT].to_numpy())

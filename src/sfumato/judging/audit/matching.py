@@ -49,8 +49,8 @@ def matching_groups(table: PublishedTable, groups: Groups, *, apart: bool = Fals
         givers.append(used + here[met])
         targets.append(mine[met])
         used += int(there.max()) + 1
-    summed = groups.take(np.concatenate(sources)).merged(np.concatenate(sums))
-    return summed.take(np.concatenate(givers)).merged(np.concatenate(targets))
+    summed = groups.take(np.concatenate(sources)).merge_groups(np.concatenate(sums))
+    return summed.take(np.concatenate(givers)).merge_groups(np.concatenate(targets))
 
 
 def _nested(patterns: Mask) -> bool:

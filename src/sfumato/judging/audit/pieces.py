@@ -9,21 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.groups import Histogram
-from sfumato.core.published.table import bucket_column
-from sfumato.core.published.totals import Totals
+from sfumato.core.published.table import find_bucket_column
+from sfumato.core.published.totals import SensitiveTotals
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.audit import Audit, audit_evidence
-from sfumato.judging.audit.piece_counts import PieceCounts
+from sfumato.judging.audit.audit import Audit, audit_context
+from sfumato.judging.audit.piece_counts import PiecewiseCounts
 from sfumato.judging.audit.verdict import Verdict
-from sfumato.judging.evidence import Evidence
-from sfumato.models.base import PrivacyModel
+from sfumato.judging.evidence import AuditContext
+from sfumato.models.base import GroupModel
 from sfumato.models.k_anonymity import KAnonymity
 from sfumato.schema.schema import Schema
 
 Ints = npt.NDArray[np.int64]
 
 
-def audit_pieces(pieces: Iterable[Evidence], models: Sequence[PrivacyModel]) -> Audit:
+def audit_pieces(pieces: Iterable[AuditContext], models: Sequence[GroupModel]) -> Audit:
     """Audit a published table whose groups come in pieces, as if they came all at once.
 
     Only one piece is held at a time. Every group must be in one piece with all its records: if it is torn apart, its
@@ -52,20 +52,20 @@ def audit_pieces(pieces: Iterable[Evidence], models: Sequence[PrivacyModel]) -> 
 class PieceAudit:
     """Audits a published table piece by piece, as `audit_pieces` does, for callers who make pieces as they go."""
 
-    def __init__(self, models: Sequence[PrivacyModel]) -> None:
+    def __init__(self, models: Sequence[GroupModel]) -> None:
         self._models = models
-        self._found: list[_Found] = []
-        self._whole: tuple[Totals, Schema] | None = None
+        self._found: list[_PieceFindings] = []
+        self._whole: tuple[SensitiveTotals, Schema] | None = None
 
-    def add(self, piece: Evidence) -> None:
+    def add(self, piece: AuditContext) -> None:
         """Judge one more piece."""
         if piece.totals is None or (self._whole is not None and piece.totals is not self._whole[0]):
             raise InvalidParameterError("audit_pieces: all pieces must have the totals of the same whole table.")
         self._whole = piece.totals, piece.schema
-        _refuse_inseparable(piece, self._models)
+        _reject_inseparable(piece, self._models)
         contents = piece.contents or {}
         scales = {name: contents[name].scale if name in contents else 1 for name in piece.schema.sensitive}
-        self._found.append(_Found.of(audit_evidence(piece, self._models, compare=False), scales))
+        self._found.append(_PieceFindings.of(audit_context(piece, self._models, compare=False), scales))
 
     def unite(self, other: PieceAudit) -> None:
         """Add what was found of other pieces of the same table, wherever these were judged."""
@@ -78,21 +78,21 @@ class PieceAudit:
         if self._whole is None:
             raise SchemaError("The published table has no rows; there is nothing to audit.")
         totals, schema = self._whole
-        _refuse_other_table(found, totals)
+        _reject_other_table(found, totals)
         sizes = np.concatenate([each.sizes for each in found])
-        rare = {name: _rarest([each.rare[name] for each in found]) for name in schema.sensitive}
+        rare = {name: _rarest_values([each.rare[name] for each in found]) for name in schema.sensitive}
         return Audit(
-            verdicts=_united([each.verdicts for each in found]),
-            levels=_united([each.levels for each in found]),
+            verdicts=_merge_verdicts([each.verdicts for each in found]),
+            levels=_merge_verdicts([each.levels for each in found]),
             records=sum(each.records for each in found),
             sizes=sizes,
             set_aside=0,
-            counts=PieceCounts(schema, sizes, totals, rare),
+            counts=PiecewiseCounts(schema, sizes, totals, rare),
         )
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _PieceFindings:
     """What is kept of a piece: verdicts, sizes of its groups, and how often each sensitive value occurs in it.
 
     Values in buckets are counted as often as they are expected, times a scale; those that are rounded are not counted.
@@ -107,7 +107,7 @@ class _Found:
     scales: Mapping[str, int | None]
 
     @classmethod
-    def of(cls, audit: Audit, scales: Mapping[str, int | None]) -> _Found:
+    def of(cls, audit: Audit, scales: Mapping[str, int | None]) -> _PieceFindings:
         names = audit.counts.schema.sensitive
         groups = audit.counts.of(KAnonymity(k=1))[1].histograms
         values = {name: _summed(histogram) for name, histogram in groups.items()}
@@ -122,29 +122,29 @@ def _summed(histogram: Histogram) -> Ints:
     return sums
 
 
-def _refuse_inseparable(piece: Evidence, models: Sequence[PrivacyModel]) -> None:
+def _reject_inseparable(piece: AuditContext, models: Sequence[GroupModel]) -> None:
     """Refuse models and tables whose groups cannot be judged without knowing all others."""
     schema = piece.schema
     for model in models:
-        if model.needs_population or (model.scope and set(model.scope) != set(schema.quasi)):
+        if model.needs_population or (model.scope and set(model.scope) != set(schema.quasi_identifiers)):
             raise InvalidParameterError(
                 f"{type(model).__name__} compares groups with each other or with a population, so it cannot be judged "
                 "in pieces; leave it out, or audit the table as a whole."
             )
-    bucketed = any(bucket_column(piece.published.column_names, name) is not None for name in schema.attributes)
+    bucketed = any(find_bucket_column(piece.published.column_names, name) is not None for name in schema.attributes)
     if bucketed and piece.contents is None:
         raise SchemaError(
             "Buckets reach across groups, so the table cannot be judged in pieces without what they hold; give their "
             "contents, or audit it as a whole."
         )
-    if piece.loose and any(None in column.texts for column in piece.table.columns):
+    if piece.missing_matches_all and any(None in column.texts for column in piece.table.columns):
         raise SchemaError(
             "Missing quasi-identifiers match those of other groups, so the table cannot be judged in pieces; audit it "
             "as a whole, or count missing cells as values of their own."
         )
 
 
-def _refuse_other_table(found: Sequence[_Found], totals: Totals) -> None:
+def _reject_other_table(found: Sequence[_PieceFindings], totals: SensitiveTotals) -> None:
     """Refuse pieces that together have more or fewer records or sensitive values than the whole table."""
     records = sum(each.records for each in found)
     if records != totals.records:
@@ -160,23 +160,23 @@ def _refuse_other_table(found: Sequence[_Found], totals: Totals) -> None:
             )
 
 
-def _united(pieces: Sequence[tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
+def _merge_verdicts(pieces: Sequence[tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
     """Put the verdicts on all pieces together, model by model."""
-    return tuple(_worst(verdicts) for verdicts in zip(*pieces, strict=True))
+    return tuple(_worst_verdict(verdicts) for verdicts in zip(*pieces, strict=True))
 
 
-def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+def _worst_verdict(verdicts: Sequence[Verdict]) -> Verdict:
     model = verdicts[0].model
     return Verdict(
         model,
-        model.worst(np.array([verdict.level for verdict in verdicts])),
+        model.worst_level(np.array([verdict.level for verdict in verdicts])),
         all(verdict.holds for verdict in verdicts),
         sum(verdict.groups for verdict in verdicts),
         sum(verdict.records for verdict in verdicts),
-        _united([verdict.parts for verdict in verdicts]),
+        _merge_verdicts([verdict.parts for verdict in verdicts]),
     )
 
 
-def _rarest(pieces: Sequence[tuple[float, int]]) -> tuple[float, int]:
+def _rarest_values(pieces: Sequence[tuple[float, int]]) -> tuple[float, int]:
     least = min(level for level, _ in pieces)
     return least, sum(records for level, records in pieces if level == least)

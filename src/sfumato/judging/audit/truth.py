@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.coding.codes import CodedTable
-from sfumato.coding.grouping import Grouped, first_rows, group_columns, group_keys
+from sfumato.coding.grouping import Grouped, group_columns, group_keys, representative_rows
 from sfumato.coding.histograms import DENSE_CELLS
 from sfumato.core.publication import NOT_PUBLISHED, SUPPRESSED_TEXT
-from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column, bucket_numbers
+from sfumato.core.published.table import PublishedColumn, PublishedTable, find_bucket_column, read_bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.centers import stray_centers
-from sfumato.schema.missing import Missing
+from sfumato.judging.audit.centers import count_invalid_centers
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
-from sfumato.table.values import as_dictionary, texts
+from sfumato.table.values import dictionary_encode, format_values
 
 Ints = npt.NDArray[np.int64]
 MOST_PAIRS = 400_000_000
@@ -30,7 +30,7 @@ MOST_FLOWING = 2**31 - 1  # SciPy's flows are numbers of 32 bits
 
 
 @dataclass(frozen=True)
-class Truth:
+class Truthfulness:
     """How a published table relates to its original.
 
     `false_cells` counts published cells that do not cover the original value (with a correspondence);
@@ -63,14 +63,14 @@ class Truth:
         return "Every published cell covers its original"
 
     @property
-    def lost(self) -> int:
+    def unaccounted_records(self) -> int:
         """How many original records are neither published nor suppressed; negative if more are published."""
         return self.rows_in - (self.rows_out - self.counterfeits) - self.suppressed
 
     @property
     def holds(self) -> bool:
         """Whether every published cell is true and the numbers of records add up."""
-        return not self.false_cells and not self.unmatched and not self.lost
+        return not self.false_cells and not self.unmatched and not self.unaccounted_records
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain numbers."""
@@ -90,7 +90,7 @@ class Truth:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class UnchangedColumn:
     """One column that is published unchanged, coded in the same way in the published and the original table."""
 
     shown: Ints
@@ -105,7 +105,7 @@ class Kept:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class TruthComparison:
     """A published table and its original: both as read and as coded.
 
     With `centers`, published quasi-identifiers represent groups: each must lie among the original values of its group.
@@ -122,7 +122,7 @@ class Comparison:
     skipped: tuple[str, ...] = ()
     counterfeits: int = 0
 
-    def check(self, correspondence: Ints | None) -> Truth:
+    def check(self, correspondence: Ints | None) -> Truthfulness:
         """Compare by row correspondence, or find out whether one exists."""
         rows_in, rows_out = self.coded.rows, self.published.rows
         published = [
@@ -130,17 +130,17 @@ class Comparison:
             for name in (*self.schema.sensitive, *self.schema.insensitive)
             if name in self.shown.column_names and name not in self.skipped
         ]
-        buckets = {name: bucket_numbers(self.shown, name) for name in published}
+        buckets = {name: read_bucket_numbers(self.shown, name) for name in published}
         kept = [name for name, bucket in buckets.items() if bucket is None]
         strange = sum(
-            self._strange_values([name], bucket, correspondence, self.published.weights)
+            self._invalid_values([name], bucket, correspondence, self.published.weights)
             for name, bucket in buckets.items()
             if bucket is not None
         )
-        strange += sum(self._strange_quasi(names, correspondence) for names in self._bucketized_quasi())
+        strange += sum(self._invalid_quasi_identifiers(names, correspondence) for names in self._bucketized_quasi())
         if self.centers:
             strange += self._stray_centers(correspondence)
-        return Truth(
+        return Truthfulness(
             rows_in=rows_in,
             rows_out=rows_out,
             suppressed=rows_in - (rows_out - self.counterfeits),
@@ -154,35 +154,35 @@ class Comparison:
 
     def _stray_centers(self, correspondence: Ints | None) -> int:
         columns = enumerate(self.coded.quasi)
-        return sum(stray_centers(self.published, at, column, correspondence) for at, column in columns)
+        return sum(count_invalid_centers(self.published, at, column, correspondence) for at, column in columns)
 
     def _bucketized_quasi(self) -> list[list[str]]:
         """Return the quasi-identifiers in buckets, those permuted together as one tuple."""
         found: dict[str, list[str]] = {}
-        for name in self.schema.quasi:
-            column = bucket_column(self.shown.column_names, name)
+        for name in self.schema.quasi_identifiers:
+            column = find_bucket_column(self.shown.column_names, name)
             if column is not None and name not in self.skipped:
                 found.setdefault(column, []).append(name)
         return list(found.values())
 
-    def _strange_quasi(self, names: Sequence[str], correspondence: Ints | None) -> int:
+    def _invalid_quasi_identifiers(self, names: Sequence[str], correspondence: Ints | None) -> int:
         """Count foreign values, or combinations of them, among the cells of quasi-identifiers in buckets."""
-        bucket = bucket_numbers(self.shown, names[0])
+        bucket = read_bucket_numbers(self.shown, names[0])
         assert bucket is not None  # noqa: S101 - only attributes with buckets come here
         inside = bucket != NOT_PUBLISHED
         shown = self.shown.select(names).filter(pa.array(inside))
         rows = None if correspondence is None else correspondence[inside]
         many = None if self.published.weights is None else self.published.weights[inside]
-        return replace(self, shown=shown)._strange_values(names, bucket[inside], rows, many)  # noqa: SLF001 - its own
+        return replace(self, shown=shown)._invalid_values(names, bucket[inside], rows, many)  # noqa: SLF001 - its own
 
-    def _strange_values(
+    def _invalid_values(
         self, names: Sequence[str], bucket: Ints, correspondence: Ints | None, many: Ints | None
     ) -> int:
         """Count values published in buckets that no record of the bucket has or, if unknown, no record of the table.
 
         A bucket may have as many of them as counterfeits.
         """
-        shown, had = self._blocks([coded_alike(self.shown[name], self.original[name]) for name in names])
+        shown, had = self._blocks([encode_together(self.shown[name], self.original[name]) for name in names])
         rows, width = self.shown.num_rows, int(max(shown.max(initial=0), had.max(initial=0))) + 1
         if correspondence is None:
             here, there = np.zeros(rows, dtype=np.int64), np.zeros(self.original.num_rows)
@@ -222,7 +222,7 @@ class Comparison:
 
     def _unmatched(self, kept: Sequence[str]) -> int:
         """Count the published records left over when as many as possible are paired with original records."""
-        columns = [coded_alike(self.shown[name], self.original[name]) for name in kept]
+        columns = [encode_together(self.shown[name], self.original[name]) for name in kept]
         loose = [column for column in columns if column.star is not None]
         shown_block, original_block = self._blocks([column for column in columns if column.star is None])
         if self.centers and not loose:
@@ -243,7 +243,7 @@ class Comparison:
                 *(column.width for column in loose),
             ],
         )
-        out_rows, in_rows = first_rows(out), first_rows(into)
+        out_rows, in_rows = representative_rows(out), representative_rows(into)
         found = [
             self._covering(out_rows, in_rows, here, there, loose)
             for here, there in _same_block(shown_block[out_rows], original_block[in_rows])
@@ -252,7 +252,7 @@ class Comparison:
         supply, demand = _records(out, self.published.weights), _records(into, self.coded.weights)
         return self.published.rows - _largest_flow(supply, demand, source, target)
 
-    def _blocks(self, columns: Sequence[Kept]) -> tuple[Ints, Ints]:
+    def _blocks(self, columns: Sequence[UnchangedColumn]) -> tuple[Ints, Ints]:
         """Return a number for every combination of cells published unchanged, the same in both tables."""
         rows = self.shown.num_rows
         if len(columns) == 1:
@@ -264,7 +264,7 @@ class Comparison:
         return block[:rows], block[rows:]
 
     def _covering(
-        self, out_rows: Ints, in_rows: Ints, here: Ints, there: Ints, loose: Sequence[Kept]
+        self, out_rows: Ints, in_rows: Ints, here: Ints, there: Ints, loose: Sequence[UnchangedColumn]
     ) -> tuple[Ints, Ints]:
         """Keep the pairs whose published combination covers the original one."""
         for at in range(len(self.published.columns)):
@@ -289,7 +289,7 @@ def row_numbers(correspondence: Sequence[int] | npt.NDArray[np.integer]) -> Ints
     return rows
 
 
-def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None, counterfeits: int = 0) -> None:
+def check_correspondence(rows_out: int, rows_in: int, correspondence: Ints | None, counterfeits: int = 0) -> None:
     """Refuse an original that is too small, and a correspondence of other tables; counterfeits have no original."""
     if rows_out - counterfeits > rows_in:
         raise SchemaError(
@@ -309,7 +309,7 @@ def refuse_unlike(rows_out: int, rows_in: int, correspondence: Ints | None, coun
         raise SchemaError("The correspondence must name a different original row for every published row.")
 
 
-def _alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+def _unify_types(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Convert two columns to one type: a column that lost some rows may have lost its fractions or times."""
     if pa.types.is_dictionary(shown.type):
         shown = shown.cast(shown.type.value_type)
@@ -317,7 +317,7 @@ def _alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> tuple[pa.Chunke
         return shown, original
     if {shown.type, original.type} == {pa.date32(), pa.timestamp("us")}:
         return shown.cast(pa.timestamp("us")), original.cast(pa.timestamp("us"))
-    return pa.chunked_array([texts(shown)]), pa.chunked_array([texts(original)])
+    return pa.chunked_array([format_values(shown)]), pa.chunked_array([format_values(original)])
 
 
 def cells_cover(
@@ -325,31 +325,31 @@ def cells_cover(
 ) -> npt.NDArray[np.bool_]:
     """Return for pairs of published texts and original codes of a quasi-identifier whether the one covers the other."""
     covered = column.coverage.contains(labels, codes)
-    if column.schema.missing is Missing.MATCHES_ALL and None in column.texts:
+    if column.schema.missing is MissingPolicy.MATCHES_ALL and None in column.texts:
         covered |= labels == column.texts.index(None)
     return covered
 
 
-def coded_alike(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> Kept:
+def encode_together(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> UnchangedColumn:
     """Code the cells of two columns together, so that equal cells have equal codes."""
-    shown, original = _alike(shown, original)
+    shown, original = _unify_types(shown, original)
     both = pa.chunked_array([*shown.chunks, *original.chunks], shown.type)
-    encoded = as_dictionary(both)
+    encoded = dictionary_encode(both)
     width, star = len(encoded.dictionary) + 1, None
     codes = encoded.indices.fill_null(width - 1).to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_string(shown.type):
         place = pc.index(encoded.dictionary, SUPPRESSED_TEXT).as_py()
         star = place if place in codes[: len(shown)] else None
-    return Kept(codes[: len(shown)], codes[len(shown) :], width, star)
+    return UnchangedColumn(codes[: len(shown)], codes[len(shown) :], width, star)
 
 
 def _differing(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> int:
-    return int(np.count_nonzero(~same_cells(shown, original)))
+    return int(np.count_nonzero(~unchanged_cells(shown, original)))
 
 
-def same_cells(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+def unchanged_cells(shown: pa.ChunkedArray, original: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
     """Return for every row whether a cell is published unchanged, or suppressed."""
-    shown, original = _alike(shown, original)
+    shown, original = _unify_types(shown, original)
     equal = pc.fill_null(pc.equal(shown, original), fill_value=False)
     if pa.types.is_string(shown.type):
         equal = pc.or_(equal, pc.fill_null(pc.equal(shown, SUPPRESSED_TEXT), fill_value=False))

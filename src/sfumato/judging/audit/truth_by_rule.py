@@ -10,16 +10,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.grouping import group_columns
-from sfumato.core.published.table import PublishedColumn, bucket_column
+from sfumato.core.published.table import PublishedColumn, find_bucket_column
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.truth import Truth, cells_cover, coded_alike, same_cells
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.audit.truth import Truthfulness, cells_cover, encode_together, unchanged_cells
+from sfumato.judging.evidence import AuditContext
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
-def truth_by_rule(evidence: Evidence, ruled: pa.Table, suppressed: Mask | None = None) -> Truth:
+def truth_by_rule(evidence: AuditContext, ruled: pa.Table, suppressed: Mask | None = None) -> Truthfulness:
     """Compare a published table with what a rule makes of its original.
 
     Every cell that the rule gives must cover the original cell, or equal it outside the quasi-identifiers. Then every
@@ -39,7 +39,7 @@ def truth_by_rule(evidence: Evidence, ruled: pa.Table, suppressed: Mask | None =
     SchemaError
         Cells are published in buckets or as centers, where no rule says which cell is whose.
     """
-    _refuse_unruly(evidence, ruled)
+    _check_explained_by_rule(evidence, ruled)
     masking = evidence.masking
     skipped = masking.perturbed if masking.original is None else ()
     weights = _weights(evidence.original_weights, evidence.source)
@@ -50,7 +50,7 @@ def truth_by_rule(evidence: Evidence, ruled: pa.Table, suppressed: Mask | None =
     names = [
         name for name in evidence.published.column_names if name not in skipped and name in evidence.schema.attributes
     ]
-    return Truth(
+    return Truthfulness(
         rows_in=evidence.source_records,
         rows_out=evidence.records,
         suppressed=int(weights[suppressed].sum()),
@@ -62,7 +62,7 @@ def truth_by_rule(evidence: Evidence, ruled: pa.Table, suppressed: Mask | None =
     )
 
 
-def added(truths: Iterable[Truth]) -> Truth:
+def sum_truthfulness(truths: Iterable[Truthfulness]) -> Truthfulness:
     """Add up what was found of disjoint parts of the same two tables."""
     first, *others = truths
     for other in others:
@@ -77,15 +77,15 @@ def added(truths: Iterable[Truth]) -> Truth:
     return first
 
 
-def _refuse_unruly(evidence: Evidence, ruled: pa.Table) -> None:
+def _check_explained_by_rule(evidence: AuditContext, ruled: pa.Table) -> None:
     """Refuse tables that no rule explains cell by cell, and cells that are not those of the original's rows."""
     shown, schema = evidence.published.column_names, evidence.schema
-    if evidence.centers or any(bucket_column(shown, name) is not None for name in schema.attributes):
+    if evidence.centers or any(find_bucket_column(shown, name) is not None for name in schema.attributes):
         raise SchemaError(
             "Cells are published in buckets or as centers of groups, so no rule says which cell is whose; compare by "
             "the correspondence."
         )
-    missing = [name for name in schema.quasi if name not in ruled.column_names]
+    missing = [name for name in schema.quasi_identifiers if name not in ruled.column_names]
     if missing:
         raise InvalidParameterError(f"truth_by_rule: ruled has no cells of {missing[0]!r}; give all quasi-identifiers.")
     if ruled.num_rows != evidence.source.num_rows:
@@ -99,25 +99,25 @@ def _weights(weights: Ints | None, table: pa.Table) -> Ints:
     return np.ones(table.num_rows, dtype=np.int64) if weights is None else weights
 
 
-def _false_cells(evidence: Evidence, ruled: pa.Table, name: str, weights: Ints) -> int:
+def _false_cells(evidence: AuditContext, ruled: pa.Table, name: str, weights: Ints) -> int:
     """Count the records whose cell, by the rule, is not true of them."""
     if name not in ruled.column_names:
         return 0
-    if name not in evidence.schema.quasi:
-        return int(weights[~same_cells(ruled[name], evidence.source[name])].sum())
+    if name not in evidence.schema.quasi_identifiers:
+        return int(weights[~unchanged_cells(ruled[name], evidence.source[name])].sum())
     coded = evidence.coded
     assert coded is not None  # noqa: S101 - the original was asked for before
     original = next(column for column in coded.quasi if column.name == name)
-    column = PublishedColumn.of_cells(name, ruled[name], evidence.schema, original.domain)
+    column = PublishedColumn.from_cells(name, ruled[name], evidence.schema, original.domain)
     return int(weights[~cells_cover(column, column.codes, original.codes)].sum())
 
 
-def _unmatched(evidence: Evidence, ruled: pa.Table, names: Sequence[str], weights: Ints) -> int:
+def _unmatched(evidence: AuditContext, ruled: pa.Table, names: Sequence[str], weights: Ints) -> int:
     """Count the published records of every combination of cells beyond those that the rule gives it."""
     shown, source = evidence.published, evidence.source
     if not names:
         return max(evidence.records - int(weights.sum()), 0)
-    columns = [coded_alike(shown[name], (ruled if name in ruled.column_names else source)[name]) for name in names]
+    columns = [encode_together(shown[name], (ruled if name in ruled.column_names else source)[name]) for name in names]
     combined = group_columns(
         [np.concatenate([column.shown, column.original]) for column in columns], [column.width for column in columns]
     )

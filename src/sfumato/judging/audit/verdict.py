@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.conjunction import Conjunction
 
 
@@ -20,7 +20,7 @@ class Verdict:
     count what breaks the promise. `parts` are the verdicts on the parts of the model, if it has any.
     """
 
-    model: PrivacyModel
+    model: GroupModel
     level: float
     holds: bool
     groups: int
@@ -37,9 +37,9 @@ class Verdict:
         return {
             "model": self.model.name,
             "parameters": self.model.parameters(),
-            "level": plain(self.level),
-            "limit": plain(self.model.limit),
-            "margin": plain(self.margin),
+            "level": json_number(self.level),
+            "limit": json_number(self.model.limit),
+            "margin": json_number(self.margin),
             "holds": self.holds,
             "violating_groups": self.groups,
             "violating_records": self.records,
@@ -47,18 +47,18 @@ class Verdict:
         }
 
 
-def judge(model: PrivacyModel, groups: Groups, records: Groups) -> Verdict:
+def evaluate(model: GroupModel, groups: Groups, records: Groups) -> Verdict:
     """Judge a model on what an adversary sees as groups; count the records of the groups that break it."""
-    level = model.level(groups)
-    by_level = type(model).kept_by is PrivacyModel.kept_by  # then nothing has to be computed twice
-    kept = model.kept_at(level) if by_level else model.kept_by(groups)
-    parts = tuple(judge(part, groups, records) for part in model.parts) if isinstance(model, Conjunction) else ()
+    level = model.levels(groups)
+    by_level = type(model).satisfied_by is GroupModel.satisfied_by  # then nothing has to be computed twice
+    kept = model.satisfies(level) if by_level else model.satisfied_by(groups)
+    parts = tuple(evaluate(part, groups, records) for part in model.parts) if isinstance(model, Conjunction) else ()
     return Verdict(
-        model, model.worst(level), bool(kept.all()), int((~kept).sum()), int(records.sizes[~kept].sum()), parts
+        model, model.worst_level(level), bool(kept.all()), int((~kept).sum()), int(records.sizes[~kept].sum()), parts
     )
 
 
-def plain(number: float) -> float | int | str:
+def json_number(number: float) -> float | int | str:
     """Return whole numbers without a decimal point, and infinity as text that JSON can contain."""
     if np.isinf(number):
         return "infinity" if number > 0 else "-infinity"

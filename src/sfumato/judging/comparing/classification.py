@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError, SfumatoError
-from sfumato.judging.comparing.features import features_of
-from sfumato.judging.comparing.reading import both_tables, refuse_absent, shared
-from sfumato.randomness import generator
+from sfumato.judging.comparing.features import build_features
+from sfumato.judging.comparing.reading import missing_column_error, shared_columns, to_arrow_pair
+from sfumato.randomness import seeded_generator
 from sfumato.schema.schema import Schema
-from sfumato.table.extras import optional_library
-from sfumato.table.frames import Frame, SameKind, to_arrow
-from sfumato.table.values import texts
-from sfumato.validation import is_number, require
+from sfumato.table.extras import import_optional
+from sfumato.table.frames import Frame, SameBackend, to_arrow
+from sfumato.table.values import format_values
+from sfumato.validation import is_finite_number, require
 
 LEAST_LEAF = 10
 
@@ -59,14 +59,14 @@ class ClassifierComparison:
         return {**asdict(self), "columns": list(self.columns)}
 
 
-def hold_out(data: Frame, *, share: float = 0.3, seed: int = 0) -> tuple[SameKind, SameKind]:
+def hold_out(data: Frame, *, share: float = 0.3, seed: int = 0) -> tuple[SameBackend, SameBackend]:
     """Split a table at random: publish from the first part and test on the second, which the release never saw."""
-    require(is_number(share) and 0 < share < 1, "hold_out", "share", "between 0 and 1", share)
+    require(is_finite_number(share) and 0 < share < 1, "hold_out", "share", "between 0 and 1", share)
     table, kind = to_arrow(data)
     cut = round(table.num_rows * share)
     if not 0 < cut < table.num_rows:
         raise SchemaError(f"{table.num_rows:,} rows cannot be split at a share of {share:g}; give more rows.")
-    order = generator(seed).permutation(table.num_rows)
+    order = seeded_generator(seed).permutation(table.num_rows)
     parts = np.sort(order[cut:]), np.sort(order[:cut])
     kept, held = (kind.restore(table.take(pa.array(rows))) for rows in parts)
     return kept, held
@@ -102,15 +102,15 @@ def compare_classifiers(
     classifier : any scikit-learn classifier; by default a decision tree with at least 10 records in a leaf.
     seed : makes the training of the default classifier repeatable.
     """
-    tables = *both_tables(original, published), to_arrow(held_out)[0]
+    tables = *to_arrow_pair(original, published), to_arrow(held_out)[0]
     if columns is None:
-        columns = [name for name in shared(*tables[:2]) if name in tables[2].column_names and name != target]
+        columns = [name for name in shared_columns(*tables[:2]) if name in tables[2].column_names and name != target]
     tables = _with_classes(tables, target, columns)
-    classes = [texts(table.column(target)).to_numpy(zero_copy_only=False) for table in tables]
+    classes = [format_values(table.column(target)).to_numpy(zero_copy_only=False) for table in tables]
     accuracies = []
     for trained in (0, 1):
-        model = _untrained(classifier, seed)
-        learned = features_of(tables[trained], tables[0], tables[2], columns, schema)
+        model = _new_classifier(classifier, seed)
+        learned = build_features(tables[trained], tables[0], tables[2], columns, schema)
         model.fit(learned.training, classes[trained])
         accuracies.append(float((model.predict(learned.held_out) == classes[2]).mean()))
     names, counts = np.unique(classes[0], return_counts=True)
@@ -127,7 +127,7 @@ def compare_classifiers(
 def _with_classes(tables: Sequence[pa.Table], target: str, columns: Sequence[str]) -> tuple[pa.Table, ...]:
     """Drop records without a class; refuse columns that a table does not have, and tables without any class."""
     for name in (target, *columns):
-        refuse_absent(name, *tables)
+        missing_column_error(name, *tables)
     if not columns or target in columns:
         raise SchemaError(f"Name at least one column other than {target!r} to classify it by.")
     kept = tuple(table.filter(table.column(target).is_valid()) for table in tables)
@@ -136,17 +136,17 @@ def _with_classes(tables: Sequence[pa.Table], target: str, columns: Sequence[str
     return kept
 
 
-def require_learning() -> tuple[Any, Any]:
+def require_sklearn() -> tuple[Any, Any]:
     """Return what classifiers are made with; refuse, and say how to install it, where it is missing."""
     base, tree = (
-        optional_library(f"sklearn.{module}", extra="learn", error=SfumatoError) for module in ("base", "tree")
+        import_optional(f"sklearn.{module}", extra="learn", error=SfumatoError) for module in ("base", "tree")
     )
     return base, tree
 
 
-def _untrained(classifier: Any, seed: int) -> Any:
+def _new_classifier(classifier: Any, seed: int) -> Any:
     """Copy the given classifier, or make the default one."""
-    base, tree = require_learning()
+    base, tree = require_sklearn()
     if classifier is None:
         classifier = tree.DecisionTreeClassifier(min_samples_leaf=LEAST_LEAF, random_state=seed)
     return base.clone(classifier)

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from sfumato.core.published.table import PublishedColumn
 from sfumato.judging.comparing.moments import unit_of
-from sfumato.judging.comparing.reading import expected_in, joined
-from sfumato.judging.comparing.tabulation import read_apart
+from sfumato.judging.comparing.reading import concatenate_columns, expected_in
+from sfumato.judging.comparing.tabulation import read_columns_without_roles
 from sfumato.schema.schema import Schema
-from sfumato.table.numbers import Numbers, has_distances, to_numbers
+from sfumato.table.numbers import Numbers, is_metric_type, to_numbers
 
 MOST_LABELS = 100  # of a column that become features, the most frequent ones
 DENSE = 20_000_000  # the most cells of a matrix that is not sparse
@@ -28,7 +28,7 @@ class Features:
     held_out: Any
 
 
-def features_of(
+def build_features(
     training: pa.Table, original: pa.Table, held_out: pa.Table, columns: Sequence[str], schema: Schema | None
 ) -> Features:
     """Return the features of a table to learn from, and of held-out records.
@@ -44,14 +44,14 @@ def features_of(
     """
     parts: list[tuple[Any, Any]] = []
     for name in columns:
-        known = joined([original[name], held_out[name]])
-        read = read_apart(pa.table({name: known}), training.select([name]), [name], schema)[0]
+        known = concatenate_columns([original[name], held_out[name]])
+        read = read_columns_without_roles(pa.table({name: known}), training.select([name]), [name], schema)[0]
         codes = read[0].codes[original.num_rows :].astype(np.int64)
-        if has_distances(original[name].type):
+        if is_metric_type(original[name].type):
             parts.append(_numbers(read[1], codes, to_numbers(original[name])))
         else:
             parts.append(_labels(read[1], codes))
-    return Features(*(_stacked([part[side] for part in parts]) for side in (0, 1)))
+    return Features(*(_stack([part[side] for part in parts]) for side in (0, 1)))
 
 
 def _numbers(column: PublishedColumn, codes: np.ndarray[Any, Any], original: Numbers) -> tuple[Numbers, Numbers]:
@@ -60,13 +60,13 @@ def _numbers(column: PublishedColumn, codes: np.ndarray[Any, Any], original: Num
     expected = expected_in(column)
     shown = np.bincount(column.codes, minlength=len(expected)).astype(np.float64)
     values = to_numbers(pa.chunked_array([column.domain.values]))
-    seen = np.append(_as_shown(column, expected, shown, values), np.nan)
+    seen = np.append(_published_midpoint(column, expected, shown, values), np.nan)
     sides = expected[column.codes], seen[np.minimum(codes, len(values))]
     trained, tested = (((np.where(np.isnan(side), mean, side) - mean) / unit)[:, None] for side in sides)
     return trained, tested
 
 
-def _as_shown(column: PublishedColumn, expected: Numbers, shown: Numbers, values: Numbers) -> Numbers:
+def _published_midpoint(column: PublishedColumn, expected: Numbers, shown: Numbers, values: Numbers) -> Numbers:
     """Return for every value the expected number of the only cell that covers it, or else itself."""
     known = ~np.isnan(expected) & (shown > 0)
     counts, total = _summed(column, known.astype(np.float64)), _summed(column, np.where(known, expected, 0.0))
@@ -107,7 +107,7 @@ def _labels(column: PublishedColumn, codes: np.ndarray[Any, Any]) -> tuple[Any, 
     return csr_matrix(shares)[column.codes], csr_matrix(covers)[codes]
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
+def _stack(parts: Sequence[Any]) -> Any:
     from scipy.sparse import csr_matrix, hstack
 
     stacked = hstack([csr_matrix(part) for part in parts], format="csr")

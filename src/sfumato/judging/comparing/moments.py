@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.exceptions import SchemaError
-from sfumato.judging.comparing.reading import both_tables, numeric_columns, paired_numbers
+from sfumato.judging.comparing.reading import numeric_columns, paired_numbers, to_arrow_pair
 from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers
 
@@ -103,16 +103,18 @@ def compare_moments(original: Frame, published: Frame, *, columns: Sequence[str]
     >>> compare_moments(table, table).covariance_error
     0.0
     """
-    tables = both_tables(original, published)
+    tables = to_arrow_pair(original, published)
     names = numeric_columns(*tables, columns)
     before, after = paired_numbers(*tables, names)
     for name, numbers in zip(names, before, strict=True):
         if np.count_nonzero(~np.isnan(numbers)) < FEWEST:
             raise SchemaError(f"Fewer than {FEWEST} cells of column {name!r} of the original hold a number; drop it.")
-    return moments_of(names, before, after)
+    return compare_moment_matrices(names, before, after)
 
 
-def moments_of(names: Sequence[str], before: Sequence[Numbers], after: Sequence[Numbers]) -> MomentComparison:
+def compare_moment_matrices(
+    names: Sequence[str], before: Sequence[Numbers], after: Sequence[Numbers]
+) -> MomentComparison:
     """Compare columns of numbers of the original and of the published table; NaN where a cell shows none."""
     moments = tuple(_moments(*each) for each in zip(names, before, after, strict=True))
     lost = lost_among(before, after)

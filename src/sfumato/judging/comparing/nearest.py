@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.judging.comparing.reading import both_tables, numeric_matrices, row_keys, shared
-from sfumato.randomness import generator
+from sfumato.judging.comparing.reading import numeric_matrices, row_keys, shared_columns, to_arrow_pair
+from sfumato.randomness import seeded_generator
 from sfumato.table.frames import Frame
 from sfumato.table.numbers import Numbers
-from sfumato.validation import is_whole, require
+from sfumato.validation import is_integer, require
 
 SHARES = (0.01, 0.05, 0.25, 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class NearestOriginals:
+class ClosestRecordDistances:
     """Distances to the nearest original record, in standard deviations of the original.
 
     `distances` are quantiles over published records. `baseline` are the same quantiles over original records, to the
@@ -48,14 +48,14 @@ class NearestOriginals:
         return {**asdict(self), "columns": list(self.columns), **quantiles}
 
 
-def nearest_originals(
+def distance_to_closest_record(
     original: Frame,
     published: Frame,
     *,
     columns: Sequence[str] | None = None,
     most_records: int = 20_000,
     seed: int = 0,
-) -> NearestOriginals:
+) -> ClosestRecordDistances:
     """Measure how far published or synthetic records are from the nearest original.
 
     Parameters
@@ -69,24 +69,24 @@ def nearest_originals(
     --------
     >>> import pyarrow as pa
     >>> table = pa.table({"age": [20, 30, 40, 60]})
-    >>> nearest_originals(table, pa.table({"age": [20, 35]})).copies
+    >>> distance_to_closest_record(table, pa.table({"age": [20, 35]})).copies
     0.5
     """
     from scipy.spatial import KDTree
 
-    good = is_whole(most_records) and most_records >= 1
+    good = is_integer(most_records) and most_records >= 1
     require(good, "nearest_originals", "most_records", "a whole number of at least 1", most_records)
-    tables = both_tables(original, published)
+    tables = to_arrow_pair(original, published)
     names, first, second = numeric_matrices(*tables, columns)
     shift, scales = first.mean(axis=0), first.std(axis=0)
     scales[scales == 0] = 1.0
     first, second = (first - shift) / scales, (second - shift) / scales
-    rng = generator(seed)
+    rng = seeded_generator(seed)
     tree = KDTree(first)
-    distances, _ = tree.query(_some(second, most_records, rng))
-    to_others, _ = tree.query(_some(first, most_records, rng), k=2)
-    before, after = row_keys(tables, shared(*tables))
-    return NearestOriginals(
+    distances, _ = tree.query(_sample(second, most_records, rng))
+    to_others, _ = tree.query(_sample(first, most_records, rng), k=2)
+    before, after = row_keys(tables, shared_columns(*tables))
+    return ClosestRecordDistances(
         columns=names,
         distances=_quantiles(np.asarray(distances)),
         baseline=_quantiles(np.asarray(to_others)[:, 1]),
@@ -94,7 +94,7 @@ def nearest_originals(
     )
 
 
-def _some(records: Numbers, most: int, rng: np.random.Generator) -> Numbers:
+def _sample(records: Numbers, most: int, rng: np.random.Generator) -> Numbers:
     return records if len(records) <= most else records[rng.choice(len(records), most, replace=False)]
 
 

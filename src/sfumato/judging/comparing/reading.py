@@ -12,29 +12,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.publication import Center, Exact, Interval, Node, ValueSet
-from sfumato.core.published.labels import as_moment, parse_label
-from sfumato.core.published.plain import plain_days, plain_numbers
+from sfumato.core.published.labels import parse_label, to_datetime
+from sfumato.core.published.plain import parse_date_intervals, parse_number_intervals
 from sfumato.core.published.table import PublishedColumn
 from sfumato.exceptions import SchemaError
 from sfumato.schema.scales import Scale
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.numbers import Numbers, has_distances, to_numbers
-from sfumato.table.values import coded, texts
-from sfumato.validation import did_you_mean
+from sfumato.table.numbers import Numbers, is_metric_type, to_numbers
+from sfumato.table.values import encode_distinct, format_values
+from sfumato.validation import suggest_closest
 
 EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - canonical moments have no zone
 
 
-def numbers_of(column: pa.ChunkedArray, *, whole: bool = False) -> Numbers:
+def column_numbers(column: pa.ChunkedArray, *, whole: bool = False) -> Numbers:
     """Return the numbers of a column, dates in days; empty and suppressed cells are NaN.
 
     A generalized cell counts as its expected number, see `expected_numbers`.
 
-    >>> numbers_of(pa.chunked_array([["[20, 30)", "7", "{1, 2}", "*"]])).tolist()
+    >>> column_numbers(pa.chunked_array([["[20, 30)", "7", "{1, 2}", "*"]])).tolist()
     [25.0, 7.0, 1.5, nan]
     """
     if pa.types.is_string(column.type):
-        distinct, codes = coded(column)
+        distinct, codes = encode_distinct(column)
         values = np.append(expected_numbers(distinct.to_pylist(), whole=whole), nan)
         return np.asarray(values[codes.fill_null(len(distinct)).to_numpy()])
     return to_numbers(column)
@@ -48,7 +48,7 @@ def are_whole(values: pa.Array | pa.ChunkedArray) -> bool:
     return bool(pc.all(pc.and_(pc.is_finite(known), pc.equal(known, pc.floor(known)))).as_py())
 
 
-def both_tables(original: Frame, published: Frame) -> tuple[pa.Table, pa.Table]:
+def to_arrow_pair(original: Frame, published: Frame) -> tuple[pa.Table, pa.Table]:
     """Convert both tables to their canonical form; refuse empty ones."""
     tables = to_arrow(original)[0], to_arrow(published)[0]
     for name, table in zip(("original", "published"), tables, strict=True):
@@ -60,10 +60,10 @@ def both_tables(original: Frame, published: Frame) -> tuple[pa.Table, pa.Table]:
 def numeric_columns(original: pa.Table, published: pa.Table, columns: Sequence[str] | None) -> tuple[str, ...]:
     """Return the columns to compare, by default all published ones that hold numbers or dates in the original."""
     if columns is None:
-        columns = [name for name in shared(original, published) if has_distances(original.column(name).type)]
+        columns = [name for name in shared_columns(original, published) if is_metric_type(original.column(name).type)]
     for name in columns:
-        refuse_absent(name, original, published)
-        if not has_distances(original.column(name).type):
+        missing_column_error(name, original, published)
+        if not is_metric_type(original.column(name).type):
             raise SchemaError(f"Column {name!r} does not contain numbers or dates in the original; drop it.")
     if not columns:
         raise SchemaError("The tables share no column of numbers or dates; there is nothing to compare.")
@@ -75,7 +75,7 @@ def paired_numbers(
 ) -> tuple[list[Numbers], list[Numbers]]:
     """Return the numbers of columns in both tables; NaN where a cell is empty or suppressed."""
     before = [to_numbers(original.column(name)) for name in columns]
-    after = [numbers_of(published.column(name), whole=are_whole(original.column(name))) for name in columns]
+    after = [column_numbers(published.column(name), whole=are_whole(original.column(name))) for name in columns]
     return before, after
 
 
@@ -100,16 +100,16 @@ def numeric_matrices(
     return names, first, second
 
 
-def shared(original: pa.Table, published: pa.Table) -> list[str]:
+def shared_columns(original: pa.Table, published: pa.Table) -> list[str]:
     """Return the columns of the original that are published."""
     return [name for name in original.column_names if name in published.column_names]
 
 
-def refuse_absent(name: str, *tables: pa.Table) -> None:
+def missing_column_error(name: str, *tables: pa.Table) -> None:
     """Refuse a column that is missing from one of the tables."""
     for table in tables:
         if name not in table.column_names:
-            raise SchemaError(f"A table has no column {name!r}{did_you_mean(name, table.column_names) or '.'}")
+            raise SchemaError(f"A table has no column {name!r}{suggest_closest(name, table.column_names) or '.'}")
 
 
 def row_keys(tables: Iterable[pa.Table], names: Sequence[str]) -> list[npt.NDArray[np.int64]]:
@@ -118,16 +118,16 @@ def row_keys(tables: Iterable[pa.Table], names: Sequence[str]) -> list[npt.NDArr
     total = sum(table.num_rows for table in tables)
     keys = np.zeros(total, dtype=np.int64)
     for name in names:
-        distinct, codes = coded(joined([table.column(name) for table in tables]))
+        distinct, codes = encode_distinct(concatenate_columns([table.column(name) for table in tables]))
         numbers = codes.fill_null(len(distinct)).to_numpy().astype(np.int64)
         keys = np.unique(keys * (len(distinct) + 1) + numbers, return_inverse=True)[1]
     return np.split(keys, np.cumsum([table.num_rows for table in tables])[:-1])
 
 
-def joined(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
+def concatenate_columns(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Return columns one below the other, as texts if their types differ."""
     if len({column.type for column in columns}) > 1:
-        return pa.chunked_array([texts(column) for column in columns], pa.string())
+        return pa.chunked_array([format_values(column) for column in columns], pa.string())
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
 
 
@@ -144,7 +144,7 @@ def expected_numbers(shown: Sequence[str | None], *, whole: bool) -> Numbers:
     """
     found = np.full(len(shown), nan)
     unread = np.ones(len(shown), dtype=np.bool_)
-    for plain in (plain_numbers(shown), plain_days(shown)):
+    for plain in (parse_number_intervals(shown), parse_date_intervals(shown)):
         closed = np.ones(len(plain), dtype=np.bool_)
         found[plain.at] = _interval_means(plain.low, plain.high, closed, plain.closed, whole=whole)
         unread[plain.at] = False
@@ -192,7 +192,7 @@ def _expected(text: str | None, *, whole: bool) -> float:
 
 
 def _number(value: object) -> float:
-    moment = as_moment(value)
+    moment = to_datetime(value)
     if isinstance(moment, datetime):
         return (moment - EPOCH) / timedelta(days=1)
     return float(moment) if isinstance(moment, int | float) else nan

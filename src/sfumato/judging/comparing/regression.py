@@ -10,9 +10,9 @@ import numpy as np
 
 from sfumato.exceptions import SchemaError
 from sfumato.judging.comparing.moments import FLAT, unit_of
-from sfumato.judging.comparing.reading import both_tables, numeric_matrices, shared
+from sfumato.judging.comparing.reading import numeric_matrices, shared_columns, to_arrow_pair
 from sfumato.table.frames import Frame
-from sfumato.table.numbers import Numbers, has_distances
+from sfumato.table.numbers import Numbers, is_metric_type
 
 TWO_SIDED = 1.959963984540054  # of a normal distribution, 95% lie within
 
@@ -70,8 +70,8 @@ class RegressionComparison:
         lines = [f"Regression of {self.target!r} on {len(self.coefficients)} columns, overlap {self.overlap:.3g}"]
         lines.append(f"  on {self.original_records:,} complete records, in the release on {self.published_records:,}")
         for each in self.coefficients:
-            lines.append(f"  {each.column}: {_shown(each.original, each.original_interval)} in the original,")
-            lines.append(f"    {_shown(each.published, each.published_interval)} in the release")
+            lines.append(f"  {each.column}: {_format_interval(each.original, each.original_interval)} in the original,")
+            lines.append(f"    {_format_interval(each.published, each.published_interval)} in the release")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -102,16 +102,20 @@ def compare_regressions(
     >>> compare_regressions(table, table, target="cost").overlap
     1.0
     """
-    tables = both_tables(original, published)
+    tables = to_arrow_pair(original, published)
     if columns is None:
-        columns = [name for name in shared(*tables) if name != target and has_distances(tables[0].column(name).type)]
+        columns = [
+            name for name in shared_columns(*tables) if name != target and is_metric_type(tables[0].column(name).type)
+        ]
     if not columns or target in columns:
         raise SchemaError(f"Name at least one column of numbers other than {target!r} to explain it by.")
     _, first, second = numeric_matrices(*tables, [*columns, target])
-    return regression_of(columns, target, first, second)
+    return compare_regression_matrices(columns, target, first, second)
 
 
-def regression_of(columns: Sequence[str], target: str, first: Numbers, second: Numbers) -> RegressionComparison:
+def compare_regression_matrices(
+    columns: Sequence[str], target: str, first: Numbers, second: Numbers
+) -> RegressionComparison:
     """Compare the regressions of the last columns of two matrices on all others."""
     shift, units = first.mean(axis=0), np.array([unit_of(numbers) for numbers in first.T])
     sides = [_fit((matrix - shift) / units) for matrix in (first, second)]
@@ -157,7 +161,7 @@ def _fit(matrix: Numbers) -> list[tuple[float, float, float] | None]:
     return found
 
 
-def _shown(value: float | None, interval: tuple[float, float] | None) -> str:
+def _format_interval(value: float | None, interval: tuple[float, float] | None) -> str:
     if value is None or interval is None:
         return "not determined"
     return f"{value:.3g} ({interval[0]:.3g} to {interval[1]:.3g})"

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.coding.codes import CodedColumn, code
+from sfumato.coding.codes import CodedColumn, encode_table
 from sfumato.core.published.coverage import Coverage
 from sfumato.core.published.table import PublishedColumn
 from sfumato.exceptions import SchemaError
-from sfumato.judging.comparing.reading import both_tables, refuse_absent, shared
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.comparing.reading import missing_column_error, shared_columns, to_arrow_pair
+from sfumato.judging.evidence import AuditContext
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame
-from sfumato.table.numbers import Numbers, has_distances
+from sfumato.table.numbers import Numbers, is_metric_type
 
 MOST_VALUES = 30
 MOST_COLUMNS = 10
@@ -95,26 +95,28 @@ def compare_tabulations(
     >>> compare_tabulations(table, coarse).largest_distance
     0.0
     """
-    tables = both_tables(original, published)
-    names = categories(tables[0], shared(*tables))
+    tables = to_arrow_pair(original, published)
+    names = categorical_columns(tables[0], shared_columns(*tables))
     for name in columns or ():
-        refuse_absent(name, *tables)
-    found = tabulations_of(read_apart(*tables, names if columns is None else columns, schema), choose=columns is None)
+        missing_column_error(name, *tables)
+    found = compare_column_pairs(
+        read_columns_without_roles(*tables, names if columns is None else columns, schema), choose=columns is None
+    )
     if found is None:
         raise SchemaError("The tables share no two columns of few values; name the columns to tabulate.")
     return found
 
 
-def categories(table: pa.Table, names: Sequence[str]) -> list[str]:
+def categorical_columns(table: pa.Table, names: Sequence[str]) -> list[str]:
     """Keep the columns of few values that are neither numbers nor dates: no others are tabulated."""
     return [
         name
         for name in names
-        if not has_distances(table[name].type) and len(table[name].unique().drop_null()) <= MOST_VALUES
+        if not is_metric_type(table[name].type) and len(table[name].unique().drop_null()) <= MOST_VALUES
     ]
 
 
-def read_apart(
+def read_columns_without_roles(
     original: pa.Table, published: pa.Table, names: Sequence[str], schema: Schema | None
 ) -> list[tuple[CodedColumn, PublishedColumn]]:
     """Read columns of both tables, every cell as what it covers, whatever the roles of the columns are."""
@@ -126,32 +128,32 @@ def read_apart(
             part: {name: each for name, each in getattr(schema, part).items() if name in names}
             for part in ("hierarchies", "orders", "scales")
         }
-    apart = Schema(quasi=list(names), **parts)
+    apart = Schema(quasi_identifiers=list(names), **parts)
     return [
-        (column, PublishedColumn.of_cells(column.name, published[column.name], apart, column.domain))
-        for column in code(original.select(names), apart).quasi
+        (column, PublishedColumn.from_cells(column.name, published[column.name], apart, column.domain))
+        for column in encode_table(original.select(names), apart).quasi
     ]
 
 
-def columns_of(evidence: Evidence) -> list[tuple[CodedColumn, PublishedColumn]]:
+def paired_quasi_identifiers(evidence: AuditContext) -> list[tuple[CodedColumn, PublishedColumn]]:
     """Return the quasi-identifiers of both tables."""
     assert evidence.coded is not None  # noqa: S101 - compared with the original
     return list(zip(evidence.coded.quasi, evidence.table.columns, strict=True))
 
 
-def tabulations_of(
+def compare_column_pairs(
     columns: Sequence[tuple[CodedColumn, PublishedColumn]], *, choose: bool = True
 ) -> TabulationComparison | None:
     """Compare the tabulations of columns, or of those with few values; None if there are fewer than two."""
     if choose:
         columns = [each for each in columns if 1 < len(each[0].domain) <= MOST_VALUES][:MOST_COLUMNS]
-    pairs = tuple(_tabulated(one, other) for one, other in combinations(columns, 2))
+    pairs = tuple(_tabulate(one, other) for one, other in combinations(columns, 2))
     if not pairs:
         return None
     return TabulationComparison(columns=tuple(coded.name for coded, _ in columns), pairs=pairs)
 
 
-def weights(coverage: Coverage) -> Numbers:
+def coverage_weights(coverage: Coverage) -> Numbers:
     """Return for every label the share of each value that it covers, the last for a missing cell; rows sum up to 1."""
     width = len(coverage.domain) + 1
     shares = np.zeros((len(coverage.low), width))
@@ -166,11 +168,11 @@ def weights(coverage: Coverage) -> Numbers:
     return shares
 
 
-def _tabulated(one: tuple[CodedColumn, PublishedColumn], other: tuple[CodedColumn, PublishedColumn]) -> Tabulation:
+def _tabulate(one: tuple[CodedColumn, PublishedColumn], other: tuple[CodedColumn, PublishedColumn]) -> Tabulation:
     (first, first_shown), (second, second_shown) = one, other
     before = _counted(first.codes, len(first.domain) + 1, second.codes, len(second.domain) + 1)
     labels = _counted(first_shown.codes, len(first_shown.texts), second_shown.codes, len(second_shown.texts))
-    after = weights(first_shown.coverage).T @ labels @ weights(second_shown.coverage)
+    after = coverage_weights(first_shown.coverage).T @ labels @ coverage_weights(second_shown.coverage)
     before, after = before / before.sum(), after / after.sum()
     return Tabulation(
         columns=(first.name, second.name),

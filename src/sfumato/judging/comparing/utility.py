@@ -9,28 +9,28 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import SchemaError
-from sfumato.judging.comparing.moments import LOST, MomentComparison, lost_among, moments_of
-from sfumato.judging.comparing.reading import are_whole, complete, expected_in, numbers_of
-from sfumato.judging.comparing.regression import RegressionComparison, regression_of
+from sfumato.judging.comparing.moments import LOST, MomentComparison, compare_moment_matrices, lost_among
+from sfumato.judging.comparing.reading import are_whole, column_numbers, complete, expected_in
+from sfumato.judging.comparing.regression import RegressionComparison, compare_regression_matrices
 from sfumato.judging.comparing.tabulation import (
     TabulationComparison,
-    categories,
-    columns_of,
-    read_apart,
-    tabulations_of,
+    categorical_columns,
+    compare_column_pairs,
+    paired_quasi_identifiers,
+    read_columns_without_roles,
 )
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.evidence import AuditContext
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.numbers import Numbers, has_distances, refuse_huge, to_numbers
-from sfumato.table.values import texts
+from sfumato.table.numbers import Numbers, is_metric_type, refuse_huge, to_numbers
+from sfumato.table.values import format_values
 
 MOST_COLUMNS = 10
 FEWEST = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Utility:
+class UtilityComparison:
     """What analysts of a release find, compared with what they would find in the original.
 
     None where there is nothing to compare: moments need a column of numbers, a regression two, tabulations two columns
@@ -79,7 +79,9 @@ class Utility:
         }
 
 
-def compare_utility(original: Frame, published: Frame, schema: Schema, *, target: str | None = None) -> Utility:
+def compare_utility(
+    original: Frame, published: Frame, schema: Schema, *, target: str | None = None
+) -> UtilityComparison:
     """Compare what analysts find in a release with what they would find in the original.
 
     A generalized cell counts evenly for all values that it covers: an interval as its mean (of whole numbers, if the
@@ -94,12 +96,14 @@ def compare_utility(original: Frame, published: Frame, schema: Schema, *, target
     target : the column of numbers that a regression explains; by default the first one that is sensitive, or else
         insensitive, or else a quasi-identifier.
     """
-    return utility_of(Evidence(to_arrow(published)[0], schema, original=to_arrow(original)[0]), target=target)
+    return utility_of_context(
+        AuditContext(to_arrow(published)[0], schema, original=to_arrow(original)[0]), target=target
+    )
 
 
-def utility_of(evidence: Evidence, *, target: str | None = None) -> Utility:
+def utility_of_context(evidence: AuditContext, *, target: str | None = None) -> UtilityComparison:
     """Compare what analysts find in evidence that others judge, too; see `compare_utility`."""
-    evidence.refuse_counted("Comparing what analysts find")
+    evidence.require_single_records("Comparing what analysts find")
     names = [name for name in _by_role(evidence) if _is_measured(evidence.source[name])]
     refuse_huge(evidence.source, names)
     if target is not None and target not in names:
@@ -111,10 +115,10 @@ def utility_of(evidence: Evidence, *, target: str | None = None) -> Utility:
     lost = lost_among(before, after)
     regression = _regression(chosen, before, after, lost)
     used = [] if regression is None else [regression.target, *(each.column for each in regression.coefficients)]
-    return Utility(
-        moments=moments_of(chosen, before, after) if chosen else None,
+    return UtilityComparison(
+        moments=compare_moment_matrices(chosen, before, after) if chosen else None,
         regression=regression,
-        tabulations=tabulations_of(_categories(evidence)),
+        tabulations=compare_column_pairs(_categories(evidence)),
         lost=tuple(chosen[at] for at in lost),
         unused=() if regression is None else tuple(name for name in _by_role(evidence) if name not in used),
     )
@@ -134,36 +138,38 @@ def _regression(
     if min(len(first), len(second)) < FEWEST:
         return None
     try:
-        return regression_of(columns, target, first, second)
+        return compare_regression_matrices(columns, target, first, second)
     except SchemaError:
         return None
 
 
-def _by_role(evidence: Evidence) -> list[str]:
+def _by_role(evidence: AuditContext) -> list[str]:
     schema = evidence.schema
-    names = [*schema.sensitive, *schema.insensitive, *schema.quasi]
+    names = [*schema.sensitive, *schema.insensitive, *schema.quasi_identifiers]
     return [name for name in names if name in evidence.published.column_names]
 
 
 def _is_measured(column: pa.ChunkedArray) -> bool:
-    return has_distances(column.type) and len(column) - column.null_count >= FEWEST
+    return is_metric_type(column.type) and len(column) - column.null_count >= FEWEST
 
 
-def _published_numbers(evidence: Evidence, name: str) -> Numbers:
+def _published_numbers(evidence: AuditContext, name: str) -> Numbers:
     column = evidence.published[name]
     if pa.types.is_dictionary(column.type) or pa.types.is_string(column.type):
         read = next((each for each in evidence.table.columns if each.name == name), None)
         return (
-            numbers_of(texts(column), whole=are_whole(evidence.source[name]))
+            column_numbers(format_values(column), whole=are_whole(evidence.source[name]))
             if read is None
             else expected_in(read)[read.codes]
         )
     return to_numbers(column)
 
 
-def _categories(evidence: Evidence) -> list[Any]:
+def _categories(evidence: AuditContext) -> list[Any]:
     """Return the columns that are neither numbers nor dates, those of many values only among quasi-identifiers."""
     source = evidence.source
-    others = categories(source, [name for name in _by_role(evidence) if name not in evidence.schema.quasi])
-    known = [pair for pair in columns_of(evidence) if not has_distances(source[pair[0].name].type)]
-    return [*known, *read_apart(source, evidence.published, others, evidence.schema)]
+    others = categorical_columns(
+        source, [name for name in _by_role(evidence) if name not in evidence.schema.quasi_identifiers]
+    )
+    known = [pair for pair in paired_quasi_identifiers(evidence) if not is_metric_type(source[pair[0].name].type)]
+    return [*known, *read_columns_without_roles(source, evidence.published, others, evidence.schema)]

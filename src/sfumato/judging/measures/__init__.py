@@ -1,7 +1,7 @@
 """What a release has lost, measured on the published table."""
 
 from sfumato.judging.measures.average_class_size import AverageClassSize
-from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.base import Metric, MetricInput
 from sfumato.judging.measures.classification_metric import ClassificationMetric
 from sfumato.judging.measures.discernibility import Discernibility
 from sfumato.judging.measures.loss import Loss
@@ -16,8 +16,8 @@ __all__ = [
     "Discernibility",
     "Loss",
     "LostPrecision",
-    "Measure",
-    "Measured",
+    "Metric",
+    "MetricInput",
     "MinimalDistortion",
     "NormalizedCertaintyPenalty",
     "SuppressedShare",

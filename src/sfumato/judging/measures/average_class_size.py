@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.base import Metric, MetricInput
 
 
 @dataclass(frozen=True, kw_only=True)
-class AverageClassSize(Measure):
+class AverageClassSize(Metric):
     r"""Divide all records by the number of groups, where suppressed records form one more group [1]_.
 
     References
@@ -20,6 +20,6 @@ class AverageClassSize(Measure):
     name = "average-class-size"
     reference = "LeFevre, DeWitt, Ramakrishnan 2006, https://doi.org/10.1109/ICDE.2006.101"
 
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         """Divide n by the number of groups."""
         return measured.records / (len(measured.sizes) + (measured.suppressed > 0))

@@ -15,7 +15,7 @@ from sfumato.core.published.table import PublishedColumn, PublishedTable
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MetricInput:
     """What is measured, all counted in records.
 
     Parameters
@@ -34,7 +34,9 @@ class Measured:
     minorities: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: PublishedTable, suppressed: int, sensitive: Mapping[str, Histogram] | None = None) -> Measured:
+    def of(
+        cls, table: PublishedTable, suppressed: int, sensitive: Mapping[str, Histogram] | None = None
+    ) -> MetricInput:
         """Count a published table, given the sensitive values in each of its groups."""
         sizes = table.grouped.counts
         shown = {
@@ -60,7 +62,7 @@ def _minority(histogram: Histogram, sizes: Counts) -> float:
     return float(((1 - agreeing) * sizes).sum())
 
 
-class Measure(ABC):
+class Metric(ABC):
     """A number that says what a release has lost; 0 or the smallest value is best.
 
     `of_covers` says whether it measures how much the published cells cover, which means nothing for centers, and
@@ -73,10 +75,10 @@ class Measure(ABC):
     of_sensitive: ClassVar[bool] = False
 
     @abstractmethod
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         """Compute the measure."""
 
-    def unite(self, pieces: Sequence[tuple[int, float]], whole: Measured) -> float:
+    def combine(self, pieces: Sequence[tuple[int, float]], whole: MetricInput) -> float:
         """Put together the numbers of records and the measures of pieces, none of which has suppressed records.
 
         What published cells cover is averaged over records, of which a suppressed one counts 1. Everything else is

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.base import Metric, MetricInput
 from sfumato.judging.measures.loss import mean_or_zero
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassificationMetric(Measure):
+class ClassificationMetric(Metric):
     r"""Share the records that are suppressed or whose value is not the most frequent one of their group [1]_.
 
     The values are those of a sensitive attribute; with several, the shares are averaged. A value in a bucket counts as
@@ -25,7 +25,7 @@ class ClassificationMetric(Measure):
     reference = "Iyengar 2002, https://doi.org/10.1145/775047.775089"
     of_sensitive = True
 
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         """Count suppressed records and minorities."""
         found = measured.minorities.values()
         return mean_or_zero([(minority + measured.suppressed) / measured.records for minority in found])

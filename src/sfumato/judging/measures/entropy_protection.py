@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from sfumato.core.groups import Groups
 from sfumato.models.distinct_categories import DistinctCategories
-from sfumato.models.known_values import categories_of
-from sfumato.validation import is_number, require
+from sfumato.models.known_values import category_codes
+from sfumato.validation import is_finite_number, require
 
 Floats = npt.NDArray[np.float64]
 ROUNDING = 1e-9
 
 
-def hec(
+def weighted_level_entropy(
     groups: Groups, sensitive: str, levels: Mapping[str, str | int], weights: Mapping[str, float], *, base: float = 10
 ) -> Floats:
     r"""Compute the weighted entropy of sensitivity levels of every group, $-\sum_i w_i\,p_i \log p_i$.
@@ -43,38 +43,38 @@ def hec(
     >>> disease = Domain("disease", Scale.NOMINAL, pa.array(["HIV", "cancer", "flu"]))
     >>> groups = Groups.from_counts(disease=[[1, 1, 0], [1, 0, 1]], domains={"disease": disease})
     >>> levels = {"HIV": "high", "cancer": "high", "flu": "low"}
-    >>> hec(groups, "disease", levels, {"high": 0.8, "low": 0.2}, base=2)
+    >>> weighted_level_entropy(groups, "disease", levels, {"high": 0.8, "low": 0.2}, base=2)
     array([0. , 0.5])
     """
-    require(is_number(base) and base > 1, "hec", "base", "a number above 1", base)
+    require(is_finite_number(base) and base > 1, "hec", "base", "a number above 1", base)
     names = [str(name) for name in dict.fromkeys(levels.values())]
-    known = all(is_number(weights.get(name)) and 0 < weights[name] < 1 for name in names)
+    known = all(is_finite_number(weights.get(name)) and 0 < weights[name] < 1 for name in names)
     require(known, "hec", "weights", "a number between 0 and 1 for every level", type(weights).__name__)
     owner = DistinctCategories(l=1, sensitive=sensitive, categories=levels)
-    counted = groups.histograms[sensitive].coarsened(categories_of(owner, groups, sensitive, levels))
+    counted = groups.histograms[sensitive].merge_values(category_codes(owner, groups, sensitive, levels))
     share = counted.counts / np.maximum(groups.sizes, 1)[counted.rows]
     weight = np.array([*(float(weights[name]) for name in names), 0.0])[counted.codes]
     return counted.reduce(np.add, -weight * share * np.log(share) / np.log(base)) + 0.0
 
 
-def epp(entropies: Floats) -> float:
+def entropy_privacy_protection(entropies: Floats) -> float:
     """Average the entropies of all groups: the entropy privacy protection of a partition.
 
-    >>> epp(np.array([0.0, 0.5]))
+    >>> entropy_privacy_protection(np.array([0.0, 0.5]))
     0.25
     """
     require(len(entropies) > 0, "epp", "entropies", "one number for each of at least one group", len(entropies))
     return float(np.mean(entropies))
 
 
-def psi(entropies: Floats, losses: Floats, *, w1: float = 0.5, w2: float = 0.5) -> Floats:
+def privacy_safety_index(entropies: Floats, losses: Floats, *, w1: float = 0.5, w2: float = 0.5) -> Floats:
     r"""Compute the privacy safety index $w_1 \cdot HEC + w_2 / InfoLoss$ of every group; infinite if nothing is lost.
 
-    >>> psi(np.array([0.2, 0.4]), np.array([0.5, 0.0]))
+    >>> privacy_safety_index(np.array([0.2, 0.4]), np.array([0.5, 0.0]))
     array([1.1, inf])
     """
-    require(is_number(w1) and 0 <= w1 <= 1, "psi", "w1", "a number from 0 to 1", w1)
-    require(is_number(w2) and abs(w1 + w2 - 1) <= ROUNDING, "psi", "w2", f"1 - w1 = {1 - w1:g}", w2)
+    require(is_finite_number(w1) and 0 <= w1 <= 1, "psi", "w1", "a number from 0 to 1", w1)
+    require(is_finite_number(w2) and abs(w1 + w2 - 1) <= ROUNDING, "psi", "w2", f"1 - w1 = {1 - w1:g}", w2)
     if w2 == 0:
         return w1 * entropies
     return np.asarray(w1 * entropies + np.divide(w2, losses, out=np.full(len(losses), np.inf), where=losses > 0))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.published.table import PublishedColumn
-from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.base import Metric, MetricInput
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loss(Measure):
+class Loss(Metric):
     r"""Average over attributes $(\bar s - 1/D) / (1 - 1/D)$ with $\bar s$ the mean share of leaves [1]_.
 
     The share of a cell is the number of leaves that it covers, divided by all $D$ leaves of its attribute's
@@ -28,7 +28,7 @@ class Loss(Measure):
     reference = "Iyengar 2002, https://doi.org/10.1145/775047.775089"
     of_covers = True
 
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         """Average the normalized shares over attributes."""
         return mean_or_zero([_attribute_loss(measured, column) for column in measured.columns])
 
@@ -38,7 +38,7 @@ def mean_or_zero(numbers: list[float]) -> float:
     return sum(numbers) / len(numbers) if numbers else 0.0
 
 
-def _attribute_loss(measured: Measured, column: PublishedColumn) -> float:
+def _attribute_loss(measured: MetricInput, column: PublishedColumn) -> float:
     leaves = len(column.domain)
     if leaves < 2:  # noqa: PLR2004 - one value tells nothing, so nothing can be lost
         return 0.0

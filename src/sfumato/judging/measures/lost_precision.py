@@ -11,13 +11,13 @@ from sfumato.core.publication import Node, Suppressed
 from sfumato.core.published.coverage import Coverage
 from sfumato.core.published.table import PublishedColumn
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.base import Metric, MetricInput
 from sfumato.judging.measures.loss import mean_or_zero
-from sfumato.judging.measures.minimal_distortion import generalized
+from sfumato.judging.measures.minimal_distortion import is_generalized
 
 
 @dataclass(frozen=True, kw_only=True)
-class LostPrecision(Measure):
+class LostPrecision(Metric):
     r"""Average the level of every quasi-identifying cell over the height of its hierarchy: $1 - Prec$ [1]_.
 
     A label of the hierarchy has the lowest level it stands on. Any other cell that does not show its value, such as an
@@ -35,18 +35,18 @@ class LostPrecision(Measure):
     reference = "Sweeney 2002, https://doi.org/10.1142/S021848850200165X"
     of_covers = True
 
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         """Average relative levels over records and attributes."""
-        return mean_or_zero([_attribute_loss(measured, column) for column in measured.columns])
+        return mean_or_zero([_attribute_precision_loss(measured, column) for column in measured.columns])
 
 
-def _attribute_loss(measured: Measured, column: PublishedColumn) -> float:
+def _attribute_precision_loss(measured: MetricInput, column: PublishedColumn) -> float:
     return (measured.total(column, _relative_levels(column)) + measured.suppressed) / measured.records
 
 
 def _relative_levels(column: PublishedColumn) -> npt.NDArray[np.float64]:
     """Return for every distinct text of a column its level, divided by the height of the hierarchy."""
-    coarse, hierarchy = generalized(column), column.domain.hierarchy
+    coarse, hierarchy = is_generalized(column), column.domain.hierarchy
     if hierarchy is None or not hierarchy.height:
         return coarse.astype(np.float64)
     levels = np.where(coarse, np.maximum(_covering(column.coverage, hierarchy), 1), 0)

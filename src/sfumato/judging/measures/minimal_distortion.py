@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from sfumato.core.publication import Exact, MissingCell
 from sfumato.core.published.table import PublishedColumn
-from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.base import Metric, MetricInput
 
 
 @dataclass(frozen=True, kw_only=True)
-class MinimalDistortion(Measure):
+class MinimalDistortion(Metric):
     """Count one for every quasi-identifying cell that is generalized, however far [1]_.
 
     A cell that shows its value, or that it has none, counts nothing; all cells of a suppressed record count.
@@ -29,17 +29,17 @@ class MinimalDistortion(Measure):
     reference = "Samarati 2001, https://doi.org/10.1109/69.971193"
     of_covers = True
 
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         """Count generalized and suppressed cells."""
-        cells = sum(int(measured.total(column, generalized(column))) for column in measured.columns)
+        cells = sum(int(measured.total(column, is_generalized(column))) for column in measured.columns)
         return float(cells + measured.suppressed * len(measured.columns))
 
-    def unite(self, pieces: Sequence[tuple[int, float]], whole: Measured) -> float:
+    def combine(self, pieces: Sequence[tuple[int, float]], whole: MetricInput) -> float:
         """Add up the cells of all pieces, and those of suppressed records."""
         return sum(value for _, value in pieces) + whole.suppressed * len(whole.columns)
 
 
-def generalized(column: PublishedColumn) -> npt.NDArray[np.bool_]:
+def is_generalized(column: PublishedColumn) -> npt.NDArray[np.bool_]:
     """Return for every distinct text of a column whether it stands for more than one value."""
     coarse = np.ones(len(column.texts), dtype=np.bool_)
     coarse[[place for place, label in column.others.items() if isinstance(label, Exact | MissingCell)]] = False

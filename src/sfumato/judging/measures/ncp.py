@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.published.table import PublishedColumn
-from sfumato.judging.measures.base import Measure, Measured
+from sfumato.judging.measures.base import Metric, MetricInput
 from sfumato.judging.measures.loss import mean_or_zero
 from sfumato.schema.scales import Scale
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormalizedCertaintyPenalty(Measure):
+class NormalizedCertaintyPenalty(Metric):
     r"""Average the penalty of all quasi-identifying cells [1]_.
 
     A cell of numbers costs its width divided by the range of the domain; any other cell costs the share of leaves
@@ -30,12 +30,12 @@ class NormalizedCertaintyPenalty(Measure):
     reference = "Xu et al. 2006, https://doi.org/10.1145/1150402.1150504"
     of_covers = True
 
-    def compute(self, measured: Measured) -> float:
+    def compute(self, measured: MetricInput) -> float:
         """Average penalties over records and attributes."""
         return mean_or_zero([_attribute_penalty(measured, column) for column in measured.columns])
 
 
-def _attribute_penalty(measured: Measured, column: PublishedColumn) -> float:
+def _attribute_penalty(measured: MetricInput, column: PublishedColumn) -> float:
     return (measured.total(column, _penalties(column)) + measured.suppressed) / measured.records
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.domain import axis
+from sfumato.coding.domain import to_axis
 from sfumato.exceptions import SchemaError
 
 
@@ -45,7 +45,7 @@ def sum_of_squares_ratio(
     """
     within, counted = 0.0, 0
     for name in columns:
-        values, shown = _numbers(name, original), _numbers(name, published)
+        values, shown = _numeric_column(name, original), _numeric_column(name, published)
         spread = float(np.square(values - values.mean()).sum())
         if spread > 0:
             centers = np.full(len(values), values.mean())
@@ -55,7 +55,7 @@ def sum_of_squares_ratio(
     return within / counted if counted else 0.0
 
 
-def _numbers(name: str, table: pa.Table) -> npt.NDArray[np.float64]:
+def _numeric_column(name: str, table: pa.Table) -> npt.NDArray[np.float64]:
     if name not in table.column_names:
         raise SchemaError(f"Column {name!r} is not in both tables; SSE/SST compares the two.")
     column = table[name]
@@ -66,4 +66,4 @@ def _numbers(name: str, table: pa.Table) -> npt.NDArray[np.float64]:
         raise SchemaError(f"Column {name!r} does not contain numbers or dates in both tables; SSE/SST needs centers.")
     if column.null_count:
         raise SchemaError(f"Column {name!r} has {column.null_count:,} missing cells; SSE/SST needs all cells.")
-    return axis(column.combine_chunks())
+    return to_axis(column.combine_chunks())

@@ -7,7 +7,7 @@ probabilities and row numbers, never a cell value.
 
 from __future__ import annotations
 
-from sfumato.judging.risk.assess import Risk, assess_risk
-from sfumato.judging.risk.findings import Finding, Judgment
+from sfumato.judging.risk.assess import RiskAssessment, assess_risk
+from sfumato.judging.risk.findings import ComplianceReport, Finding
 
-__all__ = ["Finding", "Judgment", "Risk", "assess_risk"]
+__all__ = ["Finding", "ComplianceReport", "RiskAssessment", "assess_risk"]

@@ -12,20 +12,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.evidence import AuditContext
 from sfumato.judging.risk.attackers import (
     DEFAULT_THRESHOLD,
     AttackerRisk,
     Sizes,
-    journalist,
-    least_size,
-    marketer,
-    prosecutor,
+    journalist_risk,
+    marketer_risk,
+    min_group_size,
+    prosecutor_risk,
 )
-from sfumato.judging.risk.file_counts import counted_records, refuse_single_rows
-from sfumato.judging.risk.findings import Judgment
+from sfumato.judging.risk.file_counts import count_records_in_engine, reject_row_options
+from sfumato.judging.risk.findings import ComplianceReport
 from sfumato.judging.risk.individual import IndividualRisk, check_weights, household_risk, individual_risk
-from sfumato.judging.risk.known_population import KnownPopulation, count_persons
+from sfumato.judging.risk.known_population import KnownPopulation, count_population
 from sfumato.judging.risk.population_uniques import (
     KMapTest,
     PopulationUniques,
@@ -33,16 +33,16 @@ from sfumato.judging.risk.population_uniques import (
     k_map_test,
     population_uniques,
 )
-from sfumato.judging.risk.record_groups import RecordGroups, check_largest, refuse_columns
-from sfumato.judging.risk.separation import Separation, separations
+from sfumato.judging.risk.record_groups import RecordGroups, check_columns, check_largest
+from sfumato.judging.risk.separation import Separation, measure_separation
 from sfumato.judging.risk.suda import SpecialUniques, special_uniques
 from sfumato.judging.risk.summary import html_summary, text_summary
 from sfumato.schema.schema import Schema
-from sfumato.sources.engines import Data, Reach, Resources, in_memory
+from sfumato.sources.engines import Data, EngineSelector, InputEngineOptions, read_into_memory
 from sfumato.table.frames import Frame, to_arrow
 from sfumato.table.persons import RowsPerIndividual
-from sfumato.table.read import as_written, load
-from sfumato.table.values import as_dictionary
+from sfumato.table.read import as_written, read_with_findings
+from sfumato.table.values import dictionary_encode
 from sfumato.validation import require
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -50,7 +50,7 @@ RISKIEST = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class RiskyRecord:
+class HighRiskRecord:
     """One of the records at highest risk: its row, the number of records it may be, and its SUDA score."""
 
     row: int
@@ -59,7 +59,7 @@ class RiskyRecord:
 
 
 @dataclass(frozen=True, eq=False)
-class Assessed:
+class AssessedTable:
     """What was assessed: a table with its schema, and the groups that its records form."""
 
     groups: RecordGroups
@@ -68,7 +68,7 @@ class Assessed:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Risk:
+class RiskAssessment:
     """How easily the records of one table can be matched with people.
 
     Parameters
@@ -107,9 +107,9 @@ class Risk:
     individual: IndividualRisk
     special_uniques: SpecialUniques
     separations: tuple[Separation, ...]
-    riskiest: tuple[RiskyRecord, ...]
+    riskiest: tuple[HighRiskRecord, ...]
     record_risks: Floats
-    subject: Assessed
+    subject: AssessedTable
     rows_counted: tuple[RowsPerIndividual, ...] = ()
 
     @property
@@ -118,11 +118,11 @@ class Risk:
         judged = self.journalist if self.basis == "counted" else self.prosecutor
         return judged is not None and judged.records_above == 0
 
-    def judge(self, preset: str) -> Judgment:
+    def check_compliance(self, preset: str) -> ComplianceReport:
         """Judge the table by a rule: ema, hipaa or wp216."""
-        from sfumato.judging.risk.presets import judge
+        from sfumato.judging.risk.presets import check_compliance
 
-        return judge(self, preset)
+        return check_compliance(self, preset)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the assessment as plain values: counts, shares, risks, column names and row numbers."""
@@ -160,7 +160,7 @@ class Risk:
 
 
 @dataclass(frozen=True, eq=False)
-class Population:
+class PopulationCounts:
     """What is known about the population: its size, and the number of its people in every group of the table."""
 
     basis: str
@@ -178,8 +178,8 @@ def assess_risk(
     household: str | None = None,
     threshold: float = DEFAULT_THRESHOLD,
     max_subset: int = 3,
-    **where: Unpack[Reach],
-) -> Risk:
+    **where: Unpack[InputEngineOptions],
+) -> RiskAssessment:
     """Assess how easily the records of a table can be matched with people by their quasi-identifiers.
 
     The table may be raw or published: records with equal cells form a group. A row counts as a person, and the result
@@ -198,53 +198,55 @@ def assess_risk(
     threshold : the risk that a record should not exceed; by default 1/11, which EMA and Health Canada write as 0.09.
     max_subset : the largest number of quasi-identifiers to combine when looking for special uniques and separation;
         time grows with the number of such subsets.
-    where : see `sfumato.sources.engines.Reach`; other engines than memory name no rows, and take no such columns.
+    where : see `sfumato.sources.engines.InputEngineOptions`; other engines than memory name no rows, and take no such columns.
 
     Examples
     --------
     >>> table = pa.table({"age": [30, 30, 40], "zip": ["53715", "53715", "53703"]})
-    >>> risk = assess_risk(table, Schema(quasi=["age", "zip"]), population=30)
+    >>> risk = assess_risk(table, Schema(quasi_identifiers=["age", "zip"]), population=30)
     >>> risk.prosecutor.highest, risk.unique_records, [record.row for record in risk.riskiest]
     (1.0, 1, [2, 0, 1])
     """
-    least_size(threshold)
+    min_group_size(threshold)
     check_largest(max_subset)
-    resources = Resources(**where)
-    if resources.chosen(data, schema.quasi) != "memory":
-        refuse_single_rows(weights=weights, household=household)
-        evidence, rows = counted_records(resources, data, schema)
-        return risk_of(evidence, population=population, threshold=threshold, max_subset=max_subset, rows_counted=rows)
+    resources = EngineSelector(**where)
+    if resources.choose_engine(data, schema.quasi_identifiers) != "memory":
+        reject_row_options(weights=weights, household=household)
+        evidence, rows = count_records_in_engine(resources, data, schema)
+        return risk_of_context(
+            evidence, population=population, threshold=threshold, max_subset=max_subset, rows_counted=rows
+        )
     if isinstance(data, str | os.PathLike):
-        data = as_written(load(data, {}), data, schema.quasi)
-    table, _ = to_arrow(in_memory(data, {}))
-    refuse_columns(table.column_names, schema.sensitive)
+        data = as_written(read_with_findings(data, {}), data, schema.quasi_identifiers)
+    table, _ = to_arrow(read_into_memory(data, {}))
+    check_columns(table.column_names, schema.sensitive)
     groups = RecordGroups.read(table, schema)
     known = _population(table, groups, schema, population, weights)
     households = None if household is None else _households(table, household)[groups.rows]
-    counted = RowsPerIndividual.of(table, schema.identifier)
-    found = _assessed(Assessed(groups, table, schema), known, households, threshold, max_subset)
+    counted = RowsPerIndividual.from_table(table, schema.identifiers)
+    found = _assess(AssessedTable(groups, table, schema), known, households, threshold, max_subset)
     return replace(found, rows_counted=_rows_counted(counted, population, schema))
 
 
-def risk_of(
-    evidence: Evidence,
+def risk_of_context(
+    evidence: AuditContext,
     *,
     population: Frame | int | None = None,
     threshold: float = DEFAULT_THRESHOLD,
     max_subset: int = 3,
     rows_counted: RowsPerIndividual | None = None,
-) -> Risk:
+) -> RiskAssessment:
     """Assess the risk of evidence that others judge, too, also if its rows stand for several records each.
 
     See `assess_risk` for the parameters; `rows_counted` says that individuals have several of the rows.
     """
-    least_size(threshold)
+    min_group_size(threshold)
     check_largest(max_subset)
     table, schema = evidence.published, evidence.schema
     groups = RecordGroups.read(table, schema, weights=evidence.weights)
     known = _population(table, groups, schema, population, None)
     rows = _rows_counted(rows_counted, population, schema)
-    return replace(_assessed(Assessed(groups, table, schema), known, None, threshold, max_subset), rows_counted=rows)
+    return replace(_assess(AssessedTable(groups, table, schema), known, None, threshold, max_subset), rows_counted=rows)
 
 
 def _rows_counted(
@@ -253,39 +255,39 @@ def _rows_counted(
     """Add the identifier of the population that repeats, if there is such a table, to that of the table."""
     if population is None or isinstance(population, int | Number):
         return () if table is None else (table,)
-    people = RowsPerIndividual.of(to_arrow(population)[0], schema.identifier, "population")
+    people = RowsPerIndividual.from_table(to_arrow(population)[0], schema.identifiers, "population")
     return tuple(each for each in (table, people) if each is not None)
 
 
-def _assessed(
-    subject: Assessed,
-    known: Population | None,
+def _assess(
+    subject: AssessedTable,
+    known: PopulationCounts | None,
     households: npt.NDArray[np.int64] | None,
     threshold: float,
     max_subset: int,
-) -> Risk:
+) -> RiskAssessment:
     groups, sizes, candidates = subject.groups, subject.groups.sizes, subject.groups.candidates
     fraction = None if known is None else groups.records / known.size
     special = special_uniques(groups, max_subset, fraction)
-    return Risk(
+    return RiskAssessment(
         records=groups.records,
         suppressed=groups.suppressed,
         quasi=groups.names,
         threshold=threshold,
-        least_group=least_size(threshold),
+        least_group=min_group_size(threshold),
         unique_records=int(np.count_nonzero(candidates == 1)),
         basis="nothing" if known is None else known.basis,
-        prosecutor=prosecutor(sizes, threshold=threshold, candidates=candidates),
-        journalist=None if known is None else journalist(sizes, known.sizes, threshold=threshold),
-        marketer=marketer(sizes, candidates if known is None else known.sizes, threshold=threshold),
+        prosecutor=prosecutor_risk(sizes, threshold=threshold, candidates=candidates),
+        journalist=None if known is None else journalist_risk(sizes, known.sizes, threshold=threshold),
+        marketer=marketer_risk(sizes, candidates if known is None else known.sizes, threshold=threshold),
         population_uniques=None if known is None else _uniques(groups, known),
         k_map=None
         if fraction is None or (known and known.counted)
-        else k_map_test(sizes, least_size(threshold), fraction),
+        else k_map_test(sizes, min_group_size(threshold), fraction),
         individual=_individual(groups, known, households, threshold),
         special_uniques=special,
-        separations=separations(groups, max_subset),
-        riskiest=_riskiest(groups, special) if groups.weights is None else (),
+        separations=measure_separation(groups, max_subset),
+        riskiest=_highest_risk_records(groups, special) if groups.weights is None else (),
         record_risks=_by_row(groups, subject.table.num_rows),
         subject=subject,
     )
@@ -293,7 +295,7 @@ def _assessed(
 
 def _population(
     table: pa.Table, groups: RecordGroups, schema: Schema, population: Frame | int | None, weights: str | None
-) -> Population | None:
+) -> PopulationCounts | None:
     """Find out how many people of the population have the cells of every group."""
     if weights is not None and population is not None:
         raise InvalidParameterError("Give a population or weights, not both: weights already describe the population.")
@@ -301,7 +303,7 @@ def _population(
         numbers = _numbers(table, weights)[groups.rows]
         check_weights(weights, numbers)
         sizes = np.bincount(groups.grouped.labels, weights=numbers)
-        return Population("weights", float(numbers.sum()), sizes)
+        return PopulationCounts("weights", float(numbers.sum()), sizes)
     if population is None:
         return None
     if isinstance(population, int | Number):
@@ -312,19 +314,19 @@ def _population(
             raise InvalidParameterError(
                 f"The population of {size:,.0f} is smaller than the table, which has {groups.records:,} records."
             )
-        return Population("size", size, groups.sizes * (size / groups.records))
-    persons = count_persons(groups, to_arrow(population)[0], schema)
-    return Population("counted", float(persons.size), persons.by_group, persons)
+        return PopulationCounts("size", size, groups.sizes * (size / groups.records))
+    persons = count_population(groups, to_arrow(population)[0], schema)
+    return PopulationCounts("counted", float(persons.size), persons.by_group, persons)
 
 
-def _uniques(groups: RecordGroups, known: Population) -> PopulationUniques:
+def _uniques(groups: RecordGroups, known: PopulationCounts) -> PopulationUniques:
     if known.counted is not None:
         return counted_uniques(groups.sizes, known.counted)
     return population_uniques(groups.sizes, known.size)
 
 
 def _individual(
-    groups: RecordGroups, known: Population | None, households: npt.NDArray[np.int64] | None, threshold: float
+    groups: RecordGroups, known: PopulationCounts | None, households: npt.NDArray[np.int64] | None, threshold: float
 ) -> IndividualRisk:
     if known is None:
         by_group = 1 / groups.candidates
@@ -343,7 +345,7 @@ def _individual(
 
 
 def _numbers(table: pa.Table, name: str) -> Floats:
-    refuse_columns(table.column_names, [name])
+    check_columns(table.column_names, [name])
     column = table[name]
     if not pa.types.is_integer(column.type) and not pa.types.is_floating(column.type):
         raise SchemaError(f"Column {name!r} does not contain numbers, so it cannot be the sampling weights.")
@@ -351,21 +353,21 @@ def _numbers(table: pa.Table, name: str) -> Floats:
 
 
 def _households(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
-    refuse_columns(table.column_names, [name])
+    check_columns(table.column_names, [name])
     column = table[name]
     if column.null_count:
         raise SchemaError(f"Column {name!r} has {column.null_count:,} rows without a household; give every record one.")
-    return np.asarray(as_dictionary(column).indices, dtype=np.int64)
+    return np.asarray(dictionary_encode(column).indices, dtype=np.int64)
 
 
-def _riskiest(groups: RecordGroups, special: SpecialUniques) -> tuple[RiskyRecord, ...]:
+def _highest_risk_records(groups: RecordGroups, special: SpecialUniques) -> tuple[HighRiskRecord, ...]:
     """Find the records that match the fewest others and, among these, the most special ones."""
     candidates = groups.candidates[groups.grouped.labels]
     most = min(RISKIEST, len(candidates))
     near = np.flatnonzero(candidates <= np.partition(candidates, most - 1)[most - 1])
     order = near[np.lexsort((-special.scores[near], candidates[near]))][:most]
     return tuple(
-        RiskyRecord(row=int(groups.rows[i]), candidates=int(candidates[i]), score=float(special.scores[i]))
+        HighRiskRecord(row=int(groups.rows[i]), candidates=int(candidates[i]), score=float(special.scores[i]))
         for i in order
     )
 

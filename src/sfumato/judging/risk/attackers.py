@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 Sizes: TypeAlias = npt.NDArray[np.integer] | npt.NDArray[np.floating]
 DEFAULT_THRESHOLD = 1 / 11  # EMA and Health Canada write 0.09
@@ -56,7 +56,9 @@ class AttackerRisk:
         return {**asdict(self), "share_above": self.share_above}
 
 
-def prosecutor(sizes: Sizes, *, threshold: float = DEFAULT_THRESHOLD, candidates: Sizes | None = None) -> AttackerRisk:
+def prosecutor_risk(
+    sizes: Sizes, *, threshold: float = DEFAULT_THRESHOLD, candidates: Sizes | None = None
+) -> AttackerRisk:
     r"""Measure the risk from an adversary who knows that the person is in the table.
 
     In a group of $f$ records the risk is $1/f$, so on average it is the number of groups over the number of records.
@@ -69,15 +71,15 @@ def prosecutor(sizes: Sizes, *, threshold: float = DEFAULT_THRESHOLD, candidates
 
     Examples
     --------
-    >>> found = prosecutor(np.array([1, 2, 5]), threshold=0.2)
+    >>> found = prosecutor_risk(np.array([1, 2, 5]), threshold=0.2)
     >>> found.highest, found.average, found.records_above
     (1.0, 0.375, 3)
     """
     seen = sizes if candidates is None else candidates
-    return _measured("prosecutor", sizes, 1 / seen, threshold, float((sizes / seen).sum() / sizes.sum()))
+    return _attacker_risk("prosecutor", sizes, 1 / seen, threshold, float((sizes / seen).sum() / sizes.sum()))
 
 
-def journalist(sizes: Sizes, population: Sizes, *, threshold: float = DEFAULT_THRESHOLD) -> AttackerRisk:
+def journalist_risk(sizes: Sizes, population: Sizes, *, threshold: float = DEFAULT_THRESHOLD) -> AttackerRisk:
     r"""Measure the risk from an adversary who knows the population, but not who is in the table.
 
     With $J$ groups and $n$ records the risk is $1/F$, and on average
@@ -92,28 +94,30 @@ def journalist(sizes: Sizes, population: Sizes, *, threshold: float = DEFAULT_TH
 
     Examples
     --------
-    >>> found = journalist(np.array([1, 2, 5]), np.array([4, 8, 10]))
+    >>> found = journalist_risk(np.array([1, 2, 5]), np.array([4, 8, 10]))
     >>> found.highest, round(found.average, 6)
     (0.25, 0.136364)
     """
-    refuse_small_population(sizes, population)
+    check_population_size(sizes, population)
     average = max(len(sizes) / population.sum(), (sizes / population).sum() / sizes.sum())
-    return _measured("journalist", sizes, 1 / population, threshold, float(average))
+    return _attacker_risk("journalist", sizes, 1 / population, threshold, float(average))
 
 
-def marketer(sizes: Sizes, population: Sizes | None = None, *, threshold: float = DEFAULT_THRESHOLD) -> AttackerRisk:
+def marketer_risk(
+    sizes: Sizes, population: Sizes | None = None, *, threshold: float = DEFAULT_THRESHOLD
+) -> AttackerRisk:
     r"""Measure the share of records that an adversary who matches them all gets right: $\frac{1}{n} \sum_j f_j / F_j$.
 
     Without a population the table stands in for it, which is the worst case.
 
     Examples
     --------
-    >>> marketer(np.array([1, 2, 5]), np.array([4, 8, 10])).average
+    >>> marketer_risk(np.array([1, 2, 5]), np.array([4, 8, 10])).average
     0.125
     """
     _check_threshold(threshold)
     everybody = sizes if population is None else population
-    refuse_small_population(sizes, everybody)
+    check_population_size(sizes, everybody)
     return AttackerRisk(
         attacker="marketer",
         records=int(sizes.sum()),
@@ -124,10 +128,10 @@ def marketer(sizes: Sizes, population: Sizes | None = None, *, threshold: float 
     )
 
 
-def least_size(threshold: float) -> int:
+def min_group_size(threshold: float) -> int:
     """Return the smallest group whose risk does not exceed a threshold.
 
-    >>> least_size(1 / 11), least_size(0.09)
+    >>> min_group_size(1 / 11), min_group_size(0.09)
     (11, 12)
     """
     _check_threshold(threshold)
@@ -139,7 +143,7 @@ def least_size(threshold: float) -> int:
     return size
 
 
-def refuse_small_population(sizes: Sizes, population: Sizes) -> None:
+def check_population_size(sizes: Sizes, population: Sizes) -> None:
     """Refuse a population that has fewer people than the table has records in some group."""
     lacking = int(np.count_nonzero(population < sizes))
     if lacking:
@@ -149,7 +153,7 @@ def refuse_small_population(sizes: Sizes, population: Sizes) -> None:
         )
 
 
-def _measured(attacker: str, sizes: Sizes, risks: Sizes, threshold: float, average: float) -> AttackerRisk:
+def _attacker_risk(attacker: str, sizes: Sizes, risks: Sizes, threshold: float, average: float) -> AttackerRisk:
     _check_threshold(threshold)
     return AttackerRisk(
         attacker=attacker,
@@ -162,4 +166,6 @@ def _measured(attacker: str, sizes: Sizes, risks: Sizes, threshold: float, avera
 
 
 def _check_threshold(threshold: float) -> None:
-    require(is_number(threshold) and 0 < threshold <= 1, "assess_risk", "threshold", "a number in (0, 1]", threshold)
+    require(
+        is_finite_number(threshold) and 0 < threshold <= 1, "assess_risk", "threshold", "a number in (0, 1]", threshold
+    )

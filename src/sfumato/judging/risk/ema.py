@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sfumato.judging.risk.attackers import least_size
-from sfumato.judging.risk.findings import Finding, Judgment
-from sfumato.words import Sentence
+from sfumato.judging.risk.attackers import min_group_size
+from sfumato.judging.risk.findings import ComplianceReport, Finding
+from sfumato.words import LocalizedText
 
 if TYPE_CHECKING:
-    from sfumato.judging.risk.assess import Risk
+    from sfumato.judging.risk.assess import RiskAssessment
 
 WRITTEN = 0.09
 LEAST_GROUP = 11
 EXACT = 1 / LEAST_GROUP
 
 
-def judge_ema(risk: Risk, *, strict: bool = True) -> Judgment:
+def check_ema(risk: RiskAssessment, *, strict: bool = True) -> ComplianceReport:
     """Judge a table by the threshold 0.09 that EMA and Health Canada recommend [1]_ [2]_.
 
     0.09 is 1/11 = 0.0909... rounded: groups of at least 11 records are meant. Taken literally, a risk of at most
@@ -32,17 +32,17 @@ def judge_ema(risk: Risk, *, strict: bool = True) -> Judgment:
     .. [1] European Medicines Agency, "External guidance on the implementation of Policy 0070", 2018.
     .. [2] Health Canada, "Guidance document: Public release of clinical information", 2019.
     """
-    return Judgment(preset="ema", findings=(_highest(risk, strict=strict), _average(risk)))
+    return ComplianceReport(preset="ema", findings=(_highest(risk, strict=strict), _average(risk)))
 
 
-def _highest(risk: Risk, *, strict: bool) -> Finding:
+def _highest(risk: RiskAssessment, *, strict: bool) -> Finding:
     groups = risk.subject.groups
     smallest = int(groups.candidates.min())
     small = int(groups.sizes[groups.candidates < LEAST_GROUP].sum())
     return Finding(
-        name=Sentence("risk.name.highest"),
+        name=LocalizedText("risk.name.highest"),
         passed=smallest >= LEAST_GROUP if strict else None,
-        sentence=Sentence(
+        sentence=LocalizedText(
             "risk.ema.highest",
             small=small,
             records=risk.records,
@@ -53,7 +53,7 @@ def _highest(risk: Risk, *, strict: bool) -> Finding:
         figures={
             "smallest_group": smallest,
             "least_group": LEAST_GROUP,
-            "least_group_if_taken_literally": least_size(WRITTEN),
+            "least_group_if_taken_literally": min_group_size(WRITTEN),
             "highest_risk": 1 / smallest,
             "threshold_written": WRITTEN,
             "threshold_exact": EXACT,
@@ -64,12 +64,12 @@ def _highest(risk: Risk, *, strict: bool) -> Finding:
     )
 
 
-def _average(risk: Risk) -> Finding:
+def _average(risk: RiskAssessment) -> Finding:
     average = risk.prosecutor.average
     return Finding(
-        name=Sentence("risk.name.average"),
+        name=LocalizedText("risk.name.average"),
         passed=average <= EXACT,
-        sentence=Sentence("risk.ema.average", average=average, least=LEAST_GROUP, exact=EXACT),
+        sentence=LocalizedText("risk.ema.average", average=average, least=LEAST_GROUP, exact=EXACT),
         figures={"average_risk": average, "threshold_exact": EXACT},
         columns=risk.quasi,
     )

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.validation import is_number, is_whole, require
+from sfumato.validation import is_finite_number, is_integer, require
 
 Floats = npt.NDArray[np.float64]
 RESIDUAL = 1e-6  # the largest residual of a solved equation, relative to its sides
@@ -38,7 +38,7 @@ class PopulationSample:
         (12, 7, 0.1)
         """
         require(len(sizes) > 0, "PopulationSample", "sizes", "a list of at least one group", list(sizes))
-        require(is_number(population), "PopulationSample", "population", "a number of people", population)
+        require(is_finite_number(population), "PopulationSample", "population", "a number of people", population)
         if population < sizes.sum():
             raise InvalidParameterError(
                 f"The population of {population:,.15g} is smaller than its sample of {int(sizes.sum()):,} records."
@@ -71,7 +71,7 @@ class PopulationSample:
         return int(self.counts[self.sizes == size].sum())
 
 
-def zayatz(sample: PopulationSample) -> float:
+def estimate_zayatz(sample: PopulationSample) -> float:
     r"""Estimate population uniques by Zayatz [1]_: $c_1 P / f$ with the chance $P$ that a sample unique is one.
 
     The groups of the population are assumed to have sizes like those of the sample, so that, with the hypergeometric
@@ -85,11 +85,11 @@ def zayatz(sample: PopulationSample) -> float:
     """
     if not sample.uniques:
         return 0.0
-    weighted = sample.counts * _one_of(sample)
+    weighted = sample.counts * _unique_sample_probability(sample)
     return sample.uniques / sample.fraction * float(weighted[sample.sizes == 1].sum() / weighted.sum())
 
 
-def _one_of(sample: PopulationSample) -> Floats:
+def _unique_sample_probability(sample: PopulationSample) -> Floats:
     r"""Return $h(1; N, i, n)$ for every size $i$: exactly one of a group of that size is sampled."""
     population, records = sample.population, sample.records
     steps = np.arange(1, int(sample.sizes[-1]))
@@ -99,7 +99,7 @@ def _one_of(sample: PopulationSample) -> Floats:
     return np.asarray(sample.sizes * sample.fraction * others_stay_out[sample.sizes.astype(np.int64) - 1])
 
 
-def pitman(sample: PopulationSample) -> float | None:
+def estimate_pitman(sample: PopulationSample) -> float | None:
     r"""Estimate population uniques by Pitman's sampling formula [1]_.
 
     The estimate is $\Gamma(\theta+1) / \Gamma(\theta+\alpha) \cdot N^\alpha$, where $\theta > -\alpha$ and
@@ -134,7 +134,7 @@ def pitman(sample: PopulationSample) -> float | None:
     starts = _pitman_starts(sample, limit)
     found = _solve(equations, starts, ([-30.0, -LARGEST_LOGIT], [2 * log(records) + 5, LARGEST_LOGIT]))
     if found is None:
-        return limit if limit is not None and _falls_in_alpha(sample, limit) else None
+        return limit if limit is not None and _likelihood_decreases_in_alpha(sample, limit) else None
     theta, alpha = _pitman_parameters(found)
     return exp(lgamma(theta + 1) - lgamma(theta + alpha) + alpha * log(sample.population))
 
@@ -153,7 +153,7 @@ def _ewens(sample: PopulationSample) -> float | None:
     return float(brentq(surplus, least, most)) if surplus(least) < 0 < surplus(most) else None
 
 
-def _falls_in_alpha(sample: PopulationSample, theta: float) -> bool:
+def _likelihood_decreases_in_alpha(sample: PopulationSample, theta: float) -> bool:
     """Return whether the likelihood decreases in alpha from 0."""
     from scipy.special import digamma
 
@@ -181,7 +181,7 @@ def _pitman_starts(sample: PopulationSample, limit: float | None) -> list[tuple[
     return [(log(theta + alpha), log(alpha / (1 - alpha))) for theta, alpha in places]
 
 
-def snb(sample: PopulationSample) -> float | None:
+def estimate_snb(sample: PopulationSample) -> float | None:
     r"""Estimate population uniques by the slide negative binomial model [1]_: $K b^a$.
 
     The $K$ groups of the population have one person more than a negative binomial variable with parameters
@@ -241,7 +241,7 @@ def _haas_stokes(sample: PopulationSample) -> float:
     return float(sample.groups + sample.uniques * skew * unseen**2)
 
 
-def poisson_least_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:
+def min_sample_group_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:
     r"""Return the size from which a group of the sample has at least k people in the population.
 
     The number of sampled records of a group of $k$ people is assumed to be Poisson with mean $f k$. If a group has
@@ -256,12 +256,12 @@ def poisson_least_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:
 
     Examples
     --------
-    >>> poisson_least_size(5, 0.1)
+    >>> min_sample_group_size(5, 0.1)
     3
     """
-    require(is_whole(k) and k >= 1, "poisson_least_size", "k", "a whole number of at least 1", k)
+    require(is_integer(k) and k >= 1, "poisson_least_size", "k", "a whole number of at least 1", k)
     check_fraction("poisson_least_size", fraction)
-    require(is_number(alpha) and 0 < alpha < 1, "poisson_least_size", "alpha", "a probability in (0, 1)", alpha)
+    require(is_finite_number(alpha) and 0 < alpha < 1, "poisson_least_size", "alpha", "a probability in (0, 1)", alpha)
     from scipy.stats import poisson
 
     return min(int(poisson.ppf(1 - alpha, fraction * k)) + 1, k)
@@ -269,7 +269,9 @@ def poisson_least_size(k: int, fraction: float, *, alpha: float = 0.05) -> int:
 
 def check_fraction(owner: str, fraction: float) -> None:
     """Refuse an invalid sampling fraction."""
-    require(is_number(fraction) and 0 < fraction <= 1, owner, "fraction", "a sampling fraction in (0, 1]", fraction)
+    require(
+        is_finite_number(fraction) and 0 < fraction <= 1, owner, "fraction", "a sampling fraction in (0, 1]", fraction
+    )
 
 
 def _solve(

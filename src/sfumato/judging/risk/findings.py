@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
 from sfumato.judging.risk.showing import html_table, text_table
-from sfumato.words import Sentence
+from sfumato.words import LocalizedText
 
 Figure: TypeAlias = int | float | str | None
 
@@ -25,17 +25,17 @@ class Finding:
     columns : the columns concerned.
     """
 
-    name: Sentence
+    name: LocalizedText
     passed: bool | None
-    sentence: Sentence
+    sentence: LocalizedText
     figures: Mapping[str, Figure] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> Sentence:
+    def outcome(self) -> LocalizedText:
         """Passed, not passed or open, in a word."""
         key = {True: "risk.verdict.passed", False: "risk.verdict.not_passed", None: "risk.verdict.open"}
-        return Sentence(key[self.passed])
+        return LocalizedText(key[self.passed])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values; `told` says its name and its sentence by their keys, for any language."""
@@ -43,12 +43,12 @@ class Finding:
             **asdict(self),
             "figures": dict(self.figures),
             "columns": list(self.columns),
-            "told": {"name": self.name.told, "sentence": self.sentence.told},
+            "told": {"name": self.name.to_dict, "sentence": self.sentence.to_dict},
         }
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgment:
+class ComplianceReport:
     """All findings under one rule.
 
     Parameters
@@ -61,14 +61,14 @@ class Judgment:
     findings: tuple[Finding, ...]
 
     @property
-    def title(self) -> Sentence:
+    def title(self) -> LocalizedText:
         """The name of the rule."""
-        return Sentence(f"risk.title.{self.preset}")
+        return LocalizedText(f"risk.title.{self.preset}")
 
     @property
-    def limits(self) -> Sentence:
+    def limits(self) -> LocalizedText:
         """What the rule requires that no program can judge."""
-        return Sentence(f"risk.limits.{self.preset}")
+        return LocalizedText(f"risk.limits.{self.preset}")
 
     @property
     def failed(self) -> tuple[Finding, ...]:
@@ -89,7 +89,7 @@ class Judgment:
             "open": len(self.open),
             "findings": [finding.to_dict() for finding in self.findings],
             "limits": self.limits,
-            "told": {"title": self.title.told, "limits": self.limits.told},
+            "told": {"title": self.title.to_dict, "limits": self.limits.to_dict},
         }
 
     def __repr__(self) -> str:
@@ -104,5 +104,5 @@ class Judgment:
 
     @property
     def _rows(self) -> list[tuple[str, ...]]:
-        rows = [(finding.name, finding.verdict, finding.sentence) for finding in self.findings]
+        rows = [(finding.name, finding.outcome, finding.sentence) for finding in self.findings]
         return [("question", "verdict", "because"), *rows]

@@ -14,14 +14,14 @@ import pyarrow.compute as pc
 
 from sfumato.core.publication import Center, Interval, Label
 from sfumato.core.published.labels import parse_label
-from sfumato.inspection.names import Meaning, hint
+from sfumato.inspection.names import NameMeaning, find_name_hint
 from sfumato.inspection.patterns import DATES
-from sfumato.inspection.profile import CellKind, Profile
-from sfumato.judging.risk.findings import Finding, Judgment
-from sfumato.judging.risk.hipaa_columns import IDENTIFIERS, ColumnEvidence, evidence, shown_profiles
+from sfumato.inspection.profile import CellType, ValueProfile
+from sfumato.judging.risk.findings import ComplianceReport, Finding
+from sfumato.judging.risk.hipaa_columns import IDENTIFIERS, ColumnEvidence, find_identifiers, profile_visible_columns
 from sfumato.schema.scales import Scale
-from sfumato.table.values import texts
-from sfumato.words import Sentence
+from sfumato.table.values import format_values
+from sfumato.words import LocalizedText
 
 LEAST_PEOPLE = 20_000  # a three-digit ZIP area may be published if more live there
 OLDEST = 89
@@ -32,9 +32,9 @@ DATE_PARTS = {"month", "day"}
 MONTHS = r"^[0-9]{4}-[0-9]{2}$"
 
 
-def judge_hipaa(
+def check_safe_harbor(
     table: pa.Table, *, zip3_population: Mapping[str, int] | None = None, as_of: date | None = None
-) -> Judgment:
+) -> ComplianceReport:
     """Look for the 18 identifiers of the safe harbor [1]_, with the columns as evidence.
 
     Parameters
@@ -48,88 +48,95 @@ def judge_hipaa(
     ----------
     .. [1] 45 CFR 164.514(b)(2), "Safe harbor".
     """
-    profiles = list(shown_profiles(table))
-    found = evidence(profiles)
+    profiles = list(profile_visible_columns(table))
+    found = find_identifiers(profiles)
     today = as_of or datetime.now(UTC).date()
     findings: list[Finding] = []
     for each in IDENTIFIERS:
         mine = [one for one in found if one.letter == each.letter]
         if each.letter == "B":
-            findings.append(_places(mine, profiles, zip3_population))
+            findings.append(_check_locations(mine, profiles, zip3_population))
         elif each.letter == "C":
             findings += [_dates(profiles), _ages(profiles, today)]
         else:
-            findings.append(_finding(Sentence("risk.name.identifier", letter=each.letter, identifier=each.title), mine))
-    knowledge = Sentence("risk.hipaa.knowledge")
-    findings.append(Finding(name=Sentence("risk.name.knowledge"), passed=None, sentence=knowledge))
-    return Judgment(preset="hipaa", findings=tuple(findings))
+            findings.append(
+                _finding(LocalizedText("risk.name.identifier", letter=each.letter, identifier=each.title), mine)
+            )
+    knowledge = LocalizedText("risk.hipaa.knowledge")
+    findings.append(Finding(name=LocalizedText("risk.name.knowledge"), passed=None, sentence=knowledge))
+    return ComplianceReport(preset="hipaa", findings=tuple(findings))
 
 
-def _finding(name: Sentence, mine: Iterable[ColumnEvidence]) -> Finding:
+def _finding(name: LocalizedText, mine: Iterable[ColumnEvidence]) -> Finding:
     """Summarize the findings about one identifier."""
     found = sorted(mine, key=lambda one: not one.certain)
     if not found:
-        return Finding(name=name, passed=True, sentence=Sentence("risk.hipaa.none"), figures={"columns": 0})
+        return Finding(name=name, passed=True, sentence=LocalizedText("risk.hipaa.none"), figures={"columns": 0})
     first, *others = found
-    columns = Sentence("risk.hipaa.column", column=first.column, why=first.why)
+    columns = LocalizedText("risk.hipaa.column", column=first.column, why=first.why)
     for one in others:
-        columns = Sentence("risk.hipaa.further", before=columns, column=one.column, why=one.why)
+        columns = LocalizedText("risk.hipaa.further", before=columns, column=one.column, why=one.why)
     return Finding(
         name=name,
         passed=False if found[0].certain else None,
-        sentence=Sentence("risk.hipaa.found", columns=columns),
+        sentence=LocalizedText("risk.hipaa.found", columns=columns),
         figures={"columns": len(found)},
         columns=tuple(dict.fromkeys(one.column for one in found)),
     )
 
 
-def _places(mine: list[ColumnEvidence], profiles: Iterable[Profile], people: Mapping[str, int] | None) -> Finding:
+def _check_locations(
+    mine: list[ColumnEvidence], profiles: Iterable[ValueProfile], people: Mapping[str, int] | None
+) -> Finding:
     for column in profiles:
-        said = hint(column.name)
-        if said is not None and said.meaning is Meaning.POSTCODE:
+        said = find_name_hint(column.name)
+        if said is not None and said.meaning is NameMeaning.POSTCODE:
             mine = [*mine, *_zip_evidence(column, people)]
-    return _finding(Sentence("risk.name.places"), mine)
+    return _finding(LocalizedText("risk.name.places"), mine)
 
 
-def _zip_evidence(column: Profile, people: Mapping[str, int] | None) -> Iterable[ColumnEvidence]:
+def _zip_evidence(column: ValueProfile, people: Mapping[str, int] | None) -> Iterable[ColumnEvidence]:
     """Judge a column of ZIP codes: three digits may stay if enough people live there, otherwise 000."""
-    shown = [text.strip() for text in texts(column.values).to_pylist()]
+    shown = [text.strip() for text in format_values(column.values).to_pylist()]
     counts = column.counts[:-1]
     three = np.array([bool(re.fullmatch(r"[0-9]{3}\**", text)) for text in shown])
     fewer = np.array([bool(re.fullmatch(r"[0-9]{0,2}\*+", text)) for text in shown])
     finer = int(counts[~three & ~fewer].sum())
     if finer:
-        yield ColumnEvidence("B", column.name, Sentence("risk.hipaa.zip_finer", rows=finer), certain=True)
+        yield ColumnEvidence("B", column.name, LocalizedText("risk.hipaa.zip_finer", rows=finer), certain=True)
     asked = np.array([keep and not text.startswith("000") for keep, text in zip(three, shown, strict=True)])
     if people is None:
         if asked.any():
-            why = Sentence("risk.hipaa.zip_unknown", people=LEAST_PEOPLE)
+            why = LocalizedText("risk.hipaa.zip_unknown", people=LEAST_PEOPLE)
             yield ColumnEvidence("B", column.name, why, certain=False)
         return
     small = np.array([people.get(text[:3], 0) <= LEAST_PEOPLE for text in shown])
     rows = int(counts[asked & small].sum())
     if rows:
-        why = Sentence("risk.hipaa.zip_small", rows=rows, people=LEAST_PEOPLE)
+        why = LocalizedText("risk.hipaa.zip_small", rows=rows, people=LEAST_PEOPLE)
         yield ColumnEvidence("B", column.name, why, certain=True)
 
 
-def _dates(profiles: Iterable[Profile]) -> Finding:
+def _dates(profiles: Iterable[ValueProfile]) -> Finding:
     found = []
     for column in profiles:
-        said = hint(column.name)
-        if column.kind in {CellKind.DATE, CellKind.MOMENT}:
-            why = Sentence("risk.hipaa.contains", what=Sentence(f"reasons.what.{column.kind}"))
+        said = find_name_hint(column.name)
+        if column.kind in {CellType.DATE, CellType.MOMENT}:
+            why = LocalizedText("risk.hipaa.contains", what=LocalizedText(f"reasons.what.{column.kind}"))
             found.append(ColumnEvidence("C", column.name, why, certain=True))
-        elif column.kind is CellKind.TEXT and _finer_than_year(column):
-            found.append(ColumnEvidence("C", column.name, Sentence("risk.hipaa.finer"), certain=True))
+        elif column.kind is CellType.TEXT and _finer_than_year(column):
+            found.append(ColumnEvidence("C", column.name, LocalizedText("risk.hipaa.finer"), certain=True))
         elif said is not None and said.word in DATE_PARTS:
-            why = Sentence("risk.hipaa.date_part", word=said.word)
+            why = LocalizedText("risk.hipaa.date_part", word=said.word)
             found.append(ColumnEvidence("C", column.name, why, certain=False))
-    return _finding(Sentence("risk.name.dates"), found)
+    return _finding(LocalizedText("risk.name.dates"), found)
 
 
-def _finer_than_year(column: Profile) -> bool:
-    if DATES.share(column.sample) >= DATES.least or pc.any(pc.match_substring_regex(column.sample, MONTHS)).as_py():
+def _finer_than_year(column: ValueProfile) -> bool:
+    if (
+        DATES.matching_share(column.sample) >= DATES.least
+        or pc.any(pc.match_substring_regex(column.sample, MONTHS)).as_py()
+    ):
         return True
     labels = (parse_label(text, Scale.NUMERIC, {}) for text in column.sample.to_pylist())
     return any(
@@ -144,21 +151,21 @@ def _days(interval: Interval) -> float:
     return (high - low).days if isinstance(low, date) and isinstance(high, date) else inf
 
 
-def _ages(profiles: Iterable[Profile], today: date) -> Finding:
+def _ages(profiles: Iterable[ValueProfile], today: date) -> Finding:
     found: list[ColumnEvidence] = []
     for column in profiles:
-        said = hint(column.name)
+        said = find_name_hint(column.name)
         if said is not None and said.word in AGES:
             found += _age_evidence(column)
         elif any(word in column.name.casefold() for word in BIRTHS):
             old = int(column.counts[:-1][_years(column) < today.year - OLDEST].sum())
             if old:
-                why = Sentence("risk.hipaa.births", rows=old, age=OLDEST)
+                why = LocalizedText("risk.hipaa.births", rows=old, age=OLDEST)
                 found.append(ColumnEvidence("C", column.name, why, certain=True))
-    return _finding(Sentence("risk.name.ages", age=OLDEST), found)
+    return _finding(LocalizedText("risk.name.ages", age=OLDEST), found)
 
 
-def _age_evidence(column: Profile) -> Iterable[ColumnEvidence]:
+def _age_evidence(column: ValueProfile) -> Iterable[ColumnEvidence]:
     """Judge a column of ages: those over 89 may only be published together, as 90 or older."""
     tops, spans = _greatest_ages(column)
     older = (tops > OLDEST) & (tops < inf)
@@ -167,18 +174,18 @@ def _age_evidence(column: Profile) -> Iterable[ColumnEvidence]:
     if not rows:
         return
     if (older & ~spans & ~top_code).any() or np.count_nonzero(older) > 1:
-        yield ColumnEvidence("C", column.name, Sentence("risk.hipaa.ages", rows=rows, age=OLDEST), certain=True)
+        yield ColumnEvidence("C", column.name, LocalizedText("risk.hipaa.ages", rows=rows, age=OLDEST), certain=True)
     else:
-        why = Sentence("risk.hipaa.one_age", rows=rows, age=OLDEST)
+        why = LocalizedText("risk.hipaa.one_age", rows=rows, age=OLDEST)
         yield ColumnEvidence("C", column.name, why, certain=False)
 
 
-def _greatest_ages(column: Profile) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def _greatest_ages(column: ValueProfile) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return the highest age that each distinct value allows, infinite if unbounded, and which are intervals."""
-    if column.kind in {CellKind.WHOLE, CellKind.REAL}:
+    if column.kind in {CellType.WHOLE, CellType.REAL}:
         ages = np.asarray(column.values.cast(pa.float64()).to_numpy(zero_copy_only=False))
         return ages, np.zeros(len(ages), dtype=np.bool_)
-    labels = [parse_label(text, Scale.NUMERIC, {}) for text in texts(column.values).to_pylist()]
+    labels = [parse_label(text, Scale.NUMERIC, {}) for text in format_values(column.values).to_pylist()]
     tops = np.array([_top(label) for label in labels])
     return tops, np.array([isinstance(label, Interval) for label in labels])
 
@@ -190,11 +197,11 @@ def _top(label: Label) -> float:
     return top - 1 if isinstance(label, Interval) and not label.high_closed else top
 
 
-def _years(column: Profile) -> npt.NDArray[np.float64]:
+def _years(column: ValueProfile) -> npt.NDArray[np.float64]:
     """Return the year that every distinct value shows; infinite if it shows none."""
-    if column.kind in {CellKind.DATE, CellKind.MOMENT}:
+    if column.kind in {CellType.DATE, CellType.MOMENT}:
         return np.asarray(pc.year(column.values).to_numpy(zero_copy_only=False), dtype=np.float64)
-    if column.kind is CellKind.WHOLE:
+    if column.kind is CellType.WHOLE:
         years = np.asarray(column.values.to_numpy(zero_copy_only=False), dtype=np.float64)
         return np.where((years >= 1800) & (years <= 9999), years, inf)  # noqa: PLR2004 - four-digit years
     return np.full(column.distinct, inf)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import SchemaError
-from sfumato.judging.risk.attackers import Sizes, refuse_small_population
+from sfumato.judging.risk.attackers import Sizes, check_population_size
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 NEARLY_ALL = 1e-4  # closer to a full count the closed forms lose digits, but their series does not
@@ -67,7 +67,7 @@ def individual_risk(sizes: Sizes, population: Sizes) -> Floats:
     >>> individual_risk(np.array([1, 2, 3]), np.array([10, 20, 30])).round(6)
     array([0.255843, 0.082684, 0.047619])
     """
-    refuse_small_population(sizes, population)
+    check_population_size(sizes, population)
     f = np.asarray(sizes, dtype=np.float64)
     p = f / np.asarray(population, dtype=np.float64)
     q = 1 - p

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from sfumato.coding.codes import code
+from sfumato.coding.codes import encode_table
 from sfumato.coding.containment import count_points
-from sfumato.coding.grouping import first_rows, group_columns
-from sfumato.core.published.boxes import boxes_of
+from sfumato.coding.grouping import group_columns, representative_rows
+from sfumato.core.published.boxes import make_boxes
 from sfumato.core.published.table import PublishedTable
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.attackers import refuse_small_population
+from sfumato.judging.risk.attackers import check_population_size
 from sfumato.judging.risk.record_groups import Counts, RecordGroups
 from sfumato.schema.schema import Schema
 
@@ -27,7 +27,7 @@ class KnownPopulation:
     uniques: int
 
 
-def count_persons(groups: RecordGroups, population: pa.Table, schema: Schema) -> KnownPopulation:
+def count_population(groups: RecordGroups, population: pa.Table, schema: Schema) -> KnownPopulation:
     """Count the people of every group: those with equal cells, or else those whom the cells cover.
 
     Cells are equal if the population is recoded like the table. If it is not, a generalized cell represents all
@@ -42,18 +42,18 @@ def count_persons(groups: RecordGroups, population: pa.Table, schema: Schema) ->
     equal = groups.counted_in(everybody)
     if (equal >= groups.sizes).all():
         return KnownPopulation(everybody.records, equal, int(np.count_nonzero(everybody.candidates == 1)))
-    covered = _covered(groups, population, schema)
-    refuse_small_population(groups.sizes, covered)
+    covered = _count_covered(groups, population, schema)
+    check_population_size(groups.sizes, covered)
     return KnownPopulation(everybody.records, covered, int(np.count_nonzero(covered == 1)))
 
 
-def _covered(groups: RecordGroups, population: pa.Table, schema: Schema) -> Counts:
-    coded = code(population, schema.of_quasi())
+def _count_covered(groups: RecordGroups, population: pa.Table, schema: Schema) -> Counts:
+    coded = encode_table(population, schema.select_quasi_identifiers())
     distinct = group_columns([c.codes for c in coded.quasi], [len(c.domain) + 1 for c in coded.quasi])
-    rows = first_rows(distinct)
+    rows = representative_rows(distinct)
     points = np.array([column.codes[rows] for column in coded.quasi], dtype=np.int32)
     columns = tuple(
         replace(shown, schema=schema, original=known.domain)
         for shown, known in zip(groups.columns, coded.quasi, strict=True)
     )
-    return count_points(points, distinct.counts, boxes_of(PublishedTable(groups.records, columns, groups.grouped)))
+    return count_points(points, distinct.counts, make_boxes(PublishedTable(groups.records, columns, groups.grouped)))

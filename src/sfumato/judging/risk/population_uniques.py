@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.judging.risk.estimators import PopulationSample, pitman, poisson_least_size, snb, zayatz
+from sfumato.judging.risk.estimators import (
+    PopulationSample,
+    estimate_pitman,
+    estimate_snb,
+    estimate_zayatz,
+    min_sample_group_size,
+)
 from sfumato.judging.risk.known_population import KnownPopulation
 
 SMALL_FRACTION = 0.1
@@ -78,12 +84,12 @@ class KMapTest:
 
 
 def k_map_test(sizes: npt.NDArray[np.integer], k: int, fraction: float, *, alpha: float = ALPHA) -> KMapTest:
-    """Test every group for at least k people in the population; see `poisson_least_size`.
+    """Test every group for at least k people in the population; see `min_sample_group_size`.
 
     >>> k_map_test(np.array([1, 2, 5]), 5, 0.1).records_below
     3
     """
-    least = poisson_least_size(k, fraction, alpha=alpha)
+    least = min_sample_group_size(k, fraction, alpha=alpha)
     return KMapTest(k=k, alpha=alpha, least_size=least, records_below=int(sizes[sizes < least].sum()))
 
 
@@ -112,7 +118,7 @@ def population_uniques(sizes: npt.NDArray[np.integer], population: float) -> Pop
     ('snb', 2.9)
     """
     sample = PopulationSample.of(sizes, population)
-    method, reason, estimates = _decide(sample)
+    method, reason, estimates = _choose_estimator(sample)
     others = sample.population - sample.records
     least, most = max(0.0, sample.uniques - others), sample.uniques + others
     estimate = estimates.get(method, 0.0)
@@ -154,19 +160,19 @@ def counted_uniques(sizes: npt.NDArray[np.integer], persons: KnownPopulation) ->
     )
 
 
-def _decide(sample: PopulationSample) -> tuple[str, str, dict[str, float | None]]:
+def _choose_estimator(sample: PopulationSample) -> tuple[str, str, dict[str, float | None]]:
     """Choose an estimator; return its name, the reason, and the result of every estimator tried."""
     if not sample.uniques:
         return "none", "no record is unique in the sample", {}
-    estimates: dict[str, float | None] = {"zayatz": zayatz(sample)}
+    estimates: dict[str, float | None] = {"zayatz": estimate_zayatz(sample)}
     if sample.fraction <= SMALL_FRACTION:
         rule = f"at most {SMALL_FRACTION:.0%} of the population is sampled"
-        estimates["pitman"] = pitman(sample)
+        estimates["pitman"] = estimate_pitman(sample)
         if estimates["pitman"] is None:
             return "zayatz", f"{rule}, but Pitman's equations have no solution in range", estimates
         return "pitman", rule, estimates
     rule = f"more than {SMALL_FRACTION:.0%} of the population is sampled"
-    estimates["snb"] = snb(sample)
+    estimates["snb"] = estimate_snb(sample)
     if estimates["snb"] is None:
         return "zayatz", f"{rule}, but the slide negative binomial equations have no solution in range", estimates
     smaller = min(("zayatz", "snb"), key=lambda name: estimates[name] or 0.0)

@@ -6,27 +6,31 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.ema import judge_ema
-from sfumato.judging.risk.findings import Judgment
-from sfumato.judging.risk.hipaa import judge_hipaa
-from sfumato.judging.risk.wp216 import judge_wp216
-from sfumato.validation import did_you_mean
+from sfumato.judging.risk.ema import check_ema
+from sfumato.judging.risk.findings import ComplianceReport
+from sfumato.judging.risk.hipaa import check_safe_harbor
+from sfumato.judging.risk.wp216 import check_wp216
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
-    from sfumato.judging.risk.assess import Risk
+    from sfumato.judging.risk.assess import RiskAssessment
 
 
-def _hipaa(risk: Risk) -> Judgment:
-    return judge_hipaa(risk.subject.table)
+def _hipaa(risk: RiskAssessment) -> ComplianceReport:
+    return check_safe_harbor(risk.subject.table)
 
 
-PRESETS: Mapping[str, Callable[[Risk], Judgment]] = {"ema": judge_ema, "hipaa": _hipaa, "wp216": judge_wp216}
+PRESETS: Mapping[str, Callable[[RiskAssessment], ComplianceReport]] = {
+    "ema": check_ema,
+    "hipaa": _hipaa,
+    "wp216": check_wp216,
+}
 
 
-def judge(risk: Risk, preset: str) -> Judgment:
+def check_compliance(risk: RiskAssessment, preset: str) -> ComplianceReport:
     """Judge a table by one of the rules: ema, hipaa or wp216."""
     if preset not in PRESETS:
-        hint = did_you_mean(preset, PRESETS) or f"; choose one of {', '.join(PRESETS)}."
+        hint = suggest_closest(preset, PRESETS) or f"; choose one of {', '.join(PRESETS)}."
         raise InvalidParameterError(f"There is no preset {preset!r}{hint}")
     if risk.subject.groups.weights is not None and preset != "ema":
         raise InvalidParameterError(

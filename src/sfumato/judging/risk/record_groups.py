@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.grouping import Grouped, first_rows, group_columns
-from sfumato.core.published.table import PublishedColumn, PublishedTable, bucket_column
+from sfumato.coding.grouping import Grouped, group_columns, representative_rows
+from sfumato.core.published.table import PublishedColumn, PublishedTable, find_bucket_column
 from sfumato.exceptions import SchemaError
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
-from sfumato.validation import did_you_mean, is_whole, require
+from sfumato.validation import is_integer, require, suggest_closest
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -41,7 +41,7 @@ class RecordGroups:
     grouped: Grouped
     rows: npt.NDArray[np.intp]
     suppressed: int
-    missing: Missing
+    missing: MissingPolicy
     weights: Counts | None = None
 
     @classmethod
@@ -57,25 +57,26 @@ class RecordGroups:
         what : the name of the table in error messages.
         weights : the number of records that every row stands for, if it is not one.
         """
-        refuse_columns(table.column_names, schema.quasi, what=what)
-        if not schema.quasi:
+        check_columns(table.column_names, schema.quasi_identifiers, what=what)
+        if not schema.quasi_identifiers:
             raise SchemaError("The schema has no quasi-identifier; risk depends on what an adversary may know.")
         if not table.num_rows:
             raise SchemaError(f"The {what} has no rows; there is nothing to assess.")
-        found = (bucket_column(table.column_names, name) for name in schema.quasi)
+        found = (find_bucket_column(table.column_names, name) for name in schema.quasi_identifiers)
         buckets = dict.fromkeys(column for column in found if column is not None)
         chosen = Schema(
-            quasi=schema.quasi, flags={name: schema.flags[name] for name in schema.quasi if name in schema.flags}
+            quasi_identifiers=schema.quasi_identifiers,
+            flags={name: schema.flags[name] for name in schema.quasi_identifiers if name in schema.flags},
         )
-        shown = PublishedTable.read(table.select([*schema.quasi, *buckets]), chosen, weights=weights)
-        stars = np.logical_and.reduce([column.starred() for column in shown.columns])
+        shown = PublishedTable.read(table.select([*schema.quasi_identifiers, *buckets]), chosen, weights=weights)
+        stars = np.logical_and.reduce([column.mask_suppressed() for column in shown.columns])
         rows = np.flatnonzero(~stars)
         if not len(rows):
             raise SchemaError(f"All {table.num_rows:,} rows of the {what} are suppressed; there is nothing to assess.")
         if len(rows) < table.num_rows:
             shown = shown.take(rows)
         suppressed = (table.num_rows if weights is None else int(weights.sum())) - shown.rows
-        return cls(shown.columns, shown.grouped, rows, suppressed, Missing(schema.missing), shown.weights)
+        return cls(shown.columns, shown.grouped, rows, suppressed, MissingPolicy(schema.missing), shown.weights)
 
     @property
     def records(self) -> int:
@@ -95,7 +96,7 @@ class RecordGroups:
     @cached_property
     def first_rows(self) -> npt.NDArray[np.intp]:
         """One record of every group."""
-        return first_rows(self.grouped)
+        return representative_rows(self.grouped)
 
     @cached_property
     def cells(self) -> list[npt.NDArray[np.int32]]:
@@ -108,7 +109,7 @@ class RecordGroups:
         return [len(column.texts) for column in self.columns]
 
     @cached_property
-    def lost(self) -> list[Flags]:
+    def missing_cells(self) -> list[Flags]:
         """Return for every column which groups miss their cell."""
         found = zip(self.columns, self.cells, strict=True)
         return [np.array([text is None for text in column.texts])[cells] for column, cells in found]
@@ -121,12 +122,12 @@ class RecordGroups:
         so records of other groups count as well: for a record that misses a cell, only those that miss it, too,
         because in the worst case nobody else has what it would say.
         """
-        if self.missing is Missing.OWN_VALUE or not any(flags.any() for flags in self.lost):
+        if self.missing is MissingPolicy.OWN_VALUE or not any(flags.any() for flags in self.missing_cells):
             return self.sizes
-        mine = GroupCells(self.cells, self.lost)
+        mine = GroupCells(self.cells, self.missing_cells)
         return _matching(mine, mine, self.sizes, self.widths, worst=True)
 
-    def united(self, columns: Sequence[int]) -> tuple[npt.NDArray[np.int32], Counts]:
+    def merge(self, columns: Sequence[int]) -> tuple[npt.NDArray[np.int32], Counts]:
         """Merge groups that agree on some columns; return the new group of each, and the size of every new group."""
         grouped = group_columns([self.cells[j] for j in columns], [self.widths[j] for j in columns])
         if len(self.sizes) == self.records:
@@ -149,25 +150,25 @@ class RecordGroups:
             cells.append(codes_of[codes])
             lost.append(cells[-1] == missing)
             widths.append(elsewhere + 1)
-        mine, others = GroupCells(self.cells, self.lost), GroupCells(cells, lost)
-        if self.missing is Missing.OWN_VALUE:
-            mine, others = _told_apart(mine), _told_apart(others)
+        mine, others = GroupCells(self.cells, self.missing_cells), GroupCells(cells, lost)
+        if self.missing is MissingPolicy.OWN_VALUE:
+            mine, others = _separable_columns(mine), _separable_columns(others)
         return _matching(mine, others, population.sizes, widths)
 
 
-def refuse_columns(columns: Sequence[str], names: Sequence[str], *, what: str = "table") -> None:
+def check_columns(columns: Sequence[str], names: Sequence[str], *, what: str = "table") -> None:
     """Refuse names of columns that are not among those of a table."""
     for name in names:
         if name not in columns:
-            raise SchemaError(f"The {what} has no column {name!r}{did_you_mean(name, columns) or '.'}")
+            raise SchemaError(f"The {what} has no column {name!r}{suggest_closest(name, columns) or '.'}")
 
 
 def check_largest(largest: int) -> None:
     """Refuse an invalid maximum number of columns to combine."""
-    require(is_whole(largest) and largest >= 1, "assess_risk", "max_subset", "a whole number of at least 1", largest)
+    require(is_integer(largest) and largest >= 1, "assess_risk", "max_subset", "a whole number of at least 1", largest)
 
 
-def _told_apart(cells: GroupCells) -> GroupCells:
+def _separable_columns(cells: GroupCells) -> GroupCells:
     return GroupCells(cells.codes, [np.zeros_like(flags) for flags in cells.lost])
 
 
@@ -181,8 +182,8 @@ def _matching(
     Both are processed by their pattern of missing cells, so there are as many groupings as pairs of patterns.
     """
     totals = np.zeros(len(mine.codes[0]), dtype=np.int64)
-    sources = patterns_of(others.lost)
-    for here, mine_misses in patterns_of(mine.lost):
+    sources = missing_patterns(others.lost)
+    for here, mine_misses in missing_patterns(mine.lost):
         for there, others_miss in sources:
             if worst and ((mine_misses & ~others_miss).any() or (others_miss.all() and not mine_misses.all())):
                 continue
@@ -197,11 +198,11 @@ def _matching(
     return totals
 
 
-def patterns_of(lost: Sequence[Flags]) -> list[tuple[npt.NDArray[np.intp], Flags]]:
+def missing_patterns(lost: Sequence[Flags]) -> list[tuple[npt.NDArray[np.intp], Flags]]:
     """Return the rows of every pattern of missing cells, with the pattern."""
     if not any(flags.any() for flags in lost):
         return [(np.arange(len(lost[0])), np.zeros(len(lost), dtype=np.bool_))]
     grouped = group_columns([flags.view(np.uint8) for flags in lost], [2] * len(lost))
-    found = np.column_stack([flags[first_rows(grouped)] for flags in lost])
+    found = np.column_stack([flags[representative_rows(grouped)] for flags in lost])
     rows = np.split(np.argsort(grouped.labels, kind="stable"), np.cumsum(grouped.counts)[:-1])
     return list(zip(rows, found, strict=True))

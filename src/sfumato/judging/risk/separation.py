@@ -35,7 +35,7 @@ class Separation:
         return {**asdict(self), "quasi": list(self.quasi)}
 
 
-def separations(groups: RecordGroups, largest: int = 3) -> tuple[Separation, ...]:
+def measure_separation(groups: RecordGroups, largest: int = 3) -> tuple[Separation, ...]:
     r"""Measure every subset of the quasi-identifiers up to a size, the best separating one first [1]_.
 
     With groups of $f_j$ records among $n$, distinction is the number of groups over $n$, separation is
@@ -63,7 +63,7 @@ def separations(groups: RecordGroups, largest: int = 3) -> tuple[Separation, ...
 
 
 def _separation(groups: RecordGroups, chosen: tuple[int, ...]) -> Separation:
-    _, sizes = groups.united(chosen)
+    _, sizes = groups.merge(chosen)
     records = groups.records
     pairs = records * (records - 1)
     alike = int((sizes * (sizes - 1)).sum())

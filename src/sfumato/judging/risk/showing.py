@@ -32,10 +32,10 @@ def html_table(caption: str, rows: Sequence[Sequence[str]], *, note: str = "") -
     return f"<table><caption>{escape(caption)}</caption><tr>{head}</tr>{body}</table>{below}"
 
 
-def share(number: float | None) -> str:
+def format_share(number: float | None) -> str:
     """Format a share as a percentage that is 0 or 100 only if it is exactly so; empty if there is none.
 
-    >>> share(0.25), share(1 / 11), share(0.00001), share(0.99999), share(None)
+    >>> format_share(0.25), format_share(1 / 11), format_share(0.00001), format_share(0.99999), format_share(None)
     ('25%', '9.09%', '<0.01%', '>99.9%', '')
     """
     if number is None:

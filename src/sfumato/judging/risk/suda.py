@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.judging.risk.estimators import check_fraction
-from sfumato.judging.risk.record_groups import Flags, RecordGroups, check_largest, patterns_of
+from sfumato.judging.risk.record_groups import Flags, RecordGroups, check_largest, missing_patterns
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Columns: TypeAlias = tuple[int, ...]
@@ -89,9 +89,9 @@ def special_uniques(groups: RecordGroups, largest: int = 3, fraction: float | No
     labels = groups.grouped.labels
     dis, dis_scores = None, None
     if fraction is not None:
-        support = _support(groups)
+        support = _candidate_counts(groups)
         pairs = int(np.count_nonzero((groups.sizes == 2) & (support == 2)))  # noqa: PLR2004 - two records alike
-        dis = data_intrusion(int(np.count_nonzero(support == 1)), pairs, fraction)
+        dis = data_intrusion_probability(int(np.count_nonzero(support == 1)), pairs, fraction)
         dis_scores = dis_suda(scores, int(np.count_nonzero(support == 1)), dis, columns)[labels]
     total = float(scores.sum())
     return SpecialUniques(
@@ -106,13 +106,13 @@ def special_uniques(groups: RecordGroups, largest: int = 3, fraction: float | No
     )
 
 
-def data_intrusion(uniques: int, pairs: int, fraction: float) -> float:
+def data_intrusion_probability(uniques: int, pairs: int, fraction: float) -> float:
     r"""Return the probability that a unique match is right: $\pi U / (\pi U + (1-\pi)\,2 D)$.
 
     $U$ records of the sample are unique, $D$ pairs of records are equal, and a share $\pi$ of the population is
     sampled.
 
-    >>> round(data_intrusion(4, 1, 0.1), 6)
+    >>> round(data_intrusion_probability(4, 1, 0.1), 6)
     0.181818
     """
     check_fraction("data_intrusion", fraction)
@@ -166,19 +166,21 @@ def _search(groups: RecordGroups, largest: int) -> tuple[Floats, dict[int, int],
 
 def _unique(groups: RecordGroups, chosen: Columns, asked: Flags) -> Flags:
     """Return which of the requested groups agree with no other record on some columns, none of which they miss."""
-    complete = reduce(np.logical_and, (~groups.lost[j] for j in chosen if groups.lost[j].any()), asked)
+    complete = reduce(
+        np.logical_and, (~groups.missing_cells[j] for j in chosen if groups.missing_cells[j].any()), asked
+    )
     if not complete.any():
         return complete
-    labels, sizes = groups.united(chosen)
+    labels, sizes = groups.merge(chosen)
     return np.asarray(complete & (sizes == 1)[labels])
 
 
-def _support(groups: RecordGroups) -> npt.NDArray[np.int64]:
+def _candidate_counts(groups: RecordGroups) -> npt.NDArray[np.int64]:
     """Count for every group the records that agree with it on all columns that it does not miss."""
     support = np.full(len(groups.sizes), groups.records, dtype=np.int64)
-    for mine, pattern in patterns_of(groups.lost):
+    for mine, pattern in missing_patterns(groups.missing_cells):
         chosen = np.flatnonzero(~pattern).tolist()
         if chosen:
-            labels, sizes = groups.united(chosen)
+            labels, sizes = groups.merge(chosen)
             support[mine] = sizes[labels[mine]]
     return support

@@ -9,24 +9,24 @@ from typing import Any, Protocol, runtime_checkable
 
 from sfumato.core.history import History
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.audit import audit_evidence, check_models
-from sfumato.judging.audit.verdict import plain
-from sfumato.judging.series.exposed import ExposureOverSeries, expose_history
+from sfumato.judging.audit.audit import audit_context, check_models
+from sfumato.judging.audit.verdict import json_number
+from sfumato.judging.series.exposed import SeriesDisclosureRisk, disclosure_risk_of_history
 from sfumato.judging.series.versions import Element, Versions
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 from sfumato.models.m_invariance import MInvariance
-from sfumato.models.series_exposure import SeriesExposure
-from sfumato.models.series_model import Answer, OverSeries, SeriesModel
+from sfumato.models.series_exposure import BoundedSeriesDisclosure
+from sfumato.models.series_model import Answer, SeriesEvaluation, SeriesModel
 from sfumato.models.stays import Stays
 from sfumato.models.worlds.ladder import EXACT_UP_TO
 from sfumato.schema.schema import Schema
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
 HEAD = ("promise", "level", "over the series", "persons")
 
 
 @runtime_checkable
-class SeriesRecord(Protocol):
+class HistorySource(Protocol):
     """What remembers who was in which group of every release: a `Ledger`."""
 
     def histories(self) -> Mapping[str, History]:
@@ -42,10 +42,10 @@ class SeriesVerdict:
     judged in every release, and its level is that of the worst.
     """
 
-    model: PrivacyModel
+    model: GroupModel
     answer: Answer
     level: float
-    persons: int
+    individuals: int
     groups: int
 
     @property
@@ -58,11 +58,11 @@ class SeriesVerdict:
         return {
             "model": self.model.name,
             "parameters": self.model.parameters(),
-            "level": plain(self.level),
-            "limit": plain(self.model.limit),
+            "level": json_number(self.level),
+            "limit": json_number(self.model.limit),
             "verdict": self.answer,
             "holds": self.holds,
-            "violating_persons": self.persons,
+            "violating_persons": self.individuals,
             "violating_groups": self.groups,
         }
 
@@ -80,8 +80,8 @@ class SeriesAudit:
     verdicts: tuple[SeriesVerdict, ...]
     levels: tuple[SeriesVerdict, ...]
     releases: int
-    persons: int
-    exposures: Mapping[str, ExposureOverSeries]
+    individuals: int
+    exposures: Mapping[str, SeriesDisclosureRisk]
     linked: Mapping[str, int] = field(default_factory=dict)
     unplaced: int = 0
 
@@ -96,21 +96,21 @@ class SeriesAudit:
         found = asked or [each for each in self.levels if _about(each, model, sensitive)]
         if not found:
             judged = sorted({each.model.name for each in (*self.verdicts, *self.levels)})
-            hint = did_you_mean(model, judged) or f"; it judged {', '.join(judged)}."
+            hint = suggest_closest(model, judged) or f"; it judged {', '.join(judged)}."
             raise InvalidParameterError(f"The audit of the series did not judge {model!r}{hint}")
-        if len({each.model.attributes for each in found}) > 1:
+        if len({each.model.sensitive_attributes for each in found}) > 1:
             raise InvalidParameterError(f"Several attributes were judged by {model!r}; choose one with sensitive=.")
-        number = plain(found[0].level)
+        number = json_number(found[0].level)
         return float(number) if isinstance(number, str) else number
 
-    def exposure(self, sensitive: str | None = None) -> ExposureOverSeries:
+    def disclosure_risk(self, sensitive: str | None = None) -> SeriesDisclosureRisk:
         """Return how exposed everybody is, for one sensitive attribute if there are several."""
         if sensitive is None and len(self.exposures) == 1:
             return next(iter(self.exposures.values()))
         if sensitive is None:
             raise InvalidParameterError("Several attributes were judged; choose one.")
         if sensitive not in self.exposures:
-            hint = did_you_mean(sensitive, self.exposures) or "."
+            hint = suggest_closest(sensitive, self.exposures) or "."
             raise InvalidParameterError(f"The audit of the series did not judge {sensitive!r}{hint}")
         return self.exposures[sensitive]
 
@@ -119,11 +119,15 @@ class SeriesAudit:
         return {
             "holds": self.holds,
             "releases": self.releases,
-            "persons": self.persons,
+            "persons": self.individuals,
             "unplaced": self.unplaced,
             "models": [verdict.to_dict() for verdict in self.verdicts],
             "levels": [
-                {"model": v.model.name, "sensitive": ", ".join(v.model.attributes), "level": plain(v.level)}
+                {
+                    "model": v.model.name,
+                    "sensitive": ", ".join(v.model.sensitive_attributes),
+                    "level": json_number(v.level),
+                }
                 for v in self.levels
             ],
             "exposure": {name: exposed.to_dict() for name, exposed in self.exposures.items()},
@@ -134,10 +138,13 @@ class SeriesAudit:
         """Say in lines of text what was found."""
         rows = [HEAD, *(_row(verdict) for verdict in self.verdicts)]
         if not self.verdicts:
-            reached = [(f"{each.model.name} of {each.model.attributes[0]!r}", *_row(each)[1:2]) for each in self.levels]
+            reached = [
+                (f"{each.model.name} of {each.model.sensitive_attributes[0]!r}", *_row(each)[1:2])
+                for each in self.levels
+            ]
             rows = [("reaches", "level", "", ""), *((*row, "", "") for row in reached)]
         widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD))]
-        found = [f"{self._head()}, {self.releases:,} releases, {self.persons:,} persons"]
+        found = [f"{self._head()}, {self.releases:,} releases, {self.individuals:,} persons"]
         found += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         for name, exposed in self.exposures.items():
             found.append(repr(exposed))
@@ -181,10 +188,10 @@ class SeriesAudit:
 
 
 def audit_series(
-    releases: Sequence[Element] | Mapping[str, History] | SeriesRecord,
+    releases: Sequence[Element] | Mapping[str, History] | HistorySource,
     schema: Schema | None = None,
     *,
-    models: Sequence[PrivacyModel] | None = None,
+    models: Sequence[GroupModel] | None = None,
     exact_up_to: int = EXACT_UP_TO,
     stays: Mapping[str, Stays] | None = None,
 ) -> SeriesAudit:
@@ -194,20 +201,20 @@ def audit_series(
     ----------
     releases : what `anonymize` returned, in order; or pairs (published, original) of tables, or triples with the
         original row of every published row; or their `Ledger`, or a `History` for every sensitive attribute, by which
-        only promises about series can be judged. See `exposure_series`.
+        only promises about series can be judged. See `series_disclosure_risk`.
     schema : the roles, for pairs of tables; identifiers say who is who.
     models : the promises to judge: those of series, and those of tables, which must hold in every release. By default
         those that the releases were made with.
     exact_up_to : up to how many pairs of persons and values a component of overlapping groups is solved exactly.
     stays : by transient attribute, what its values can become; exposure is then over all releases together, see
-        `exposure_series`.
+        `series_disclosure_risk`.
     """
-    if isinstance(releases, SeriesRecord):
+    if isinstance(releases, HistorySource):
         releases = releases.histories()
     if isinstance(releases, Mapping):
         return audit_histories(releases, tuple(models or ()), exact_up_to=exact_up_to, stays=stays)
     versions = Versions.of(releases, schema)
-    promised = tuple(_promised(releases) if models is None else models)
+    promised = tuple(_models_of_releases(releases) if models is None else models)
     check_models(promised, versions.schema)
     histories = {name: versions.history(name) for name in versions.attributes}
     linked = {name: versions.linked(name) for name in versions.attributes}
@@ -220,15 +227,17 @@ def audit_series(
         stays=stays,
     )
     over = iter(found.verdicts)
-    verdicts = [next(over) if isinstance(model, SeriesModel) else _in_every(versions, model) for model in promised]
-    rows = tuple(versions.persons[0])
+    verdicts = [
+        next(over) if isinstance(model, SeriesModel) else _evaluate_every_release(versions, model) for model in promised
+    ]
+    rows = tuple(versions.individuals[0])
     exposures = {name: replace(exposed, rows=rows) for name, exposed in found.exposures.items()}
     return replace(found, verdicts=tuple(verdicts), exposures=exposures)
 
 
 def audit_histories(
     histories: Mapping[str, History],
-    models: Sequence[PrivacyModel] = (),
+    models: Sequence[GroupModel] = (),
     *,
     exact_up_to: int = EXACT_UP_TO,
     linked: Mapping[str, int] | None = None,
@@ -241,64 +250,68 @@ def audit_histories(
     beside, changes = linked or {}, stays or {}
     for name in changes:
         if name not in histories:
-            hint = did_you_mean(name, histories) or "; name one that it has."
+            hint = suggest_closest(name, histories) or "; name one that it has."
             raise InvalidParameterError(f"The series does not have the attribute {name!r} of stays{hint}")
     exposures = {
-        name: expose_history(each, exact_up_to=exact_up_to, unplaced=unplaced, stays=changes.get(name))
+        name: disclosure_risk_of_history(each, exact_up_to=exact_up_to, unplaced=unplaced, stays=changes.get(name))
         for name, each in histories.items()
     }
     verdicts = []
     for model in models:
         if not isinstance(model, SeriesModel):
             raise InvalidParameterError(f"{model.name!r} is judged in single tables; give the releases themselves.")
-        if model.attributes[0] not in histories:
+        if model.sensitive_attributes[0] not in histories:
             raise InvalidParameterError(f"{type(model).__name__} names an attribute that the series does not have.")
-        verdicts.append(_over(model, histories[model.attributes[0]], beside.get(model.attributes[0], 0)))
+        verdicts.append(
+            _evaluate_over_series(
+                model, histories[model.sensitive_attributes[0]], beside.get(model.sensitive_attributes[0], 0)
+            )
+        )
     levels = [
-        _over(model, history, beside.get(name, 0))
+        _evaluate_over_series(model, history, beside.get(name, 0))
         for name, history in histories.items()
-        for model in (MInvariance(m=1, sensitive=name), SeriesExposure(limit=1.0, sensitive=name))
+        for model in (MInvariance(m=1, sensitive=name), BoundedSeriesDisclosure(limit=1.0, sensitive=name))
     ]
     first = next(iter(histories.values()))
     return SeriesAudit(
-        verdicts=tuple(_unshown(each) for each in verdicts) if unplaced else tuple(verdicts),
+        verdicts=tuple(_mark_undecided(each) for each in verdicts) if unplaced else tuple(verdicts),
         levels=tuple(levels),
         releases=len(first.releases),
-        persons=first.persons,
+        individuals=first.persons,
         exposures=exposures,
         linked=dict(beside),
         unplaced=unplaced,
     )
 
 
-def _promised(releases: Sequence[Element]) -> list[PrivacyModel]:
+def _models_of_releases(releases: Sequence[Element]) -> list[GroupModel]:
     """Collect the models that releases were made with, each once."""
     found = [model for each in releases for model in getattr(getattr(each, "recipe", None), "models", ())]
     return [model for at, model in enumerate(found) if model not in found[:at]]
 
 
-def _over(model: SeriesModel, history: History, linked: int) -> SeriesVerdict:
-    over: OverSeries = model.kept_over(history, linked=linked)
-    return SeriesVerdict(model, over.answer, over.level, over.persons, over.groups)
+def _evaluate_over_series(model: SeriesModel, history: History, linked: int) -> SeriesVerdict:
+    over: SeriesEvaluation = model.evaluate_series(history, linked=linked)
+    return SeriesVerdict(model, over.answer, over.level, over.individuals, over.groups)
 
 
-def _in_every(versions: Versions, model: PrivacyModel) -> SeriesVerdict:
+def _evaluate_every_release(versions: Versions, model: GroupModel) -> SeriesVerdict:
     """Judge a promise about tables in every release."""
-    found = [audit_evidence(each.evidence, [model], compare=False).verdicts[0] for each in versions.versions]
+    found = [audit_context(each.evidence, [model], compare=False).verdicts[0] for each in versions.versions]
     worst = min(found, key=lambda verdict: verdict.margin)
     kept = all(verdict.holds for verdict in found)
     records, groups = sum(verdict.records for verdict in found), sum(verdict.groups for verdict in found)
     return SeriesVerdict(model, "holds" if kept else "broken", worst.level, records, groups)
 
 
-def _unshown(verdict: SeriesVerdict) -> SeriesVerdict:
+def _mark_undecided(verdict: SeriesVerdict) -> SeriesVerdict:
     """Say that nothing is shown where it is not known who is in which group."""
     return replace(verdict, answer="not shown") if verdict.holds else verdict
 
 
 def _about(verdict: SeriesVerdict, model: str, sensitive: str | None) -> bool:
-    return verdict.model.name == model and sensitive in {None, *verdict.model.attributes}
+    return verdict.model.name == model and sensitive in {None, *verdict.model.sensitive_attributes}
 
 
 def _row(verdict: SeriesVerdict) -> tuple[str, str, str, str]:
-    return repr(verdict.model), f"{plain(verdict.level)}", verdict.answer, f"{verdict.persons:,}"
+    return repr(verdict.model), f"{json_number(verdict.level)}", verdict.answer, f"{verdict.individuals:,}"

@@ -12,13 +12,13 @@ import numpy.typing as npt
 from sfumato.core.groups import Counts
 from sfumato.core.history import History
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.exposure import QUANTILES, Exposed
-from sfumato.models.stays import Stays, checked_stays, relation_in
+from sfumato.judging.exposure import QUANTILES, DisclosureProbabilities
+from sfumato.models.stays import Stays, check_transitions, transition_matrix_of_history
 from sfumato.models.worlds.equal_values import count_equal_pairs
-from sfumato.models.worlds.known import Known
-from sfumato.models.worlds.ladder import EXACT_UP_TO, Climbed, climb
-from sfumato.models.worlds.path_product import path_product
-from sfumato.models.worlds.paths import climb_paths, each_release_alone
+from sfumato.models.worlds.known import DisclosureKnowledge
+from sfumato.models.worlds.ladder import EXACT_UP_TO, RefinedBounds, refine_bounds
+from sfumato.models.worlds.path_product import path_product_estimate
+from sfumato.models.worlds.paths import per_release_probabilities, refine_path_bounds
 from sfumato.models.worlds.system import values_of
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ EXACT, OUTER, UNTOLD = "exact", "outer", ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExposureOverSeries:
+class SeriesDisclosureRisk:
     """How exposed every person is to somebody who holds all releases of a series; 1 means that she is certain.
 
     Persons are numbered through all versions. `probability` is that of a person's likeliest value, not a number for who
@@ -34,7 +34,7 @@ class ExposureOverSeries:
     `"outer"`, the probability is a lower bound, what is excluded is excluded for certain, and what is left may be
     impossible all the same. `open` are persons whose cell a release shows because they did not flag it there: they are
     certain, and all figures are about the others. `true` is the probability of a person's own value, where originals
-    are at hand and the result is exact. `equal_pairs` pairs of persons, at least, have the same value for certain,
+    are at hand and the result is exact. `list_equal_pairs` pairs of persons, at least, have the same value for certain,
     though not which one.
     """
 
@@ -49,16 +49,16 @@ class ExposureOverSeries:
     counterfeits: int
     open: npt.NDArray[np.bool_]
     rows: tuple[Counts, ...] = field(default=())
-    ladder: Climbed | None = None
+    ladder: RefinedBounds | None = None
     estimate: Callable[[], Floats] | None = None
 
     @property
-    def persons(self) -> int:
+    def individuals(self) -> int:
         """How many persons were in a group of any release; without those whose cell is shown as they wished."""
         return int(np.count_nonzero(self.candidates[~self.open]))
 
     @property
-    def shown(self) -> int:
+    def visible(self) -> int:
         """How many persons' cells are shown, because they did not flag them."""
         return int(np.count_nonzero(self.open))
 
@@ -74,19 +74,19 @@ class ExposureOverSeries:
 
     def max(self) -> float:
         """Return the exposure of the most exposed person; a lower bound, if that of anybody is."""
-        return self._told.maximum
+        return self._describe.maximum
 
     def mean(self) -> float:
         """Return the mean exposure; a lower bound, if that of anybody is."""
-        return self._told.mean
+        return self._describe.mean
 
     def quantile(self, share: float) -> float:
         """Return the exposure that this share of the persons does not exceed."""
-        return self._told.quantile(share)
+        return self._describe.quantile(share)
 
     def histogram(self) -> dict[str, int]:
         """Count persons by exposure: 1, at least 1/2, 1/5, 1/10, 1/20 and less."""
-        return self._told.histogram()
+        return self._describe.histogram()
 
     def above(self, limit: float) -> int:
         """Count the persons whose exposure is above a limit for certain."""
@@ -105,7 +105,7 @@ class ExposureOverSeries:
     def product(self) -> Floats:
         """Estimate everybody's exposure by the product form; an estimate, never a verdict.
 
-        See `Climbed` and, for values that change as `stays` says, `path_product`.
+        See `Climbed` and, for values that change as `stays` says, `path_product_estimate`.
         """
         if self.estimate is not None:
             return self.estimate()
@@ -117,8 +117,8 @@ class ExposureOverSeries:
         return {
             "attribute": self.attribute,
             "releases": self.releases,
-            "persons": self.persons,
-            "shown_persons": self.shown,
+            "persons": self.individuals,
+            "shown_persons": self.visible,
             "maximum": self.max(),
             "mean": self.mean(),
             **{f"quantile_{share:g}": self.quantile(share) for share in QUANTILES},
@@ -131,31 +131,31 @@ class ExposureOverSeries:
             **({} if guess is None else {"product_estimate": {"maximum": guess.maximum, "mean": guess.mean}}),
         }
 
-    def estimated(self) -> Exposed | None:
+    def estimated(self) -> DisclosureProbabilities | None:
         """Return the product form where values change as it is said, which is an estimate; nothing elsewhere."""
-        return None if self.estimate is None else Exposed(self.attribute, self.product())
+        return None if self.estimate is None else DisclosureProbabilities(self.attribute, self.product())
 
     def __repr__(self) -> str:
         least = "" if self.exact else "at least "
-        shown = f"; {self.shown:,} more show theirs" if self.shown else ""
+        shown = f"; {self.visible:,} more show theirs" if self.visible else ""
         return (
-            f"Exposure of {self.attribute!r} over {self.releases:,} releases, {self.persons:,} persons: maximum "
+            f"Exposure of {self.attribute!r} over {self.releases:,} releases, {self.individuals:,} persons: maximum "
             f"{least}{self.max():.4g}, mean {least}{self.mean():.4g}, {self.decided:,} decided{shown}"
         )
 
     @property
-    def _told(self) -> Exposed:
-        return Exposed(self.attribute, np.where(self.open, np.nan, self.probability))
+    def _describe(self) -> DisclosureProbabilities:
+        return DisclosureProbabilities(self.attribute, np.where(self.open, np.nan, self.probability))
 
 
-def expose_history(
+def disclosure_risk_of_history(
     history: History,
     *,
     exact_up_to: int = EXACT_UP_TO,
     rows: tuple[Counts, ...] = (),
     unplaced: int = 0,
     stays: Stays | None = None,
-) -> ExposureOverSeries:
+) -> SeriesDisclosureRisk:
     """Compute everybody's exposure over a series, given who was in which group of every release.
 
     Values of a transient attribute may become any other, unless `stays` says what they can become. If `unplaced` rows
@@ -163,49 +163,53 @@ def expose_history(
     result: their places may be taken by anybody.
     """
     if stays is not None:
-        return _exposed_by_paths(history, stays, exact_up_to, rows, unplaced)
+        return _risk_by_transitions(history, stays, exact_up_to, rows, unplaced)
     if history.transient:
-        return _exposed(history, each_release_alone(history), None, _true_alone(history), rows)
-    ladder = climb(history, exact_up_to=exact_up_to)
+        return _risk_by_bounds(history, per_release_probabilities(history), None, _risk_per_release(history), rows)
+    ladder = refine_bounds(history, exact_up_to=exact_up_to)
     known = ladder.known()
     true = None if history.truth is None else ladder.chance_of(history.truth.max(axis=0))
     if unplaced:
-        known, true = _outer(known), None
-    found = _exposed(history, known, ladder, true, rows)
+        known, true = _widen_for_unplaced(known), None
+    found = _risk_by_bounds(history, known, ladder, true, rows)
     return replace(found, counterfeits=max(0, found.counterfeits - unplaced))
 
 
-def _exposed_by_paths(
+def _risk_by_transitions(
     history: History, stays: Stays, exact_up_to: int, rows: tuple[Counts, ...], unplaced: int
-) -> ExposureOverSeries:
+) -> SeriesDisclosureRisk:
     """Compute everybody's exposure where values change only as it is said: small components exactly."""
     if not history.transient:
         raise InvalidParameterError(
             f"Values of {history.attribute!r} are permanent, so none becomes another; list it in Schema.transient to "
             "say what they can become, or leave stays out."
         )
-    relation = relation_in(checked_stays("exposure_series", stays), history, "exposure_series")
-    known = climb_paths(history, relation, exact_up_to=exact_up_to)
-    found = _exposed(history, _outer(known) if unplaced else known, None, None, rows)
+    relation = transition_matrix_of_history(check_transitions("exposure_series", stays), history, "exposure_series")
+    known = refine_path_bounds(history, relation, exact_up_to=exact_up_to)
+    found = _risk_by_bounds(history, _widen_for_unplaced(known) if unplaced else known, None, None, rows)
     return replace(
         found,
         counterfeits=max(0, found.counterfeits - unplaced),
-        estimate=lambda: path_product(history, relation),
+        estimate=lambda: path_product_estimate(history, relation),
     )
 
 
-def _outer(known: Known) -> Known:
+def _widen_for_unplaced(known: DisclosureKnowledge) -> DisclosureKnowledge:
     """Return what is known from below, if somebody's place may be taken by anybody."""
     told, nothing = known.candidates > 0, known.candidates == 0
     top = np.where(told, 1.0 / np.maximum(known.candidates, 1), np.nan)
-    return Known(known.candidates, top, nothing, nothing | (known.candidates == 1))
+    return DisclosureKnowledge(known.candidates, top, nothing, nothing | (known.candidates == 1))
 
 
-def _exposed(
-    history: History, known: Known, ladder: Climbed | None, true: Floats | None, rows: tuple[Counts, ...]
-) -> ExposureOverSeries:
+def _risk_by_bounds(
+    history: History,
+    known: DisclosureKnowledge,
+    ladder: RefinedBounds | None,
+    true: Floats | None,
+    rows: tuple[Counts, ...],
+) -> SeriesDisclosureRisk:
     told = known.candidates > 0
-    return ExposureOverSeries(
+    return SeriesDisclosureRisk(
         attribute=history.attribute,
         releases=len(history.releases),
         probability=known.top,
@@ -215,13 +219,13 @@ def _exposed(
         true=true,
         equal_pairs=0 if ladder is None else count_equal_pairs(ladder.system, ladder.masks),
         counterfeits=history.counterfeits,
-        open=np.zeros(history.persons, dtype=np.bool_) if history.transient else history.open,
+        open=np.zeros(history.persons, dtype=np.bool_) if history.transient else history.unflagged,
         rows=rows,
         ladder=ladder,
     )
 
 
-def _true_alone(history: History) -> Floats | None:
+def _risk_per_release(history: History) -> Floats | None:
     """Return the largest probability of everybody's own value in any release alone."""
     if history.truth is None:
         return None
@@ -229,6 +233,6 @@ def _true_alone(history: History) -> Floats | None:
     for release, own in zip(history.releases, history.truth, strict=True):
         inside = (release.members >= 0) & (own >= 0)
         group = release.members[inside]
-        share = release.histogram.counts_of(group, own[inside]) / release.histogram.sizes[group]
+        share = release.histogram.look_up_counts(group, own[inside]) / release.histogram.sizes[group]
         found[inside] = np.fmax(found[inside], share)
     return found

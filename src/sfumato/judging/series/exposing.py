@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from sfumato.core.history import History
 from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.series.exposed import ExposureOverSeries, expose_history
+from sfumato.judging.series.exposed import SeriesDisclosureRisk, disclosure_risk_of_history
 from sfumato.judging.series.versions import Element, Versions
 from sfumato.models.stays import Stays
 from sfumato.models.worlds.ladder import EXACT_UP_TO
 from sfumato.schema.schema import Schema
-from sfumato.validation import is_whole
+from sfumato.validation import is_integer
 
 
-def exposure_series(
+def series_disclosure_risk(
     releases: Sequence[Element] | History,
     schema: Schema | None = None,
     *,
     sensitive: str | None = None,
     exact_up_to: int = EXACT_UP_TO,
     stays: Stays | None = None,
-) -> ExposureOverSeries:
+) -> SeriesDisclosureRisk:
     """Compute how exposed every person is to an adversary who holds all releases of a series.
 
     She knows everybody's quasi-identifiers in every version, and in which group everybody is, but nobody's sensitive
@@ -39,18 +39,18 @@ def exposure_series(
         can stay what it is, too. Without it every value can become every other, and each release is looked at alone.
         Candidates and probability are then those of the release that tells most about a person.
     """
-    if not is_whole(exact_up_to) or exact_up_to < 0:
+    if not is_integer(exact_up_to) or exact_up_to < 0:
         raise InvalidParameterError("exact_up_to must be a whole number of at least 0.")
     if isinstance(releases, History):
-        return expose_history(releases, exact_up_to=exact_up_to, stays=stays)
+        return disclosure_risk_of_history(releases, exact_up_to=exact_up_to, stays=stays)
     versions = Versions.of(releases, schema)
-    name = only_attribute(versions, sensitive)
-    rows, unplaced = tuple(versions.persons[0]), versions.unplaced
+    name = single_attribute(versions, sensitive)
+    rows, unplaced = tuple(versions.individuals[0]), versions.unplaced
     history = versions.history(name)
-    return expose_history(history, exact_up_to=exact_up_to, rows=rows, unplaced=unplaced, stays=stays)
+    return disclosure_risk_of_history(history, exact_up_to=exact_up_to, rows=rows, unplaced=unplaced, stays=stays)
 
 
-def only_attribute(versions: Versions, sensitive: str | None) -> str:
+def single_attribute(versions: Versions, sensitive: str | None) -> str:
     """Return the attribute that was asked for, or the only one."""
     if sensitive is not None:
         return sensitive

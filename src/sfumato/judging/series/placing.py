@@ -8,25 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.grouping import Grouped, first_rows, group_columns
-from sfumato.core.published.boxes import boxes_of
-from sfumato.core.published.table import bucket_numbers
+from sfumato.coding.grouping import Grouped, group_columns, representative_rows
+from sfumato.core.published.boxes import make_boxes
+from sfumato.core.published.table import read_bucket_numbers
 from sfumato.exceptions import SchemaError
-from sfumato.judging.audit.truth import MOST_PAIRS, PAIRS_AT_ONCE, Kept, cells_cover, coded_alike
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.audit.truth import MOST_PAIRS, PAIRS_AT_ONCE, UnchangedColumn, cells_cover, encode_together
+from sfumato.judging.evidence import AuditContext
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedRows:
+class RowPlacement:
     """The original row of every published row, -1 where it belongs to nobody; how many rows fit several groups."""
 
     rows: Ints
     several: int
 
 
-def place(evidence: Evidence) -> PlacedRows:
+def place_rows(evidence: AuditContext) -> RowPlacement:
     """Give every original row a published row of the only group that covers it and shows its sensitive values.
 
     Where buckets number sensitive values, rows that are `*` in all quasi-identifiers belong to nobody. A row that fits
@@ -36,8 +36,8 @@ def place(evidence: Evidence) -> PlacedRows:
     assert coded is not None  # noqa: S101 - a version has an original
     table, shown = evidence.table, evidence.published
     names = [name for name in evidence.schema.sensitive if name not in evidence.schema.flags]
-    buckets = {name: found for name in names if (found := bucket_numbers(shown, name)) is not None}
-    alike = {name: coded_alike(shown[name], evidence.source[name]) for name in names}
+    buckets = {name: found for name in names if (found := read_bucket_numbers(shown, name)) is not None}
+    alike = {name: encode_together(shown[name], evidence.source[name]) for name in names}
     kept = [alike[name] for name in names if name not in buckets]
     numbers = [each - each.min(initial=0) for each in buckets.values()]
     out = group_columns(
@@ -51,7 +51,7 @@ def place(evidence: Evidence) -> PlacedRows:
     into = group_columns(
         [np.zeros(coded.rows, dtype=np.int64), *(each[0] for each in own)], [1, *(each[1] for each in own)]
     )
-    places, sources = first_rows(out), first_rows(into)
+    places, sources = representative_rows(out), representative_rows(into)
     here, there = _pairs(evidence, places, sources, nobody=bool(buckets))
     for name, each in alike.items():
         fits = (
@@ -63,10 +63,10 @@ def place(evidence: Evidence) -> PlacedRows:
     cells = [
         _cells_of(buckets[name], alike[name], places[here], alike[name].original[sources[there]]) for name in buckets
     ]
-    return _matched(out, into, here, there, cells)
+    return _match_unique(out, into, here, there, cells)
 
 
-def _pairs(evidence: Evidence, places: Ints, sources: Ints, *, nobody: bool) -> tuple[Ints, Ints]:
+def _pairs(evidence: AuditContext, places: Ints, sources: Ints, *, nobody: bool) -> tuple[Ints, Ints]:
     """List the pairs of a published and an original combination whose quasi-identifiers fit."""
     table, coded = evidence.table, evidence.coded
     assert coded is not None  # noqa: S101 - a version has an original
@@ -74,7 +74,7 @@ def _pairs(evidence: Evidence, places: Ints, sources: Ints, *, nobody: bool) -> 
     quasi = [np.zeros(coded.rows, dtype=np.int64), *(column.codes for column in coded.quasi)]
     widths = [1, *(len(column.domain) + 1 for column in coded.quasi)]
     known = group_columns(quasi, widths)
-    points = first_rows(known)
+    points = representative_rows(known)
     covered = _covering(evidence, points, nobody=nobody)
     by_group, by_point = np.argsort(groups, kind="stable"), np.argsort(known.labels[sources], kind="stable")
     first = _expand(covered[0], groups[by_group], by_group)
@@ -90,14 +90,14 @@ def _expand(keys: npt.NDArray[np.integer], held: npt.NDArray[np.integer], places
     return np.repeat(np.arange(len(keys)), many), places[np.repeat(begin, many) + within]
 
 
-def _covering(evidence: Evidence, points: Ints, *, nobody: bool) -> tuple[Ints, Ints]:
+def _covering(evidence: AuditContext, points: Ints, *, nobody: bool) -> tuple[Ints, Ints]:
     """List the pairs of a published group and a point that it covers; groups of `*` cover nobody if that is said."""
     table, coded = evidence.table, evidence.coded
     assert coded is not None  # noqa: S101 - a version has an original
     groups = np.ones(len(table.grouped), dtype=np.bool_)
     if nobody and table.columns:
-        groups &= ~np.logical_and.reduce([column.starred()[table.first_rows] for column in table.columns])
-    boxes = boxes_of(table)
+        groups &= ~np.logical_and.reduce([column.mask_suppressed()[table.first_rows] for column in table.columns])
+    boxes = make_boxes(table)
     exact = groups & (boxes.low == boxes.high).all(axis=1) & (boxes.member_rows < 0).all(axis=1)
     codes = np.array([column.codes[points] for column in coded.quasi], dtype=np.int64).reshape(-1, len(points))
     widths = [1, *(len(column.domain) + 2 for column in coded.quasi)]
@@ -129,20 +129,22 @@ def _own_buckets(buckets: Ints) -> Ints:
     return np.where(buckets >= 0, buckets, buckets.max(initial=0) + 1 + np.arange(len(buckets)))
 
 
-def _in_bucket(buckets: Ints, kept: Kept, rows: Ints, codes: Ints) -> npt.NDArray[np.bool_]:
+def _in_bucket(buckets: Ints, kept: UnchangedColumn, rows: Ints, codes: Ints) -> npt.NDArray[np.bool_]:
     """Return whether the bucket of a published row shows a value; a cell in no bucket shows its own."""
     bucket = _own_buckets(buckets)
     return np.isin(bucket[rows] * kept.width + codes, np.unique(bucket * kept.width + kept.shown))
 
 
-def _cells_of(buckets: Ints, kept: Kept, rows: Ints, codes: Ints) -> tuple[Ints, Ints]:
+def _cells_of(buckets: Ints, kept: UnchangedColumn, rows: Ints, codes: Ints) -> tuple[Ints, Ints]:
     """Return a number for the values that buckets show: that of every pair, and how often each is shown."""
     bucket = _own_buckets(buckets)
     held, counts = np.unique(bucket * kept.width + kept.shown, return_counts=True)
     return np.searchsorted(held, bucket[rows] * kept.width + codes), counts
 
 
-def _matched(out: Grouped, into: Grouped, here: Ints, there: Ints, cells: Sequence[tuple[Ints, Ints]]) -> PlacedRows:
+def _match_unique(
+    out: Grouped, into: Grouped, here: Ints, there: Ints, cells: Sequence[tuple[Ints, Ints]]
+) -> RowPlacement:
     """Place the rows that fit one combination only; where that is full, nobody else is in it.
 
     `cells` number for every pair what else has room for so many only: the values that a bucket shows.
@@ -162,14 +164,16 @@ def _matched(out: Grouped, into: Grouped, here: Ints, there: Ints, cells: Sequen
         sole &= (np.bincount(at[sole], into.counts[there[sole]], len(room)) <= room)[at]
     rows = np.full(len(out.labels), -1)
     many = into.counts[there[sole]]
-    rows[_dealt(out, np.repeat(here[sole], many))] = _dealt(into, np.repeat(there[sole], many))
+    rows[_take_from_combination(out, np.repeat(here[sole], many))] = _take_from_combination(
+        into, np.repeat(there[sole], many)
+    )
     fitting = np.zeros(len(into), dtype=np.bool_)
     fitting[there] = True
     fitting[there[sole]] = False
-    return PlacedRows(rows, int(into.counts[fitting].sum()))
+    return RowPlacement(rows, int(into.counts[fitting].sum()))
 
 
-def _dealt(grouped: Grouped, wanted: Ints) -> Ints:
+def _take_from_combination(grouped: Grouped, wanted: Ints) -> Ints:
     """Return another row of the combination for every one that is wanted."""
     rows = np.argsort(grouped.labels, kind="stable")
     starts = np.append(0, np.cumsum(grouped.counts))

@@ -15,46 +15,46 @@ import pyarrow.compute as pc
 from sfumato.core.groups import Histogram
 from sfumato.core.history import GroupedRelease, History
 from sfumato.core.publication import SUPPRESSED_TEXT
-from sfumato.core.published.table import bucket_column, bucket_numbers, bucketed_attributes
+from sfumato.core.published.table import find_bucket_column, parse_bucket_column, read_bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.judging.audit.truth import row_numbers
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.series.placing import PlacedRows, place
-from sfumato.schema.missing import Missing
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.series.placing import RowPlacement, place_rows
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.schema import Schema
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.persons import numbered, person_keys
-from sfumato.table.values import texts
-from sfumato.validation import did_you_mean
+from sfumato.table.persons import individual_keys, number_individuals
+from sfumato.table.values import format_values
+from sfumato.validation import suggest_closest
 
 Ints = npt.NDArray[np.int64]
 PAIR, TRIPLE = 2, 3
 
 
-class Released(Protocol):
+class ReleasedTable(Protocol):
     """What was released, with what it was made from: a `Release`."""
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> AuditContext:
         """The published table, its original, and which published row is whose."""
 
 
 Rows = Sequence[int] | npt.NDArray[np.integer]
-Element = Released | tuple[Frame, Frame] | tuple[Frame, Frame, Rows]
+Element = ReleasedTable | tuple[Frame, Frame] | tuple[Frame, Frame, Rows]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Version:
     """One version of a table, and what was published of it."""
 
-    evidence: Evidence
+    evidence: AuditContext
     name: str
 
     @cached_property
-    def placed(self) -> PlacedRows:
+    def placed(self) -> RowPlacement:
         """The original row of every published row, -1 where it belongs to nobody."""
         known = self.evidence.correspondence
-        return place(self.evidence) if known is None else PlacedRows(known, 0)
+        return place_rows(self.evidence) if known is None else RowPlacement(known, 0)
 
     @cached_property
     def source(self) -> pa.Table:
@@ -65,15 +65,15 @@ class Version:
     @cached_property
     def keys(self) -> pa.Array:
         """A text for every original row that tells persons apart."""
-        return person_keys(self.source, self.evidence.schema.identifier, self.name)
+        return individual_keys(self.source, self.evidence.schema.identifiers, self.name)
 
-    def shown_cells(self, attribute: str) -> npt.NDArray[np.bool_]:
+    def visible_cells(self, attribute: str) -> npt.NDArray[np.bool_]:
         """Return which published rows show a cell that is not flagged, though others of its attribute are.
 
         A quasi-identifier counts as shown however coarse it is published, because she knows it.
         """
         shown, flag = self.evidence.published, self.evidence.schema.flags.get(attribute)
-        buckets, rows = bucket_numbers(shown, attribute), self.placed.rows
+        buckets, rows = read_bucket_numbers(shown, attribute), self.placed.rows
         if flag is None:
             return np.zeros(shown.num_rows, dtype=np.bool_)
         open_cells = ~np.asarray(self.source[flag])[np.maximum(rows, 0)] & (rows >= 0)
@@ -84,7 +84,7 @@ class Version:
 
         A cell that stands in no bucket, though others do, is shown with its row: a group of its own.
         """
-        buckets = bucket_numbers(self.evidence.published, attribute)
+        buckets = read_bucket_numbers(self.evidence.published, attribute)
         if buckets is None:
             return self.evidence.table.grouped.labels.astype(np.int64)
         apart = np.flatnonzero(buckets < 0)
@@ -101,8 +101,8 @@ def linked_groups(version: Version, attribute: str) -> int:
     """
     shown, group = version.evidence.published, version.groups_of(attribute)
     odd = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.bool_)
-    for name in beside(shown, version.evidence.schema, attribute):
-        cells = coded_together([texts(shown[name])])[0][0]
+    for name in visible_columns(shown, version.evidence.schema, attribute):
+        cells = encode_texts_together([format_values(shown[name])])[0][0]
         low, high = np.full(len(odd), np.iinfo(np.int64).max), np.full(len(odd), -1)
         np.minimum.at(low, group, cells)
         np.maximum.at(high, group, cells)
@@ -110,7 +110,7 @@ def linked_groups(version: Version, attribute: str) -> int:
     return int(odd.sum())
 
 
-def beside(shown: pa.Table, schema: Schema, attribute: str) -> list[str]:
+def visible_columns(shown: pa.Table, schema: Schema, attribute: str) -> list[str]:
     """Return the columns whose cells stand beside the value of an attribute.
 
     A value in a bucket of its own stands beside nothing: it may be any row's of the bucket. In a bucket of several
@@ -118,11 +118,13 @@ def beside(shown: pa.Table, schema: Schema, attribute: str) -> list[str]:
     buckets of their own.
     """
     columns = shown.column_names
-    bucket = bucket_column(columns, attribute)
+    bucket = find_bucket_column(columns, attribute)
     if bucket is not None:
-        return [name for name in bucketed_attributes(bucket, columns) if name != attribute]
+        return [name for name in parse_bucket_column(bucket, columns) if name != attribute]
     others = (*schema.sensitive, *schema.insensitive)
-    return [name for name in others if name != attribute and name in columns and bucket_column(columns, name) is None]
+    return [
+        name for name in others if name != attribute and name in columns and find_bucket_column(columns, name) is None
+    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,14 +142,14 @@ class Versions:
         made = []
         for number, each in enumerate(releases, start=1):
             evidence = getattr(each, "evidence", None)
-            if isinstance(evidence, Evidence):
+            if isinstance(evidence, AuditContext):
                 evidence = evidence if schema is None else _by(evidence, schema)
             else:
                 evidence = _of_pair(each, number, schema)
             if evidence.original is None:
                 raise InvalidParameterError(f"Release {number} has no original, which says who is who; give it, too.")
             made.append(Version(evidence, f"version {number}"))
-        schemas = {(tuple(each.evidence.schema.identifier), tuple(each.evidence.schema.sensitive)) for each in made}
+        schemas = {(tuple(each.evidence.schema.identifiers), tuple(each.evidence.schema.sensitive)) for each in made}
         if len(schemas) > 1:
             raise SchemaError(
                 "The releases of a series have different identifiers or sensitive attributes; give one schema for all."
@@ -155,9 +157,9 @@ class Versions:
         return cls(tuple(made), made[-1].evidence.schema)
 
     @cached_property
-    def persons(self) -> tuple[list[Ints], int]:
+    def individuals(self) -> tuple[list[Ints], int]:
         """The person of every original row of every version, and how many persons there are."""
-        return numbered([each.keys for each in self.versions])
+        return number_individuals([each.keys for each in self.versions])
 
     @property
     def unplaced(self) -> int:
@@ -176,11 +178,11 @@ class Versions:
     def history(self, attribute: str) -> History:
         """Return who was in which group of every release, and what the groups showed."""
         if attribute not in self.attributes:
-            hint = did_you_mean(attribute, self.attributes) or "."
+            hint = suggest_closest(attribute, self.attributes) or "."
             raise SchemaError(f"{attribute!r} is no sensitive attribute of the series{hint}")
-        if self.schema.missing is Missing.MATCHES_ALL:
+        if self.schema.missing is MissingPolicy.MATCHES_ALL:
             raise InvalidParameterError('A series is judged with missing="own-value" only; choose that policy.')
-        persons, everybody = self.persons
+        persons, everybody = self.individuals
         shown, own, values = self.coded(attribute)
         width, transient = len(values) + 1, attribute in self.schema.transient
         releases, truth = [], np.full((len(shown), everybody), -1)
@@ -189,55 +191,55 @@ class Versions:
             cells = shown[number]
             if attribute not in self.schema.sensitive:  # coarse or not, she knows what is not flagged
                 known = own[number][np.maximum(version.placed.rows, 0)]
-                cells = np.where(version.shown_cells(attribute), known, cells)
+                cells = np.where(version.visible_cells(attribute), known, cells)
             releases.append(self._release(version, attribute, cells, persons[number], width))
             if not version.placed.several and not version.evidence.masking.records:
-                _refuse_strange(releases[-1], truth[number], attribute, version.name)
+                _check_groups_show_members(releases[-1], truth[number], attribute, version.name)
         history = History(attribute, everybody, tuple(releases), truth, transient=transient, values=values)
         if not transient:
-            _refuse_changed(history)
+            _check_permanent_values(history)
         return history
 
     def coded(self, attribute: str) -> tuple[list[Ints], list[Ints], tuple[str, ...]]:
         """Return the codes of the published and of the original cells of every version, and the texts of the codes."""
         shown = [_cells(each.evidence.published, attribute, each.name) for each in self.versions]
         own = [_cells(each.source, attribute, each.name) for each in self.versions]
-        codes, values = coded_together([*shown, *own])
+        codes, values = encode_texts_together([*shown, *own])
         return codes[: len(shown)], codes[len(shown) :], values
 
     def _release(self, version: Version, attribute: str, codes: Ints, persons: Ints, width: int) -> GroupedRelease:
         group, rows = version.groups_of(attribute), version.placed.rows
-        kept, alone = self._told_cells(version, attribute), version.shown_cells(attribute)
+        kept, alone = self._published_cells(version, attribute), version.visible_cells(attribute)
         groups = int(group.max(initial=-1)) + 1
         shown = np.zeros(groups, dtype=np.bool_)
-        shown[group[alone]] = bucket_numbers(version.evidence.published, attribute) is not None
-        members = np.full(self.persons[1], -1)
+        shown[group[alone]] = read_bucket_numbers(version.evidence.published, attribute) is not None
+        members = np.full(self.individuals[1], -1)
         mine = kept & (rows >= 0)
         members[persons[rows[mine]]] = group[mine]
         once = np.ones(int(kept.sum()), dtype=np.int64)
-        histogram = Histogram.of_entries(group[kept], codes[kept], once, groups=groups, width=width)
+        histogram = Histogram.from_entries(group[kept], codes[kept], once, groups=groups, width=width)
         nobody = np.bincount(group[kept & (rows < 0)], minlength=groups)
-        return GroupedRelease(members, histogram, nobody, shown).only(histogram.sizes > 0)
+        return GroupedRelease(members, histogram, nobody, shown).select_groups(histogram.sizes > 0)
 
-    def _told_cells(self, version: Version, attribute: str) -> npt.NDArray[np.bool_]:
+    def _published_cells(self, version: Version, attribute: str) -> npt.NDArray[np.bool_]:
         """Say which cells are in groups; a suppressed one that stands with its row is in none.
 
         Neither are cells of a row of nobody that stand in no bucket.
         """
         shown = version.evidence.published
-        buckets = bucket_numbers(shown, attribute)
+        buckets = read_bucket_numbers(shown, attribute)
         if attribute not in self.schema.sensitive:
-            alone = version.shown_cells(attribute)
+            alone = version.visible_cells(attribute)
             return np.zeros(shown.num_rows, dtype=np.bool_) if buckets is None else np.asarray(alone | (buckets >= 0))
-        stars = np.asarray(pc.fill_null(pc.equal(texts(shown[attribute]), SUPPRESSED_TEXT), fill_value=False))
+        stars = np.asarray(pc.fill_null(pc.equal(format_values(shown[attribute]), SUPPRESSED_TEXT), fill_value=False))
         return ~stars if buckets is None else (~stars & (version.placed.rows >= 0)) | (buckets >= 0)
 
 
-def _by(evidence: Evidence, schema: Schema) -> Evidence:
+def _by(evidence: AuditContext, schema: Schema) -> AuditContext:
     return evidence if evidence.schema is schema else replace(evidence, schema=schema)
 
 
-def _of_pair(pair: object, number: int, schema: Schema | None) -> Evidence:
+def _of_pair(pair: object, number: int, schema: Schema | None) -> AuditContext:
     """Read a pair of a published and an original table, with the original row of every published row if it is known."""
     if not isinstance(pair, tuple | list) or len(pair) not in {PAIR, TRIPLE}:
         raise InvalidParameterError(
@@ -255,21 +257,21 @@ def _of_pair(pair: object, number: int, schema: Schema | None) -> Evidence:
             raise SchemaError(
                 f"The correspondence of version {number} must name another original row for every published row, or -1."
             )
-    return Evidence(shown, schema, original=original, correspondence=rows)
+    return AuditContext(shown, schema, original=original, correspondence=rows)
 
 
 def _cells(table: pa.Table, attribute: str, version: str) -> pa.Array:
     if attribute not in table.column_names:
         raise SchemaError(f"In {version} the column {attribute!r} is missing; every version needs the same columns.")
-    return texts(table[attribute])
+    return format_values(table[attribute])
 
 
-def _refuse_strange(release: GroupedRelease, truth: Ints, attribute: str, version: str) -> None:
+def _check_groups_show_members(release: GroupedRelease, truth: Ints, attribute: str, version: str) -> None:
     """Refuse groups that do not show their members' values: somebody else must be in them."""
     here = np.flatnonzero((release.members >= 0) & (truth >= 0))
     width = release.histogram.width
     pairs, often = np.unique(release.members[here] * width + truth[here], return_counts=True)
-    strange = release.histogram.counts_of(pairs // width, pairs % width) < often
+    strange = release.histogram.look_up_counts(pairs // width, pairs % width) < often
     if strange.any():
         groups = len(np.unique(pairs[strange] // width))
         raise SchemaError(
@@ -278,7 +280,7 @@ def _refuse_strange(release: GroupedRelease, truth: Ints, attribute: str, versio
         )
 
 
-def _refuse_changed(history: History) -> None:
+def _check_permanent_values(history: History) -> None:
     """Refuse values that are called permanent and are not."""
     truth = history.truth
     assert truth is not None  # noqa: S101 - made from originals
@@ -292,7 +294,7 @@ def _refuse_changed(history: History) -> None:
         )
 
 
-def coded_together(columns: Sequence[pa.Array]) -> tuple[list[Ints], tuple[str, ...]]:
+def encode_texts_together(columns: Sequence[pa.Array]) -> tuple[list[Ints], tuple[str, ...]]:
     """Code the canonical texts of several columns alike; a missing cell is the last value, as everywhere."""
     together = pa.chunked_array(list(columns), pa.string())
     values = pc.drop_null(together.unique()).sort()

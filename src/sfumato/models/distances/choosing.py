@@ -10,34 +10,34 @@ import numpy.typing as npt
 
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models.base import Levels, PrivacyModel
-from sfumato.models.distances.divergence import divergence
-from sfumato.models.distances.earth_mover import over_line, over_tree
-from sfumato.models.distances.transport import Costs, over_matrix
-from sfumato.validation import is_number, require
+from sfumato.models.base import GroupModel, Levels
+from sfumato.models.distances.divergence import kl_divergence
+from sfumato.models.distances.earth_mover import emd_hierarchical, emd_ordered
+from sfumato.models.distances.transport import Costs, emd_general
+from sfumato.validation import is_finite_number, require
 
 Distance = Literal["equal", "variational", "ordered", "hierarchical", "kl", "matrix"]
 DISTANCES = ("equal", "variational", "ordered", "hierarchical", "kl", "matrix")
 UNBOUNDED = {"kl", "matrix"}
 
 
-def require_distance(owner: PrivacyModel, t: float, distance: str, costs: object) -> None:
+def check_distance(owner: GroupModel, t: float, distance: str, costs: object) -> None:
     """Refuse an unknown distance, a limit outside its range, and a matrix that is not a distance."""
     require(distance in DISTANCES, owner, "distance", f"one of {', '.join(DISTANCES)}", distance)
     unbounded = distance in UNBOUNDED
     expected = "a number of at least 0" if unbounded else "a number from 0 to 1"
-    require(is_number(t) and t >= 0 and (unbounded or t <= 1), owner, "t", expected, t)
+    require(is_finite_number(t) and t >= 0 and (unbounded or t <= 1), owner, "t", expected, t)
     if (distance == "matrix") != (costs is not None):
         raise InvalidParameterError(
             f"{type(owner).__name__}.costs must be given if and only if the distance is 'matrix'."
         )
     if costs is not None:
-        fault = _fault(_plain(costs))
+        fault = _metric_violation(_plain(costs))
         if fault:
             raise InvalidParameterError(f"{type(owner).__name__}.costs {fault}.")
 
 
-def as_rows(costs: Costs | None) -> tuple[tuple[float, ...], ...] | None:
+def to_tuples(costs: Costs | None) -> tuple[tuple[float, ...], ...] | None:
     """Convert a matrix, which may be an array, to tuples."""
     return None if costs is None else tuple(tuple(row) for row in _plain(costs))
 
@@ -46,24 +46,24 @@ def _plain(costs: Any) -> Any:
     return costs.tolist() if isinstance(costs, np.ndarray) else costs
 
 
-def distances_to_table(
-    owner: PrivacyModel, groups: Groups, sensitive: str, distance: Distance, costs: Costs | None
+def distances_to_overall_distribution(
+    owner: GroupModel, groups: Groups, sensitive: str, distance: Distance, costs: Costs | None
 ) -> Levels:
     """Compute the distance of every group from the table."""
     histogram, totals = groups.histograms[sensitive], groups.totals[sensitive]
     match distance:
         case "ordered":
-            return over_line(histogram, totals, ranks_of(owner, groups, sensitive))
+            return emd_ordered(histogram, totals, rank_count(owner, groups, sensitive))
         case "hierarchical":
-            return over_tree(histogram, totals, nodes_of(owner, groups, sensitive))
+            return emd_hierarchical(histogram, totals, hierarchy_nodes(owner, groups, sensitive))
         case "kl":
-            return divergence(histogram, totals)
+            return kl_divergence(histogram, totals)
         case "matrix":
-            return over_matrix(histogram, totals, _fitting(owner, groups, sensitive, costs or ()))
-    return over_tree(histogram, totals, [np.arange(histogram.width)])
+            return emd_general(histogram, totals, _matching_costs(owner, groups, sensitive, costs or ()))
+    return emd_hierarchical(histogram, totals, [np.arange(histogram.width)])
 
 
-def averages_parts(groups: Groups, sensitive: str, distance: Distance) -> bool:
+def is_convex_distance(groups: Groups, sensitive: str, distance: Distance) -> bool:
     """Return whether the distance of a group is at most the mean of its parts' distances, none of which exceeds 1.
 
     Where missing values are values of their own, levels on a line are upper bounds cut off at 1, and no such mean.
@@ -74,12 +74,12 @@ def averages_parts(groups: Groups, sensitive: str, distance: Distance) -> bool:
     return distance not in UNBOUNDED
 
 
-def _fault(costs: object) -> str | None:
+def _metric_violation(costs: object) -> str | None:
     """Return why a matrix is not a distance between values."""
     rows = [row for row in costs if isinstance(row, Sequence)] if isinstance(costs, Sequence) else []
     if not rows or any(len(row) != len(costs) for row in rows) or len(rows) != len(costs):  # type: ignore[arg-type]  # a sequence
         return "must be a square matrix, with one row and one column per value"
-    if not all(is_number(cost) and cost >= 0 for row in rows for cost in row):
+    if not all(is_finite_number(cost) and cost >= 0 for row in rows for cost in row):
         return "must contain only numbers of at least 0"
     if any(row[i] != 0 for i, row in enumerate(rows)):
         return "must have zeros on its diagonal, because the distance of a value from itself is 0"
@@ -88,7 +88,7 @@ def _fault(costs: object) -> str | None:
     return None
 
 
-def _fitting(owner: PrivacyModel, groups: Groups, sensitive: str, costs: Costs) -> Costs:
+def _matching_costs(owner: GroupModel, groups: Groups, sensitive: str, costs: Costs) -> Costs:
     domain = groups.domains.get(sensitive)
     values = groups.histograms[sensitive].width if domain is None else len(domain)
     if len(costs) != values:
@@ -99,7 +99,7 @@ def _fitting(owner: PrivacyModel, groups: Groups, sensitive: str, costs: Costs) 
     return costs
 
 
-def ranks_of(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
+def rank_count(owner: GroupModel, groups: Groups, sensitive: str) -> int:
     """Count the values of an attribute that has an order."""
     domain = groups.domains.get(sensitive)
     if domain is None:
@@ -112,7 +112,7 @@ def ranks_of(owner: PrivacyModel, groups: Groups, sensitive: str) -> int:
     return len(domain)
 
 
-def nodes_of(owner: PrivacyModel, groups: Groups, sensitive: str) -> list[npt.NDArray[np.integer]]:
+def hierarchy_nodes(owner: GroupModel, groups: Groups, sensitive: str) -> list[npt.NDArray[np.integer]]:
     """Return the node of every value, for every level of its hierarchy below the root."""
     domain, width = groups.domains.get(sensitive), groups.histograms[sensitive].width
     if domain is None or domain.hierarchy is None:

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.groups import Groups
-from sfumato.models.base import PrivacyModel
-from sfumato.models.distances.choosing import Distance, nodes_of, ranks_of
+from sfumato.models.base import GroupModel
+from sfumato.models.distances.choosing import Distance, hierarchy_nodes, rank_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +33,16 @@ class CutDistance:
     once: bool
 
 
-def cut_distance_of(owner: PrivacyModel, whole: Groups, sensitive: str, distance: Distance) -> CutDistance | None:
+def as_cut_distance(owner: GroupModel, whole: Groups, sensitive: str, distance: Distance) -> CutDistance | None:
     """Write a distance as a sum over cuts; nothing if it is not such a sum, or only an upper bound."""
     width, totals = whole.histograms[sensitive].width, whole.totals[sensitive]
     match distance:
         case "equal" | "variational":
             levels = [np.arange(width)]
         case "hierarchical":
-            levels = [np.asarray(nodes) for nodes in nodes_of(owner, whole, sensitive)]
+            levels = [np.asarray(nodes) for nodes in hierarchy_nodes(owner, whole, sensitive)]
         case "ordered":
-            values = ranks_of(owner, whole, sensitive)
+            values = rank_count(owner, whole, sensitive)
             below = np.arange(width) <= np.arange(values - 1)[:, None]
             return (
                 None

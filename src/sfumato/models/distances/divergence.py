@@ -9,7 +9,7 @@ from sfumato.models.base import Levels
 from sfumato.models.distances.gains import relative_gains
 
 
-def divergence(histogram: Histogram, totals: Counts) -> Levels:
+def kl_divergence(histogram: Histogram, totals: Counts) -> Levels:
     r"""Compute $\sum_v q_v \ln(q_v / p_v)$ of every group, rounded up; exactly 0 if the shares are equal.
 
     The sum is convex, so cells that may be any value are worst if they all have the same value: one of the

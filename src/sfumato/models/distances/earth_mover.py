@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.readiness import compiled_for
+from sfumato.coding.readiness import should_compile_for
 from sfumato.core.groups import Counts, Histogram
 from sfumato.models.base import Levels
 
@@ -18,7 +18,7 @@ LARGEST_EXACT = 1 << 53
 COMPILED_ENTRIES = 20_000
 
 
-def over_tree(histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray[np.integer]]) -> Levels:
+def emd_hierarchical(histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray[np.integer]]) -> Levels:
     r"""Compute the distance if two values are as far apart as the share of levels on which they differ.
 
     `levels[h][v]` is the node of value v on level h, without the root. Mass crosses from node to node on
@@ -31,18 +31,18 @@ def over_tree(histogram: Histogram, totals: Counts, levels: Sequence[npt.NDArray
     def distance(some: Histogram, exact: type) -> Levels:
         known = some.reduce(np.add, some.counts)
         moved: Whole = some.missing.astype(exact) * whole
-        if exact is np.int64 and compiled_for(len(some.counts), COMPILED_ENTRIES):
+        if exact is np.int64 and should_compile_for(len(some.counts), COMPILED_ENTRIES):
             _add_surplus(some, totals, levels, table, moved)
-            return quotient(moved, (known + some.missing) * whole)
+            return correctly_rounded_quotient(moved, (known + some.missing) * whole)
         for nodes in levels:
-            coarse = some.coarsened(nodes)
+            coarse = some.merge_values(nodes)
             expected = np.zeros(coarse.width, dtype=np.int64)
             np.add.at(expected, nodes, totals)
             surplus = coarse.counts.astype(exact) * table - expected[coarse.codes].astype(exact) * known[coarse.rows]
             moved += coarse.reduce(np.add, np.maximum(surplus, 0))
-        return quotient(moved, (known + some.missing).astype(exact) * whole)
+        return correctly_rounded_quotient(moved, (known + some.missing).astype(exact) * whole)
 
-    return _judged(histogram, whole, distance)
+    return _distances_in_int64(histogram, whole, distance)
 
 
 def _add_surplus(
@@ -55,10 +55,10 @@ def _add_surplus(
     width = int(nodes.max()) + 1
     expected = np.stack([np.bincount(own, totals, width).astype(np.int64) for own in nodes])
     entries = histogram.offsets, histogram.codes, histogram.counts
-    kernel.surplus(entries, nodes, expected, table, np.zeros(width, dtype=np.int64), moved)
+    kernel.measure_surplus(entries, nodes, expected, table, np.zeros(width, dtype=np.int64), moved)
 
 
-def over_line(histogram: Histogram, totals: Counts, values: int) -> Levels:
+def emd_ordered(histogram: Histogram, totals: Counts, values: int) -> Levels:
     r"""Compute the distance if the first `values` values are as far apart as their ranks.
 
     Neighbors are $1/(m - 1)$ apart for $m$ values, and mass crosses every gap between neighbors once, so the
@@ -71,21 +71,21 @@ def over_line(histogram: Histogram, totals: Counts, values: int) -> Levels:
     beyond, whole = int(totals[values:].sum()), table * max(values - 1, 1)
 
     def distance(some: Histogram, exact: type) -> Levels:
-        line = some if some.width == values else some.apart()
+        line = some if some.width == values else some.separate_missing()
         known = line.reduce(np.add, line.counts)
         moved = _crossings(line, totals[:values], known, exact)
         sizes: Whole = (known + line.missing).astype(exact)
         if not beyond:
-            return quotient(moved + line.missing.astype(exact) * whole, sizes * whole)
+            return correctly_rounded_quotient(moved + line.missing.astype(exact) * whole, sizes * whole)
         own = (line.missing - some.missing).astype(object)
         excess = abs(own * everyone - sizes.astype(object) * beyond)
         upper = (moved.astype(object) + some.missing.astype(object) * whole) * everyone + excess * whole
-        return np.minimum(quotient(upper, sizes.astype(object) * (whole * everyone)), 1)
+        return np.minimum(correctly_rounded_quotient(upper, sizes.astype(object) * (whole * everyone)), 1)
 
-    return _judged(histogram, 4 * table * max(values, 1), distance)
+    return _distances_in_int64(histogram, 4 * table * max(values, 1), distance)
 
 
-def quotient(numerator: Whole, denominator: Whole) -> Levels:
+def correctly_rounded_quotient(numerator: Whole, denominator: Whole) -> Levels:
     """Divide whole numbers with one correct rounding, so that a true fifth equals 0.2; 0 for 0 by 0."""
     denominator = np.maximum(denominator, 1)
     result: Levels = numerator.astype(np.float64) / denominator.astype(np.float64)
@@ -114,7 +114,7 @@ def _crossings(line: Histogram, totals: Counts, known: Counts, exact: type) -> W
     return line.reduce(np.add, behind * size + reached * (2 * turn - start - stop))
 
 
-def _judged(histogram: Histogram, factor: int, distance: Callable[[Histogram, type], Levels]) -> Levels:
+def _distances_in_int64(histogram: Histogram, factor: int, distance: Callable[[Histogram, type], Levels]) -> Levels:
     """Compute distances in int64, except for groups so large that size times factor would not fit."""
     sizes = histogram.reduce(np.add, histogram.counts) + histogram.missing
     large = sizes > LARGEST_WHOLE // factor

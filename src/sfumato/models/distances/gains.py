@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sfumato.core.groups import Counts
 from sfumato.models.base import Levels
-from sfumato.models.distances.earth_mover import LARGEST_WHOLE, quotient
+from sfumato.models.distances.earth_mover import LARGEST_WHOLE, correctly_rounded_quotient
 
 
 def relative_gains(counts: Counts, sizes: Counts, expected: npt.NDArray[np.int64], table: int) -> Levels:
@@ -17,6 +17,6 @@ def relative_gains(counts: Counts, sizes: Counts, expected: npt.NDArray[np.int64
     """
     exact = np.int64 if int(sizes.max(initial=0)) * table <= LARGEST_WHOLE else object
     denominator = sizes.astype(exact) * expected
-    gains = quotient(counts.astype(exact) * table - denominator, denominator)
+    gains = correctly_rounded_quotient(counts.astype(exact) * table - denominator, denominator)
     gains[expected == 0] = np.inf
     return gains

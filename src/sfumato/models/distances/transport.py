@@ -24,7 +24,7 @@ TINY = 1e-300  # instead of a division by 0
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
-def over_matrix(histogram: Histogram, totals: Counts, costs: Costs) -> Levels:
+def emd_general(histogram: Histogram, totals: Counts, costs: Costs) -> Levels:
     r"""Compute the smallest work that turns the table's distribution into each group's, by linear programs.
 
     A value outside the matrix (missing, as a value of its own) is as far from all others as any two values are.
@@ -35,9 +35,9 @@ def over_matrix(histogram: Histogram, totals: Counts, costs: Costs) -> Levels:
     Only distinct distributions are solved; still, each takes about a millisecond with 8 values and more than four
     with 50, a thousand times as long as the closed forms: a million different groups take about an hour.
     """
-    table = _Table(totals, costs)
+    table = _TransportProblem(totals, costs)
     level = np.zeros(len(histogram.missing))
-    for groups, alike, codes, counts in _distinct(histogram):
+    for groups, alike, codes, counts in _distinct_groups(histogram):
         step = max(1, MOST_CELLS // max(len(table.codes) * codes.shape[1], 1))
         parts = [table.distances(codes[i : i + step], counts[i : i + step]) for i in range(0, len(codes), step)]
         level[groups] = np.concatenate(parts)[alike]
@@ -47,7 +47,7 @@ def over_matrix(histogram: Histogram, totals: Counts, costs: Costs) -> Levels:
     return level
 
 
-class _Table:
+class _TransportProblem:
     """The table's side of all programs: the values that occur, their counts, and their distances to all others."""
 
     def __init__(self, totals: Counts, costs: Costs) -> None:
@@ -117,7 +117,7 @@ class _Table:
         return sum(cost * amount for cost, amount in zip(costs.tolist(), moved.tolist(), strict=True))
 
 
-def _distinct(
+def _distinct_groups(
     histogram: Histogram,
 ) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.int64], Counts]]:
     """Yield the groups for each number of values, which of them are equal, and codes and counts of distinct ones."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.core.history import History
-from sfumato.models.worlds.differencing import difference
-from sfumato.models.worlds.system import System
+from sfumato.models.worlds.differencing import subtract_nested_groups
+from sfumato.models.worlds.system import ConstraintSystem
 
 
-def keeps_company(history: History) -> bool:
+def has_constant_groups(history: History) -> bool:
     """Return whether a permanent attribute's series tells nothing but the values of sets of persons who never part.
 
     Then rows that are recognized in several releases, by what they show beside the value, add nothing: the rows of such
@@ -18,8 +18,8 @@ def keeps_company(history: History) -> bool:
     """
     if history.transient:
         return False
-    system = System.of(history)
-    left = difference(system)
+    system = ConstraintSystem.of(history)
+    left = subtract_nested_groups(system)
     inside = left.slots >= 0
     alone = left.histogram.sizes[left.slots.max(axis=0, initial=0)] == system.weight
     return bool((((inside.sum(axis=0) == 1) & alone) | ~system.grouped).all()) and not any(

@@ -12,7 +12,7 @@ ALL_STATES = 3_000_000  # of all components of a series together
 
 
 @dataclass(frozen=True)
-class CountedWorlds:
+class WorldCounts:
     """How many worlds there are, and the share of them in which a person of a unit chooses an option."""
 
     worlds: int
@@ -20,7 +20,7 @@ class CountedWorlds:
     states: int
 
 
-def count_worlds(component: Component, most: int = STATES) -> CountedWorlds | None:
+def count_worlds(component: Component, most: int = STATES) -> WorldCounts | None:
     """Count the worlds of a component; None if that takes more states than allowed.
 
     Persons choose one after the other, in an order that finishes one group after the other. A state is what is left of
@@ -28,7 +28,7 @@ def count_worlds(component: Component, most: int = STATES) -> CountedWorlds | No
     The capacities of a state are fields of one whole number, each with a guard bit above it that tells when a choice
     took too much.
     """
-    steps = _order(component)
+    steps = _elimination_order(component)
     layout = _Layout.of(component, steps)
     forward = [{layout.begin: 1}]
     states = 1
@@ -45,7 +45,7 @@ def count_worlds(component: Component, most: int = STATES) -> CountedWorlds | No
         forward.append(after)
     worlds = forward[-1].get(layout.guards, 0)
     shares = _shares(component, steps, layout, forward) if worlds else ()
-    return CountedWorlds(worlds, shares, states)
+    return WorldCounts(worlds, shares, states)
 
 
 def _shares(
@@ -105,7 +105,7 @@ class _Layout:
         return cls(begin | guards, guards, taken, tuple(closed))
 
 
-def _order(component: Component) -> list[int]:
+def _elimination_order(component: Component) -> list[int]:
     """Order persons so that few capacities are begun and not used up: next is who shares the most with those before."""
     users: dict[int, set[int]] = {}
     for unit, options in enumerate(component.options):

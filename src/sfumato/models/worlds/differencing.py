@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.core.groups import Counts, Histogram
-from sfumato.models.worlds.system import System, nonzero
+from sfumato.models.worlds.system import ConstraintSystem, nonzero
 
 
-def difference(system: System) -> System:
+def subtract_nested_groups(system: ConstraintSystem) -> ConstraintSystem:
     """Replace every group by its difference to groups inside it, until no group is inside another.
 
     Groups of one release are disjoint and stay so: what is left of a group stands where the group stood. A group whose
@@ -25,7 +25,7 @@ def difference(system: System) -> System:
         system = _without_inner(system, inner, outer)
 
 
-def _nested(system: System) -> tuple[Counts, Counts]:
+def _nested(system: ConstraintSystem) -> tuple[Counts, Counts]:
     """Find the groups that are inside another one, or the same as an earlier one, and that other group."""
     sizes = system.histogram.sizes
     found: list[tuple[Counts, Counts, int]] = []
@@ -46,10 +46,10 @@ def _nested(system: System) -> tuple[Counts, Counts]:
             inside[inside] &= (sizes[inner[inside]] < sizes[low[inside]]) | (here < there)
             if inside.any():
                 found.append((inner[inside], low[inside], here))
-    return _best(found, sizes)
+    return _best_inner_groups(found, sizes)
 
 
-def _best(found: list[tuple[Counts, Counts, int]], sizes: Counts) -> tuple[Counts, Counts]:
+def _best_inner_groups(found: list[tuple[Counts, Counts, int]], sizes: Counts) -> tuple[Counts, Counts]:
     """Keep for every outer group the inner ones of the release that covers most of it."""
     if not found:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -66,7 +66,7 @@ def _best(found: list[tuple[Counts, Counts, int]], sizes: Counts) -> tuple[Count
     return inner[kept], outer[kept]
 
 
-def _without_inner(system: System, inner: Counts, outer: Counts) -> System:
+def _without_inner(system: ConstraintSystem, inner: Counts, outer: Counts) -> ConstraintSystem:
     """Take inner groups out of outer ones; the one that is the same as another disappears."""
     release_of = np.zeros(system.groups, dtype=np.int64)
     for number, row in enumerate(system.slots):
@@ -79,7 +79,7 @@ def _without_inner(system: System, inner: Counts, outer: Counts) -> System:
         for row in system.slots:
             slots[there][into[row] == system.slots[there]] = -1
     part = system.histogram.take(inner)
-    taken = Histogram.of_entries(
+    taken = Histogram.from_entries(
         outer[part.rows], part.codes, -part.counts, groups=system.groups, width=system.histogram.width
     )
     left = nonzero(system.histogram + taken)

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.groups import Counts
-from sfumato.models.worlds.system import Masks, System, how_many
-from sfumato.randomness import generator
+from sfumato.models.worlds.system import ConstraintSystem, Masks, count_values
+from sfumato.randomness import seeded_generator
 
 
-def equal_classes(system: System, masks: Masks) -> Counts:
+def value_equivalence_classes(system: ConstraintSystem, masks: Masks) -> Counts:
     """Find classes of units that have the same value for certain; every other unit is a class of its own.
 
     If two groups show the same values equally often and have all members in common but one each, these two have the
@@ -20,7 +20,7 @@ def equal_classes(system: System, masks: Masks) -> Counts:
     are mixed up is less likely than an error of the machine.
     """
     group, unit = system.pairs
-    rng = generator(0)  # sums only have to differ; nothing is protected by them
+    rng = seeded_generator(0)  # sums only have to differ; nothing is protected by them
     filled, starts = np.unique(group, return_index=True)
     told = _multisets(system, rng)
     weight = system.weight[unit].astype(np.uint64)
@@ -36,29 +36,29 @@ def equal_classes(system: System, masks: Masks) -> Counts:
         order = np.argsort(keys[0])
         same = np.logical_and.reduce([each[order][1:] == each[order][:-1] for each in keys])
         members = unit[kept[order]]
-        found = _united(label, members[:-1][same], members[1:][same])
+        found = _merge_labels(label, members[:-1][same], members[1:][same])
         if np.array_equal(found, label):
             break
         label = found
-    return _apart(label, how_many(masks) > 1)
+    return _exclude_known(label, count_values(masks) > 1)
 
 
-def count_equal_pairs(system: System, masks: Masks) -> int:
+def count_equal_pairs(system: ConstraintSystem, masks: Masks) -> int:
     """Count the pairs of persons who have the same value for certain, though not which one: at least so many."""
-    label = equal_classes(system, masks)
+    label = value_equivalence_classes(system, masks)
     persons = np.bincount(system.unit, minlength=len(system.weight)) * (system.weight == 1)
     many = np.bincount(label, persons).astype(np.int64)
     return int((many * (many - 1) // 2).sum())
 
 
-def _multisets(system: System, rng: np.random.Generator) -> list[npt.NDArray[np.uint64]]:
+def _multisets(system: ConstraintSystem, rng: np.random.Generator) -> list[npt.NDArray[np.uint64]]:
     """Return two random sums for every group, the same for groups that show the same values equally often."""
     histogram = system.histogram
     marks = rng.integers(0, 2**64, (2, histogram.width), dtype=np.uint64)
     return [histogram.reduce(np.add, mark[histogram.codes] * histogram.counts.astype(np.uint64)) for mark in marks]
 
 
-def _united(label: Counts, one: Counts, two: Counts) -> Counts:
+def _merge_labels(label: Counts, one: Counts, two: Counts) -> Counts:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -71,6 +71,6 @@ def _united(label: Counts, one: Counts, two: Counts) -> Counts:
     return np.asarray(first[numbers])
 
 
-def _apart(label: Counts, kept: npt.NDArray[np.bool_]) -> Counts:
+def _exclude_known(label: Counts, kept: npt.NDArray[np.bool_]) -> Counts:
     """Take those whose value is known anyway out of their classes."""
     return np.where(kept, label, np.arange(len(label)))

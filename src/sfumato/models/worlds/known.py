@@ -11,7 +11,7 @@ from sfumato.core.groups import Counts
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class DisclosureKnowledge:
     """The number of everybody's candidates, and the probability of her likeliest value.
 
     Candidates are `exact`, or may contain impossible ones; a probability is `sure`, or a lower bound of it. Who was in
@@ -23,9 +23,9 @@ class Known:
     exact: npt.NDArray[np.bool_]
     sure: npt.NDArray[np.bool_]
 
-    def without(self, persons: npt.NDArray[np.bool_]) -> Known:
+    def without(self, persons: npt.NDArray[np.bool_]) -> DisclosureKnowledge:
         """Return the same as if some persons were in no group."""
-        return Known(
+        return DisclosureKnowledge(
             np.where(persons, 0, self.candidates),
             np.where(persons, np.nan, self.top),
             self.exact | persons,

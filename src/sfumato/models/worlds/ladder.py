@@ -11,12 +11,20 @@ import numpy.typing as npt
 from sfumato.core.groups import Counts, Histogram
 from sfumato.core.history import History
 from sfumato.models.worlds.component import Component
-from sfumato.models.worlds.counting import ALL_STATES, STATES, CountedWorlds, count_worlds
-from sfumato.models.worlds.differencing import difference
-from sfumato.models.worlds.known import Known
-from sfumato.models.worlds.propagating import intersection, propagation
+from sfumato.models.worlds.counting import ALL_STATES, STATES, WorldCounts, count_worlds
+from sfumato.models.worlds.differencing import subtract_nested_groups
+from sfumato.models.worlds.known import DisclosureKnowledge
+from sfumato.models.worlds.propagating import intersect_candidates, propagate_candidates
 from sfumato.models.worlds.searching import possible_options
-from sfumato.models.worlds.system import Masks, NoWorldError, System, has_value, how_many, only_value, values_of
+from sfumato.models.worlds.system import (
+    ConstraintSystem,
+    InconsistentSeriesError,
+    Masks,
+    count_values,
+    has_value,
+    single_value,
+    values_of,
+)
 
 EXACT_UP_TO = 2_000
 DENSE = 4_000_000  # numbers at once
@@ -26,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Climbed:
+class RefinedBounds:
     """What is known of every unit: candidates as bits, whether these are exact, and where probabilities are exact, too.
 
     `top` is the probability of her likeliest value or, where that is not `sure`, a lower bound of it. `even` units have
@@ -34,8 +42,8 @@ class Climbed:
     are several), in which values are as likely as they are frequent, and `shares` holds what was counted.
     """
 
-    system: System
-    left: System
+    system: ConstraintSystem
+    left: ConstraintSystem
     masks: Masks
     exact: Bools
     sure: Bools
@@ -44,22 +52,22 @@ class Climbed:
     alone: Counts
     shares: dict[int, dict[int, float]] = field(repr=False)
 
-    def known(self) -> Known:
+    def known(self) -> DisclosureKnowledge:
         """Return what is known of every person."""
         unit, told = self.system.unit, self.system.grouped
-        candidates = np.where(told, how_many(self.masks), 0)
+        candidates = np.where(told, count_values(self.masks), 0)
         top = np.where(told, self.top, np.nan)
-        return Known(candidates[unit], top[unit], self.exact[unit], self.sure[unit])
+        return DisclosureKnowledge(candidates[unit], top[unit], self.exact[unit], self.sure[unit])
 
     def chance_of(self, codes: Counts) -> Floats:
         """Return the probability of one value for every person; not a number where probabilities are not sure."""
         unit = self.system.unit
         masks = self.masks[unit]
-        found = np.where(has_value(masks, codes), 1.0 / np.maximum(how_many(masks), 1), 0.0)
+        found = np.where(has_value(masks, codes), 1.0 / np.maximum(count_values(masks), 1), 0.0)
         group = self.alone[unit]
         single = group >= 0
         histogram = self.left.histogram
-        amount = histogram.counts_of(group[single], np.maximum(codes[single], 0))
+        amount = histogram.look_up_counts(group[single], np.maximum(codes[single], 0))
         found[single] = np.where(codes[single] >= 0, amount, 0) / histogram.sizes[group[single]]
         for person in np.flatnonzero(np.isin(unit, list(self.shares))).tolist():
             found[person] = self.shares[unit[person]].get(int(codes[person]), 0.0)
@@ -89,7 +97,7 @@ class Climbed:
         return found[unit]
 
 
-def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL_STATES) -> Climbed:
+def refine_bounds(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL_STATES) -> RefinedBounds:
     """Find everybody's candidates and probabilities over a series.
 
     Components in which all groups show the same values, each equally often, are exact at once: exchanging values turns
@@ -99,33 +107,33 @@ def climb(history: History, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL
     """
     usual = exact_up_to == EXACT_UP_TO and states == ALL_STATES
     if not usual:
-        return _climbed(history, exact_up_to, states)
+        return _refine(history, exact_up_to, states)
     if history not in _CLIMBED:
-        _CLIMBED[history] = _climbed(history, exact_up_to, states)
+        _CLIMBED[history] = _refine(history, exact_up_to, states)
     return _CLIMBED[history]
 
 
-_CLIMBED: WeakKeyDictionary[History, Climbed] = WeakKeyDictionary()
+_CLIMBED: WeakKeyDictionary[History, RefinedBounds] = WeakKeyDictionary()
 
 
-def _climbed(history: History, exact_up_to: int, states: int) -> Climbed:
-    system = System.of(history)
-    even = _even_units(system, system.masks(), system.grouped)
-    masks = intersection(system)
-    rest = _only(system, ~even)
-    left = difference(rest)
-    masks = propagation(left, intersection(left, masks))
-    found = how_many(masks)
+def _refine(history: History, exact_up_to: int, states: int) -> RefinedBounds:
+    system = ConstraintSystem.of(history)
+    even = _uniform_units(system, system.masks(), system.grouped)
+    masks = intersect_candidates(system)
+    rest = _restrict_to_units(system, ~even)
+    left = subtract_nested_groups(rest)
+    masks = propagate_candidates(left, intersect_candidates(left, masks))
+    found = count_values(masks)
     known = (found == 1) & system.grouped
-    left = left.without(known & left.grouped, only_value(masks))
-    climbing = _Climb(system, left, masks, even, known)
-    climbing.take_even()
-    climbing.take_alone()
+    left = left.without(known & left.grouped, single_value(masks))
+    climbing = _Refinement(system, left, masks, even, known)
+    climbing.resolve_uniform()
+    climbing.resolve_isolated()
     climbing.solve(exact_up_to, states)
     return climbing.finished()
 
 
-def _only(system: System, units: Bools) -> System:
+def _restrict_to_units(system: ConstraintSystem, units: Bools) -> ConstraintSystem:
     """Keep the groups of some units, which make whole components."""
     slots = np.where(units, system.slots, -1)
     kept = np.zeros(system.groups, dtype=np.bool_)
@@ -137,7 +145,7 @@ def _only(system: System, units: Bools) -> System:
     return replace(system, slots=slots, histogram=cut)
 
 
-def _even_units(system: System, masks: Masks, units: Bools) -> Bools:
+def _uniform_units(system: ConstraintSystem, masks: Masks, units: Bools) -> Bools:
     """Find the units in components in which every group shows the same values, each equally often."""
     of_unit, of_group = system.component_of(units)
     histogram = system.histogram
@@ -153,11 +161,11 @@ def _even_units(system: System, masks: Masks, units: Bools) -> Bools:
 
 
 @dataclass
-class _Climb:
+class _Refinement:
     """The upper steps, which look at what is left when all who are decided are taken out."""
 
-    system: System
-    left: System
+    system: ConstraintSystem
+    left: ConstraintSystem
     masks: Masks
     even: Bools
     known: Bools
@@ -169,23 +177,23 @@ class _Climb:
         self.alone = np.full(len(self.masks), -1)
         self.shares: dict[int, dict[int, float]] = {}
 
-    def _take(self, units: Bools) -> None:
+    def _resolve(self, units: Bools) -> None:
         self.exact |= units
         self.sure |= units
         self.open = self.open & ~units
 
-    def take_even(self) -> None:
+    def resolve_uniform(self) -> None:
         """Settle components in which what is left of every group are the same values, each equally often."""
         shown = self.left.masks()
         unit_fits = np.ones(len(self.masks), dtype=np.bool_)
         for row in self.left.slots:
             unit_fits &= (row < 0) | (self.masks == shown[row]).all(axis=1)
-        even = _even_units(self.left, shown, self.open)
+        even = _uniform_units(self.left, shown, self.open)
         even &= self._all_in_component(unit_fits)
         self.even = self.even | even
-        self._take(even)
+        self._resolve(even)
 
-    def take_alone(self) -> None:
+    def resolve_isolated(self) -> None:
         """Settle groups that no other one says anything about: values are as likely as they are frequent."""
         shown = self.left.masks()
         once = (self.left.slots >= 0).sum(axis=0) == 1
@@ -193,7 +201,7 @@ class _Climb:
         fits = once & (self.masks == shown[group]).all(axis=1)
         alone = self.open & self._all_in_component(fits)
         self.alone[alone] = group[alone]
-        self._take(alone)
+        self._resolve(alone)
 
     def _all_in_component(self, fits: Bools) -> Bools:
         """Return the units of components all of whose units fit."""
@@ -210,11 +218,11 @@ class _Climb:
         of_unit = self.left.component_of(self.open)[0][units]
         order = np.argsort(of_unit, kind="stable")
         parts = np.split(units[order], np.flatnonzero(np.diff(of_unit[order])) + 1)
-        pairs = how_many(self.masks)
-        counted_before: dict[Component, CountedWorlds] = {}
+        pairs = count_values(self.masks)
+        counted_before: dict[Component, WorldCounts] = {}
         searched = 0
         for part in sorted(parts, key=lambda each: int(pairs[each].sum())):
-            made = _Made.of(self.left, self.masks, part)
+            made = _ComponentProblem.of(self.left, self.masks, part)
             if made.component.pairs > exact_up_to:
                 continue
             most = min(states, STATES)
@@ -230,43 +238,43 @@ class _Climb:
                 counted_before[made.component] = counted
                 self._note(made, counted)
 
-    def _note(self, made: _Made, counted: CountedWorlds) -> None:
+    def _note(self, made: _ComponentProblem, counted: WorldCounts) -> None:
         """Note what counting found."""
         if not counted.worlds:
-            raise NoWorldError(made.groups)
+            raise InconsistentSeriesError(made.groups)
         for units, values, shares in zip(made.units, made.values, counted.shares, strict=True):
             found = {value: float(share) for value, share in zip(values, shares, strict=True) if share}
-            self._keep(units, list(found))
+            self._narrow(units, list(found))
             self.shares.update(dict.fromkeys(units, found))
             self.sure[units] = True
 
-    def _search(self, made: _Made) -> None:
+    def _search(self, made: _ComponentProblem) -> None:
         """Look for worlds that show which candidates are possible; probabilities stay open."""
         found = possible_options(made.component)
         if found is None:
             return
         if not any(found[0]):
-            raise NoWorldError(made.groups)
+            raise InconsistentSeriesError(made.groups)
         for units, values, possible in zip(made.units, made.values, found, strict=True):
-            self._keep(units, [value for value, shown in zip(values, possible, strict=True) if shown])
+            self._narrow(units, [value for value, shown in zip(values, possible, strict=True) if shown])
             self.sure[units] = sum(possible) == 1
 
-    def _keep(self, units: list[int], values: list[int]) -> None:
+    def _narrow(self, units: list[int], values: list[int]) -> None:
         bits = sum(1 << value for value in values)
         blocks = self.masks.shape[1]
         self.masks[units] = np.array([(bits >> (64 * block)) & (2**64 - 1) for block in range(blocks)], dtype=np.uint64)
         self.exact[units] = True
 
-    def finished(self) -> Climbed:
+    def finished(self) -> RefinedBounds:
         """Return what was found, with the probability of everybody's likeliest value."""
-        top = 1.0 / np.maximum(how_many(self.masks), 1)
+        top = 1.0 / np.maximum(count_values(self.masks), 1)
         histogram = self.left.histogram
         likeliest = histogram.reduce(np.maximum, histogram.counts) / np.maximum(histogram.sizes, 1)
         single = self.alone >= 0
         top[single] = likeliest[self.alone[single]]
         for unit, shares in self.shares.items():
             top[unit] = max(shares.values())
-        return Climbed(
+        return RefinedBounds(
             self.system,
             self.left,
             self.masks,
@@ -280,7 +288,7 @@ class _Climb:
 
 
 @dataclass(frozen=True)
-class _Made:
+class _ComponentProblem:
     """A component with the units and values that its units and options stand for."""
 
     component: Component
@@ -289,7 +297,7 @@ class _Made:
     groups: int
 
     @classmethod
-    def of(cls, left: System, masks: Masks, part: Counts) -> _Made:
+    def of(cls, left: ConstraintSystem, masks: Masks, part: Counts) -> _ComponentProblem:
         """Describe a component; units with the same groups and candidates are one."""
         alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
         for unit in part.tolist():
@@ -301,7 +309,7 @@ class _Made:
             for groups, values in alike
         )
         cells = np.array(list(places), dtype=np.int64).reshape(-1, 2)
-        capacities = tuple(left.histogram.counts_of(cells[:, 0], cells[:, 1]).tolist())
+        capacities = tuple(left.histogram.look_up_counts(cells[:, 0], cells[:, 1]).tolist())
         weights = tuple(int(left.weight[units].sum()) for units in alike.values())
         component = Component(weights, options, capacities)
         return cls(component, list(alike.values()), [list(values) for _, values in alike], len(np.unique(cells[:, 0])))

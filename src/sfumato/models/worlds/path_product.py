@@ -6,15 +6,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.history import History
-from sfumato.models.worlds.paths import powers
-from sfumato.models.worlds.system import System
+from sfumato.models.worlds.paths import transition_powers
+from sfumato.models.worlds.system import ConstraintSystem
 
 DENSE = 2_000_000  # numbers at once
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 
-def path_product(history: History, relation: npt.NDArray[np.bool_]) -> Floats:
+def path_product_estimate(history: History, relation: npt.NDArray[np.bool_]) -> Floats:
     """Estimate everybody's exposure, if values change only as the relation says; an estimate, and never a verdict.
 
     A path goes through a person's groups and is as likely as the product of the shares that its values have there, as
@@ -22,20 +22,20 @@ def path_product(history: History, relation: npt.NDArray[np.bool_]) -> Floats:
     paths are made release by release, forward and backward; her exposure is the largest probability of any value in any
     of her groups.
     """
-    system = System.of(history)
+    system = ConstraintSystem.of(history)
     found = np.full(len(system.weight), np.nan)
-    steps = [each.astype(np.float64) for each in powers(relation, system.releases)]
+    steps = [each.astype(np.float64) for each in transition_powers(relation, system.releases)]
     dense = max(1, DENSE // (len(relation) * system.releases))
     for begin in range(0, len(found), dense):
         some = np.arange(begin, min(begin + dense, len(found)))
         inside, shares = system.slots[:, some] >= 0, _shares(system, some, len(relation))
         ahead = _sums(shares, inside, steps)
         back = _sums(shares[::-1], inside[::-1], [each.T for each in steps])[::-1]
-        found[some] = _likeliest(shares, inside, ahead, back)
+        found[some] = _max_probability(shares, inside, ahead, back)
     return np.where(system.grouped, found, np.nan)[system.unit]
 
 
-def _shares(system: System, units: npt.NDArray[np.int64], width: int) -> list[Floats]:
+def _shares(system: ConstraintSystem, units: npt.NDArray[np.int64], width: int) -> list[Floats]:
     """Return for every release the shares of all values in the group of every unit; nothing for who is in none."""
     found = []
     for row in system.slots[:, units]:
@@ -67,7 +67,7 @@ def _sums(shares: list[Floats], inside: Bools, steps: list[Floats]) -> list[Floa
     return found
 
 
-def _likeliest(shares: list[Floats], inside: Bools, ahead: list[Floats], back: list[Floats]) -> Floats:
+def _max_probability(shares: list[Floats], inside: Bools, ahead: list[Floats], back: list[Floats]) -> Floats:
     """Return the largest probability of any value in any release of every unit."""
     best = np.zeros(len(shares[0]))
     for now, there, forward, backward in zip(shares, inside, ahead, back, strict=True):

@@ -11,9 +11,9 @@ from sfumato.core.groups import Counts
 from sfumato.core.history import History
 from sfumato.models.worlds.component import Component
 from sfumato.models.worlds.counting import ALL_STATES, STATES, count_worlds
-from sfumato.models.worlds.known import Known
+from sfumato.models.worlds.known import DisclosureKnowledge
 from sfumato.models.worlds.ladder import EXACT_UP_TO
-from sfumato.models.worlds.system import NoWorldError, System
+from sfumato.models.worlds.system import ConstraintSystem, InconsistentSeriesError
 
 Relation = npt.NDArray[np.bool_]
 Path = tuple[tuple[int, int], ...]
@@ -22,7 +22,7 @@ Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 
 
-def each_release_alone(history: History) -> Known:
+def per_release_probabilities(history: History) -> DisclosureKnowledge:
     """Find what every release alone tells of values that may become any other: count / (persons and counterfeits).
 
     The number of candidates is the smallest of any release, and the probability the largest; a release that shows
@@ -33,18 +33,18 @@ def each_release_alone(history: History) -> Known:
     for release in history.releases:
         histogram = release.histogram
         share = histogram.reduce(np.maximum, histogram.counts) / np.maximum(histogram.sizes, 1)
-        inside = (release.members >= 0) & ~release.open
+        inside = (release.members >= 0) & ~release.unflagged
         group = release.members[inside]
         top[inside] = np.fmax(top[inside], share[group])
         many = np.diff(histogram.offsets)[group]
         candidates[inside] = np.where(candidates[inside] > 0, np.minimum(candidates[inside], many), many)
     sure = np.ones(history.persons, dtype=np.bool_)
-    return Known(candidates, top, sure, sure)
+    return DisclosureKnowledge(candidates, top, sure, sure)
 
 
-def climb_paths(
+def refine_path_bounds(
     history: History, relation: Relation, *, exact_up_to: int = EXACT_UP_TO, states: int = ALL_STATES
-) -> Known:
+) -> DisclosureKnowledge:
     """Find everybody's candidates and probabilities in every release, if values change only as the relation says.
 
     From one release to the next a value can become what `relation[value]` allows (also values that no release shows,
@@ -52,14 +52,14 @@ def climb_paths(
     per release all the same. Small components are counted exactly; for others only what no single person's path
     excludes is known, which is `outer`.
     """
-    system = System.of(history)
+    system = ConstraintSystem.of(history)
     units = len(system.weight)
     possible = _reachable(system, relation)
     many = np.array([each.sum(axis=1) for each in possible])
     inside = system.slots >= 0
     nothing = inside & (many == 0)
     if nothing.any():
-        raise NoWorldError(len(np.unique(system.slots[nothing])))
+        raise InconsistentSeriesError(len(np.unique(system.slots[nothing])))
     candidates = np.where(inside, many, np.iinfo(np.int64).max).min(axis=0)
     top = np.where(system.grouped, 1.0 / np.maximum(candidates, 1), np.nan)
     exact = ~system.grouped
@@ -68,7 +68,7 @@ def climb_paths(
     order = order[system.grouped[order]]
     parts = np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else []
     for part in sorted(parts, key=len):
-        found = _counted(system, relation, part, exact_up_to, states)
+        found = _count_component(system, relation, part, exact_up_to, states)
         if found is None:
             continue
         states -= found[2]
@@ -76,10 +76,10 @@ def climb_paths(
             candidates[unit], top[unit], exact[unit] = fewest, chance, True
     assert len(exact) == units  # noqa: S101 - nobody is lost
     candidates = np.where(system.grouped, candidates, 0)
-    return Known(candidates[system.unit], top[system.unit], exact[system.unit], exact[system.unit])
+    return DisclosureKnowledge(candidates[system.unit], top[system.unit], exact[system.unit], exact[system.unit])
 
 
-def powers(relation: Relation, most: int) -> list[Relation]:
+def transition_powers(relation: Relation, most: int) -> list[Relation]:
     """Return what a value can become in 0, 1, 2, ... steps; it can stay what it is."""
     once = relation | np.eye(len(relation), dtype=np.bool_)
     found = [np.eye(len(relation), dtype=np.bool_)]
@@ -88,12 +88,12 @@ def powers(relation: Relation, most: int) -> list[Relation]:
     return found
 
 
-def _reachable(system: System, relation: Relation) -> list[Bools]:
+def _reachable(system: ConstraintSystem, relation: Relation) -> list[Bools]:
     """Return for every release which values every unit may have there, by her own groups alone."""
     shown = np.zeros((system.groups + 1, len(relation)), dtype=np.bool_)
     shown[system.histogram.rows, system.histogram.codes] = True
     shown[-1] = True
-    once = powers(relation, 1)[1].astype(np.float64)
+    once = transition_powers(relation, 1)[1].astype(np.float64)
     ahead = [shown[system.slots[0]]]
     for row in system.slots[1:]:
         ahead.append(((ahead[-1].astype(np.float64) @ once) > 0) & shown[row])
@@ -114,11 +114,11 @@ def _paths(groups: list[tuple[int, int]], shown: list[list[int]], changes: list[
     return found
 
 
-def _counted(
-    system: System, relation: Relation, part: Counts, exact_up_to: int, states: int
+def _count_component(
+    system: ConstraintSystem, relation: Relation, part: Counts, exact_up_to: int, states: int
 ) -> tuple[list[int], list[float], int] | None:
     """Count the worlds of one component; return the fewest candidates and the largest probability of every unit."""
-    steps, histogram = powers(relation, system.releases), system.histogram
+    steps, histogram = transition_powers(relation, system.releases), system.histogram
     options, places = [], dict[tuple[int, int], int]()
     for unit in part.tolist():
         groups = [(release, group) for release, group in enumerate(system.slots[:, unit].tolist()) if group >= 0]
@@ -133,14 +133,14 @@ def _counted(
         tuple(tuple(places.setdefault(cell, len(places)) for cell in path) for path in paths) for paths in options
     )
     cells = np.array(list(places), dtype=np.int64).reshape(-1, 2)
-    capacities = tuple(histogram.counts_of(cells[:, 0], cells[:, 1]).tolist())
+    capacities = tuple(histogram.look_up_counts(cells[:, 0], cells[:, 1]).tolist())
     weights = tuple(system.weight[part].tolist())
     counted = count_worlds(Component(weights, taken, capacities), min(states, STATES)) if states > 0 else None
     if counted is None:
         return None
     used = sum(capacities)
     if not counted.worlds or used != sum(int(histogram.sizes[g]) for g in np.unique(cells[:, 0]).tolist()):
-        raise NoWorldError(len(np.unique(cells[:, 0])))
+        raise InconsistentSeriesError(len(np.unique(cells[:, 0])))
     fewest, chance = [], []
     for paths, shares in zip(options, counted.shares, strict=True):
         by_group: dict[int, dict[int, float]] = {}

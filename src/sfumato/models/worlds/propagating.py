@@ -7,16 +7,16 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.readiness import compiled_for
+from sfumato.coding.readiness import should_compile_for
 from sfumato.core.groups import Counts
-from sfumato.models.worlds.system import BLOCK, Masks, NoWorldError, System, values_of
+from sfumato.models.worlds.system import BLOCK, ConstraintSystem, InconsistentSeriesError, Masks, values_of
 
 COMPILED_PAIRS = 20_000  # pairs of a group and a unit, below which plain Python is as fast as loading compiled code
 WORTH_WAITING = 100_000
 Bools = npt.NDArray[np.bool_]
 
 
-def intersection(system: System, masks: Masks | None = None) -> Masks:
+def intersect_candidates(system: ConstraintSystem, masks: Masks | None = None) -> Masks:
     """Keep for every unit the values that all her groups show; who is in no group may have any."""
     shown = system.masks()
     found = np.full((len(system.weight), system.blocks), ~np.uint64(0)) if masks is None else masks.copy()
@@ -24,24 +24,24 @@ def intersection(system: System, masks: Masks | None = None) -> Masks:
         found &= shown[row]
     nothing = system.grouped & ~found.any(axis=1)
     if nothing.any():
-        raise NoWorldError(len(np.unique(system.slots[:, nothing][system.slots[:, nothing] >= 0])))
+        raise InconsistentSeriesError(len(np.unique(system.slots[:, nothing][system.slots[:, nothing] >= 0])))
     return found
 
 
-def propagation(system: System, masks: Masks) -> Masks:
+def propagate_candidates(system: ConstraintSystem, masks: Masks) -> Masks:
     """Remove from every unit's values what one of her groups excludes, until no group excludes any more.
 
     In a group, members stand against values with counts, and a pair is possible if and only if one maximum flow uses it
     or it joins two nodes of one strongly connected component of the residual graph. What remains is the same in
     whatever order groups are looked at, so loops in plain Python and compiled ones agree.
     """
-    found, conflicts = propagated(system, masks)
+    found, conflicts = propagate_with_conflicts(system, masks)
     if conflicts.any():
-        raise NoWorldError(int(conflicts.sum()))
+        raise InconsistentSeriesError(int(conflicts.sum()))
     return found
 
 
-def propagated(system: System, masks: Masks) -> tuple[Masks, Bools]:
+def propagate_with_conflicts(system: ConstraintSystem, masks: Masks) -> tuple[Masks, Bools]:
     """Do what `propagation` does; tell groups in which no values fit, which exclude nothing, instead of refusing."""
     group, unit = system.pairs
     if not len(group):
@@ -52,7 +52,7 @@ def propagated(system: System, masks: Masks) -> tuple[Masks, Bools]:
     groups, units = (starts, unit), (system.weight, unit_starts, group[by_unit])
     cells = system.histogram.offsets, system.histogram.codes.astype(np.int64), system.histogram.counts
     found, conflicts = masks.copy(), np.zeros(system.groups, dtype=np.bool_)
-    if compiled_for(len(group), COMPILED_PAIRS, WORTH_WAITING):
+    if should_compile_for(len(group), COMPILED_PAIRS, WORTH_WAITING):
         from sfumato.coding.kernels.propagating import propagate
 
         propagate(groups, units, cells, found, conflicts)
@@ -80,7 +80,7 @@ def _propagate(
         mine = members[starts[group] : starts[group + 1]]
         here = slice(begins[group], begins[group + 1])
         left = dict(zip(codes[here], counts[here], strict=True))
-        narrowed = _narrowed([(known[each], weight[each]) for each in mine], left)
+        narrowed = _feasible_masks([(known[each], weight[each]) for each in mine], left)
         if narrowed is None:
             conflicts[group] = True
             continue
@@ -94,7 +94,7 @@ def _propagate(
         masks[:, block] = [(mask >> (BLOCK * block)) & (2**BLOCK - 1) for mask in known]
 
 
-def _narrowed(members: list[tuple[int, int]], left: dict[int, int]) -> list[int] | None:
+def _feasible_masks(members: list[tuple[int, int]], left: dict[int, int]) -> list[int] | None:
     """Return the masks of a group's members without what the group excludes; None if no values fit."""
     open_bits = sum(1 << value for value in left)
     supply: dict[int, int] = {}
@@ -103,7 +103,7 @@ def _narrowed(members: list[tuple[int, int]], left: dict[int, int]) -> list[int]
     flow = _full_flow(supply, left)
     if flow is None:
         return None
-    ways = _reached(flow)
+    ways = _reachable_classes(flow)
     kept = {}
     for mask in supply:
         kept[mask] = sum(
@@ -118,7 +118,7 @@ def _full_flow(supply: dict[int, int], demand: dict[int, int]) -> dict[tuple[int
     flow: dict[tuple[int, int], int] = {}
     for mask, many in supply.items():
         for _ in range(many):
-            way = _way(mask, supply, left, flow)
+            way = _augmenting_path(mask, supply, left, flow)
             if way is None:
                 return None
             left[way[0][1]] -= 1
@@ -129,7 +129,7 @@ def _full_flow(supply: dict[int, int], demand: dict[int, int]) -> dict[tuple[int
     return flow
 
 
-def _way(
+def _augmenting_path(
     begin: int, supply: dict[int, int], left: dict[int, int], flow: dict[tuple[int, int], int]
 ) -> list[tuple[int, int, int | None]] | None:
     """Find who takes which value, and gives which one back, so that one more member of a class gets one."""
@@ -141,14 +141,14 @@ def _way(
         for value in [each for each in left if here >> each & 1 and each not in before]:
             before[value] = here, given
             if left[value]:
-                return _walked(value, before)
+                return _path_steps(value, before)
             others = [c for c in supply if c not in met and flow.get((c, value))]
             met.update(others)
             queue.extend((other, value) for other in others)
     return None
 
 
-def _walked(end: int, before: dict[int, tuple[int, int | None]]) -> list[tuple[int, int, int | None]]:
+def _path_steps(end: int, before: dict[int, tuple[int, int | None]]) -> list[tuple[int, int, int | None]]:
     """List the steps of the way that ends at a value, the last one first."""
     steps: list[tuple[int, int, int | None]] = []
     value: int | None = end
@@ -159,7 +159,7 @@ def _walked(end: int, before: dict[int, tuple[int, int | None]]) -> list[tuple[i
     return steps
 
 
-def _reached(flow: dict[tuple[int, int], int]) -> dict[int, set[int]]:
+def _reachable_classes(flow: dict[tuple[int, int], int]) -> dict[int, set[int]]:
     """Return for every value the classes that are reached from it in the residual graph.
 
     A class takes a value of its mask, and a value goes back to it, so both are in one component if and only if the

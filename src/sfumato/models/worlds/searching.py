@@ -39,8 +39,8 @@ def possible_options(component: Component) -> list[list[bool]] | None:
             constraints=[fixed, LinearConstraint(news[None, :], 1, np.inf)],
             options={"node_limit": NODES, "mip_rel_gap": HALF},
         )
-        world = _whole(found.x)
-        if world is None or not _fits(world, fixed, equal):
+        world = _rounded_solution(found.x)
+        if world is None or not _is_world(world, fixed, equal):
             if found.status != _INFEASIBLE:
                 return None
             break
@@ -52,10 +52,10 @@ def possible_options(component: Component) -> list[list[bool]] | None:
 _INFEASIBLE = 2
 
 
-def _whole(solution: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
+def _rounded_solution(solution: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
     return None if solution is None else np.round(solution)
 
 
-def _fits(world: npt.NDArray[np.float64], fixed: object, equal: npt.NDArray[np.float64]) -> bool:
+def _is_world(world: npt.NDArray[np.float64], fixed: object, equal: npt.NDArray[np.float64]) -> bool:
     """Check a rounded solution, so that no witness is one by rounding only."""
     return bool(np.array_equal(fixed.A @ world, equal))  # type: ignore[attr-defined]  # its stubs leave it out

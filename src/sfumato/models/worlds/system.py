@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.grouping import first_rows, group_columns
+from sfumato.coding.grouping import group_columns, representative_rows
 from sfumato.core.groups import Counts, Histogram
 from sfumato.core.history import History
 from sfumato.exceptions import InfeasibleError
@@ -17,7 +17,7 @@ Masks = npt.NDArray[np.uint64]
 BLOCK = 64
 
 
-class NoWorldError(InfeasibleError):
+class InconsistentSeriesError(InfeasibleError):
     """No world gives everybody one value: values that were called permanent have changed, or files do not fit."""
 
     def __init__(self, groups: int) -> None:
@@ -29,7 +29,7 @@ class NoWorldError(InfeasibleError):
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class ConstraintSystem:
     """Units and their groups: persons with equal histories are one unit, and so are a group's counterfeits.
 
     `slots` has the group of every unit in every release (releases in rows; -1 for none), groups of all releases
@@ -43,12 +43,12 @@ class System:
     histogram: Histogram
 
     @classmethod
-    def of(cls, history: History) -> System:
+    def of(cls, history: History) -> ConstraintSystem:
         """Read the groups of a series."""
         starts = np.cumsum([0, *(each.groups for each in history.releases)])
         columns = [each.members + 1 for each in history.releases]
         grouped = group_columns(columns, [each.groups + 1 for each in history.releases])
-        rows = first_rows(grouped)
+        rows = representative_rows(grouped)
         slots = np.array([column[rows] for column in columns], dtype=np.int64) - 1
         slots = np.where(slots >= 0, slots + starts[:-1, None], -1)
         fakes, weight = [slots], [grouped.counts]
@@ -58,7 +58,7 @@ class System:
             alone[number] = some + starts[number]
             fakes.append(alone)
             weight.append(each.counterfeits[some])
-        histogram = _joined([each.histogram for each in history.releases])
+        histogram = _stack_histograms([each.histogram for each in history.releases])
         return cls(np.concatenate(fakes, axis=1), np.concatenate(weight), grouped.labels.astype(np.int64), histogram)
 
     @property
@@ -106,13 +106,13 @@ class System:
         label = connected_components(edges, directed=False)[1].astype(np.int64)
         return label[: len(self.weight)], label[len(self.weight) :]
 
-    def without(self, units: npt.NDArray[np.bool_], values: Counts) -> System:
+    def without(self, units: npt.NDArray[np.bool_], values: Counts) -> ConstraintSystem:
         """Take some units, each with one known value, out of their groups; nobody is renumbered."""
         group, unit = self.pairs
         gone = units[unit]
         group, unit = group[gone], unit[gone]
         left = self.histogram
-        taken = Histogram.of_entries(
+        taken = Histogram.from_entries(
             group, values[unit], -self.weight[unit], groups=self.groups, width=self.histogram.width
         )
         left = nonzero(left + taken)
@@ -123,7 +123,7 @@ def nonzero(histogram: Histogram) -> Histogram:
     """Drop counts of zero; refuse counts below, which no world has."""
     negative = histogram.counts < 0
     if negative.any():
-        raise NoWorldError(len(np.unique(histogram.rows[negative])))
+        raise InconsistentSeriesError(len(np.unique(histogram.rows[negative])))
     kept = histogram.counts > 0
     offsets = np.append(0, np.cumsum(kept))[histogram.offsets]
     return Histogram(offsets, histogram.codes[kept], histogram.counts[kept], histogram.width, histogram.missing)
@@ -138,12 +138,12 @@ def value_bits(histogram: Histogram) -> Masks:
     return found
 
 
-def how_many(masks: Masks) -> Counts:
+def count_values(masks: Masks) -> Counts:
     """Count the values of every mask."""
     return np.asarray(np.bitwise_count(masks).sum(axis=1, dtype=np.int64))
 
 
-def only_value(masks: Masks) -> Counts:
+def single_value(masks: Masks) -> Counts:
     """Return the smallest value of every mask; -1 if it has none."""
     block = (masks != 0).argmax(axis=1)
     bits = masks[np.arange(len(masks)), block]
@@ -171,7 +171,7 @@ def values_of(mask: Masks) -> list[int]:
     return found
 
 
-def _joined(histograms: list[Histogram]) -> Histogram:
+def _stack_histograms(histograms: list[Histogram]) -> Histogram:
     """Put the groups of several histograms one after the other."""
     lengths = np.concatenate([np.diff(each.offsets) for each in histograms])
     return Histogram(

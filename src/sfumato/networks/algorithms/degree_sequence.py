@@ -9,26 +9,26 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.kernels.degree_groups import NEVER, leveled, raised
-from sfumato.coding.kernels.every_graph import nearest_graph
+from sfumato.coding.kernels.degree_groups import NEVER, level_degrees, raise_degrees
+from sfumato.coding.kernels.every_graph import nearest_anonymous_graph
 from sfumato.exceptions import InfeasibleError
-from sfumato.kinds.search import KindRequest
-from sfumato.networks.algorithms.added_edges import added_edges
-from sfumato.networks.algorithms.moved_edges import moved_edges
-from sfumato.networks.network import Network
-from sfumato.networks.promise import Published
-from sfumato.networks.promises.k_degree import KDegree
-from sfumato.networks.search import NetworkSearch, asked_k
-from sfumato.randomness import Stream
+from sfumato.kinds.search import Request
+from sfumato.networks.algorithms.added_edges import anonymize_by_additions
+from sfumato.networks.algorithms.moved_edges import anonymize_by_edge_changes
+from sfumato.networks.network import Graph
+from sfumato.networks.promise import PublishedGraph
+from sfumato.networks.promises.k_degree import KDegreeAnonymity
+from sfumato.networks.search import GraphAlgorithm, required_k
+from sfumato.randomness import KeyedRandom
 from sfumato.validation import require
 
-FEW = 7  # persons of networks whose graphs are all tried
+MAX_EXHAUSTIVE = 7  # persons of networks whose graphs are all tried
 SMALL = 5_000  # edges of networks that are searched several times
 TRIES = 30
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DegreeSequence(NetworkSearch):
+class DegreeSequence(GraphAlgorithm):
     r"""Find the cheapest degrees of which each occurs $k$ times, and change few edges to reach them [1]_.
 
     Degrees are sorted, and groups of $k$ to $2k - 1$ persons get one degree each, by dynamic programming in
@@ -53,24 +53,24 @@ class DegreeSequence(NetworkSearch):
 
     name = "degree-sequence"
     reference = "Liu, Terzi 2008, https://doi.org/10.1145/1376616.1376629"
-    serves: ClassVar = (KDegree,)
+    supports: ClassVar = (KDegreeAnonymity,)
 
     edges: Literal["change", "add"] = "change"
 
     def __post_init__(self) -> None:
         require(self.edges in {"change", "add"}, self, "edges", '"change" or "add"', self.edges)
 
-    def find(self, request: KindRequest[Published]) -> Network:
+    def search(self, request: Request[PublishedGraph]) -> Graph:
         """Change edges until every degree occurs k times."""
-        network, k = _original(request), asked_k(request)
-        if len(network) <= FEW:
-            return network.with_edges(self._fewest(network, k, request.stream))
+        network, k = _original_graph(request), required_k(request)
+        if len(network) <= MAX_EXHAUSTIVE:
+            return network.with_edges(self._search_exhaustively(network, k, request.stream))
         best: npt.NDArray[np.int32] | None = None
-        tries = TRIES if network.size <= SMALL else 1
+        tries = TRIES if network.n_edges <= SMALL else 1
         for turn in range(tries):
             request.progress(turn / tries)
-            for found in self._found(network, k, request.stream):
-                if best is None or _changes(network, found) < _changes(network, best):
+            for found in self._search_once(network, k, request.stream):
+                if best is None or _count_changes(network, found) < _count_changes(network, best):
                     best = found
         if best is None:
             raise InfeasibleError(
@@ -79,40 +79,40 @@ class DegreeSequence(NetworkSearch):
             )
         return network.with_edges(best)
 
-    def _found(self, network: Network, k: int, stream: Stream) -> list[npt.NDArray[np.int32]]:
+    def _search_once(self, network: Graph, k: int, stream: KeyedRandom) -> list[npt.NDArray[np.int32]]:
         """Search once in every way that is allowed; in large networks only until something is found."""
-        found = None if self.edges == "add" else moved_edges(network, k, stream)
-        if found is not None and network.size > SMALL:
+        found = None if self.edges == "add" else anonymize_by_edge_changes(network, k, stream)
+        if found is not None and network.n_edges > SMALL:
             return [found]
-        return [each for each in (found, added_edges(network, k, stream)) if each is not None]
+        return [each for each in (found, anonymize_by_additions(network, k, stream)) if each is not None]
 
-    def _fewest(self, network: Network, k: int, stream: Stream) -> npt.NDArray[np.int32]:
+    def _search_exhaustively(self, network: Graph, k: int, stream: KeyedRandom) -> npt.NDArray[np.int32]:
         """Try all graphs, in random order."""
         pairs = np.stack(np.triu_indices(len(network), 1), axis=1)
         pairs = pairs[stream.permutation(len(pairs))]
         before = np.zeros((len(network), len(network)), dtype=np.bool_)
         before[network.edges[:, 0], network.edges[:, 1]] = True
         joined = before[pairs[:, 0], pairs[:, 1]]
-        return pairs[nearest_graph(pairs, joined, len(network), k, self.edges == "add")].astype(np.int32)
+        return pairs[nearest_anonymous_graph(pairs, joined, len(network), k, self.edges == "add")].astype(np.int32)
 
-    def told(self, original: Network, request: KindRequest[Published]) -> Mapping[str, float]:
+    def search_metrics(self, original: Graph, request: Request[PublishedGraph]) -> Mapping[str, float]:
         """Return the bounds on the changes."""
-        k = asked_k(request)
+        k = required_k(request)
         degrees = np.sort(original.degrees)[::-1].copy()
         if self.edges == "change":
-            return {"least-degree-changes": leveled(degrees, k)[1]}
-        _, even, least = raised(degrees, k)
+            return {"least-degree-changes": level_degrees(degrees, k)[1]}
+        _, even, least = raise_degrees(degrees, k)
         top = 2 * int((degrees[0] - degrees[:k]).sum()) - k * (k - 1)
         bounds = {"least-raises": least, "least-even-raises": even, "least-raises-of-any-supergraph": max(top, least)}
         return {name: bound for name, bound in bounds.items() if bound < NEVER}
 
 
-def _original(request: KindRequest[Published]) -> Network:
-    assert isinstance(request.data, Network)  # noqa: S101 - originals are graphs
+def _original_graph(request: Request[PublishedGraph]) -> Graph:
+    assert isinstance(request.data, Graph)  # noqa: S101 - originals are graphs
     return request.data
 
 
-def _changes(network: Network, found: npt.NDArray[np.int32]) -> int:
+def _count_changes(network: Graph, found: npt.NDArray[np.int32]) -> int:
     """Count the edges that differ."""
     before, after = (each[:, 0].astype(np.int64) * len(network) + each[:, 1] for each in (network.edges, found))
     return len(np.setxor1d(before, after, assume_unique=True))

@@ -9,29 +9,29 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.kernels.switching import switch_away
+from sfumato.coding.kernels.switching import switch_to_new_pairs
 from sfumato.exceptions import InfeasibleError
-from sfumato.kinds.search import KindRequest
-from sfumato.networks.network import Network, SwitchedEdges
-from sfumato.networks.opacity import PairTypes
-from sfumato.networks.promise import Published
-from sfumato.networks.promises.edge_confidence import EdgeConfidence
-from sfumato.networks.search import NetworkSearch
-from sfumato.randomness import Stream, repeatable_secret
-from sfumato.validation import is_whole, require
+from sfumato.kinds.search import Request
+from sfumato.networks.network import Graph, SwitchedEdges
+from sfumato.networks.opacity import DegreePairTypes
+from sfumato.networks.promise import PublishedGraph
+from sfumato.networks.promises.edge_confidence import EdgeDisclosure
+from sfumato.networks.search import GraphAlgorithm
+from sfumato.randomness import KeyedRandom, secret_from_seed
+from sfumato.validation import is_integer, require
 
 TRIES = 100  # for each edge
 DRAWS = 20  # of edges to be switched
-FEWEST_RUNS = 10
+MIN_RUNS = 10
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class EdgeSwitching(NetworkSearch):
+class EdgeSwitching(GraphAlgorithm):
     """Switch a share of the edges, drawn at random: x-y and u-v become x-v and u-y [1]_.
 
     Everybody keeps her number of neighbors. If the belief in an edge may be at most 1 - p, a share p of the edges is
     switched, none of them to a pair that is related in the original. Their number is published, so the belief of
-    somebody who knows nothing else is the exact share of edges that were not switched; that is what `EdgeConfidence`
+    somebody who knows nothing else is the exact share of edges that were not switched; that is what `EdgeDisclosure`
     promises. Who also knows the degrees of two persons believes more of some pairs, and for this there is no formula:
     the switching is repeated, and the share of original edges is counted among those shown between persons of the same
     two degrees. The mean of this belief over original edges that are shown is told (`belief-by-degrees`) with its 95 %
@@ -50,31 +50,31 @@ class EdgeSwitching(NetworkSearch):
 
     name = "edge-switching"
     reference = "Ying, Wu 2008, https://doi.org/10.1137/1.9781611972788.67"
-    serves: ClassVar = (EdgeConfidence,)
+    supports: ClassVar = (EdgeDisclosure,)
 
     runs: int = 20
 
     def __post_init__(self) -> None:
-        good = is_whole(self.runs) and self.runs >= FEWEST_RUNS
-        require(good, self, "runs", f"a whole number of at least {FEWEST_RUNS}", self.runs)
+        good = is_integer(self.runs) and self.runs >= MIN_RUNS
+        require(good, self, "runs", f"a whole number of at least {MIN_RUNS}", self.runs)
 
-    def find(self, request: KindRequest[Published]) -> Network:
+    def search(self, request: Request[PublishedGraph]) -> Graph:
         """Switch as many edges as the limit asks for."""
         network, limit = request.data, min(each.limit for each in request.models)
-        assert isinstance(network, Network)  # noqa: S101 - originals are graphs
-        count = _asked(network.size, limit)
+        assert isinstance(network, Graph)  # noqa: S101 - originals are graphs
+        count = _required_switches(network.n_edges, limit)
         if not count:
             return network.with_edges(network.edges)
-        edges, _ = switched(network, count, request.stream)
+        edges, _ = switch_edges(network, count, request.stream)
         return replace(network.with_edges(edges), noise=SwitchedEdges(count=count))
 
-    def told(self, original: Network, request: KindRequest[Published]) -> Mapping[str, float]:
+    def search_metrics(self, original: Graph, request: Request[PublishedGraph]) -> Mapping[str, float]:
         """Return what somebody believes who knows the degrees of two persons, measured over repeated runs."""
-        count = _asked(original.size, min(each.limit for each in request.models))
+        count = _required_switches(original.n_edges, min(each.limit for each in request.models))
         if not count:
             return {}
-        found = [switched(original, count, Stream(repeatable_secret(run))) for run in range(self.runs)]
-        means, largest = _beliefs(PairTypes.of(original.degrees), found)
+        found = [switch_edges(original, count, KeyedRandom(secret_from_seed(run))) for run in range(self.runs)]
+        means, largest = _posteriors(DegreePairTypes.from_degrees(original.degrees), found)
         from scipy.stats import t
 
         reach = float(t.ppf(0.975, self.runs - 1) * means.std(ddof=1) / np.sqrt(self.runs))
@@ -86,11 +86,13 @@ class EdgeSwitching(NetworkSearch):
         }
 
 
-def switched(network: Network, count: int, stream: Stream) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
+def switch_edges(
+    network: Graph, count: int, stream: KeyedRandom
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
     """Switch so many edges; return all edges, and which of them are original."""
     for _ in range(DRAWS):
-        edges, chosen = network.edges.copy(), stream.permutation(network.size)[:count]
-        if not switch_away(edges, chosen, len(network), stream.words(TRIES * count)):
+        edges, chosen = network.edges.copy(), stream.permutation(network.n_edges)[:count]
+        if not switch_to_new_pairs(edges, chosen, len(network), stream.random_uint64(TRIES * count)):
             kept = np.ones(len(edges), dtype=np.bool_)
             kept[chosen] = False
             return edges, kept
@@ -99,7 +101,7 @@ def switched(network: Network, count: int, stream: Stream) -> tuple[npt.NDArray[
     )
 
 
-def _asked(edges: int, limit: float) -> int:
+def _required_switches(edges: int, limit: float) -> int:
     """Return how many of the edges must be switched; one alone cannot be."""
     count = max(int((1 - limit) * edges) - 1, 0)
     while count < edges and (edges - count) / edges > limit:
@@ -107,15 +109,15 @@ def _asked(edges: int, limit: float) -> int:
     return max(count, 2) if count and edges > 1 else count
 
 
-def _beliefs(
-    types: PairTypes, runs: Sequence[tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]]
+def _posteriors(
+    types: DegreePairTypes, runs: Sequence[tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]]
 ) -> tuple[npt.NDArray[np.float64], float]:
     """Return for each run the mean belief in its original edges, as the other runs tell it, and the largest of all.
 
     The belief in an edge is the share of original ones among those shown between persons of the same two degrees; it is
     1 where the other runs show none.
     """
-    kinds, which = np.unique(np.concatenate([types.of_edges(edges) for edges, _ in runs]), return_inverse=True)
+    kinds, which = np.unique(np.concatenate([types.edge_pair_types(edges) for edges, _ in runs]), return_inverse=True)
     kind = which.reshape(len(runs), -1)
     shown = np.bincount(kind.reshape(-1), minlength=len(kinds))
     kept = np.bincount(kind.reshape(-1), weights=np.concatenate([stays for _, stays in runs]), minlength=len(kinds))

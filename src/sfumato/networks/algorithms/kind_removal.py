@@ -7,24 +7,24 @@ from typing import ClassVar, Literal, Self
 
 import numpy as np
 
-from sfumato.coding.kernels.relations import keep_within
+from sfumato.coding.kernels.relations import select_within_limit
 from sfumato.exceptions import InfeasibleError, UnsupportedModelError
-from sfumato.kinds.search import KindRequest
-from sfumato.networks.algorithms.sangreea import Sangreea, merged_until_kept, smallest
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import Network
-from sfumato.networks.promise import Published
-from sfumato.networks.promises.persons_keep import PersonsKeep
-from sfumato.networks.promises.relation_belief import ROUNDING, RelationBelief
-from sfumato.networks.relations import clustered_relations, relations, with_relations, without_kind
-from sfumato.networks.search import NetworkSearch
+from sfumato.kinds.search import Request
+from sfumato.networks.algorithms.sangreea import SaNGreeA, merge_until_satisfied, min_cluster_size
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.network import Graph
+from sfumato.networks.promise import PublishedGraph
+from sfumato.networks.promises.persons_keep import OnClusters
+from sfumato.networks.promises.relation_belief import ROUNDING, LinkInference
+from sfumato.networks.relations import count_typed_edges, keep_typed_edges, typed_edges, without_edge_type
+from sfumato.networks.search import GraphAlgorithm
 from sfumato.validation import require
 
-KEPT = ("all", "some", "clusters", "capped-clusters", "none")
+KEEP_OPTIONS = ("all", "some", "clusters", "capped-clusters", "none")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KindRemoval(NetworkSearch):
+class RemoveEdgeType(GraphAlgorithm):
     """Remove all relations of a sensitive kind, and publish those of other kinds as far as the promise allows [1]_.
 
     Relations whose kind is missing may be sensitive and are removed as well. Other relations are published with their
@@ -48,14 +48,14 @@ class KindRemoval(NetworkSearch):
 
     name = "kind-removal"
     reference = "Zheleva, Getoor 2007, https://doi.org/10.1007/978-3-540-78478-4_9"
-    serves: ClassVar = (RelationBelief, PersonsKeep)
-    shows_kinds: ClassVar = True
+    supports: ClassVar = (LinkInference, OnClusters)
+    publishes_edge_types: ClassVar = True
 
     sensitive: str
     keep: Literal["all", "some", "clusters", "capped-clusters", "none"] = "some"
 
     @classmethod
-    def usual(cls, data: Published) -> Self:  # noqa: ARG003 - no network tells which of its kinds is sensitive
+    def usual(cls, data: PublishedGraph) -> Self:  # noqa: ARG003 - no network tells which of its kinds is sensitive
         """Refuse: which kind is sensitive must be said."""
         raise UnsupportedModelError(
             "Only the algorithm kind-removal keeps these models, and it needs to know the sensitive kind of relations; "
@@ -64,45 +64,47 @@ class KindRemoval(NetworkSearch):
 
     def __post_init__(self) -> None:
         require(bool(self.sensitive), self, "sensitive", "the name of a kind", self.sensitive)
-        require(self.keep in KEPT, self, "keep", f"one of {', '.join(KEPT)}", self.keep)
+        require(self.keep in KEEP_OPTIONS, self, "keep", f"one of {', '.join(KEEP_OPTIONS)}", self.keep)
 
-    def find(self, request: KindRequest[Published]) -> Published:
+    def search(self, request: Request[PublishedGraph]) -> PublishedGraph:
         """Remove relations, or count them."""
-        assert isinstance(request.data, Network)  # noqa: S101 - originals are graphs
-        shown = without_kind(request.data, self.sensitive)
-        limits = [each for each in request.models if isinstance(each, RelationBelief)]
+        assert isinstance(request.data, Graph)  # noqa: S101 - originals are graphs
+        shown = without_edge_type(request.data, self.sensitive)
+        limits = [each for each in request.models if isinstance(each, LinkInference)]
         if any(each.base > each.limit for each in limits):
             raise InfeasibleError("The base alone exceeds the limit of the belief; allow a larger belief.")
         if self.keep in {"clusters", "capped-clusters"}:
-            label = Sangreea().grown(shown, smallest(request))
-            found = merged_until_kept(shown, label, request, clustered_relations)
-            return found if self.keep == "clusters" else _capped(found)
+            label = SaNGreeA().grow_clusters(shown, min_cluster_size(request))
+            found = merge_until_satisfied(shown, label, request, count_typed_edges)
+            return found if self.keep == "clusters" else _cap_counts(found)
         if self.keep == "none":
-            return with_relations(shown, np.zeros(len(relations(shown)[0]), dtype=np.bool_))
+            return keep_typed_edges(shown, np.zeros(len(typed_edges(shown)[0]), dtype=np.bool_))
         if self.keep == "some":
             for each in limits:
-                shown = _within(shown, each, request)
-        if any(each.judge(shown).broken for each in limits):
+                shown = _remove_above_limit(shown, each, request)
+        if any(each.evaluate(shown).violations for each in limits):
             raise InfeasibleError(
                 "All other relations betray more than the limit; keep some, clusters or none of them."
             )
         return shown
 
 
-def _within(shown: Network, promise: RelationBelief, request: KindRequest[Published]) -> Network:
+def _remove_above_limit(shown: Graph, promise: LinkInference, request: Request[PublishedGraph]) -> Graph:
     """Remove relations, in random order, with which the belief in a pair would exceed the limit."""
-    edge, kind, names = relations(shown)
-    factors = 1 - promise.leaks_of(names)[kind]
-    left = np.full(shown.size, 1.0 - promise.base)
+    edge, kind, names = typed_edges(shown)
+    factors = 1 - promise.leak_probabilities(names)[kind]
+    left = np.full(shown.n_edges, 1.0 - promise.base)
     least = 1 - promise.limit - ROUNDING / 2
-    return with_relations(shown, keep_within(edge, request.stream.permutation(len(edge)), factors, left, least))
+    return keep_typed_edges(
+        shown, select_within_limit(edge, request.stream.permutation(len(edge)), factors, left, least)
+    )
 
 
-def _capped(found: ClusteredNetwork) -> ClusteredNetwork:
+def _cap_counts(found: ClusteredGraph) -> ClusteredGraph:
     """Count at most one relation of each kind, as two single persons can have."""
     kinds = {}
-    for name, rows in (found.kinds or {}).items():
+    for name, rows in (found.edge_types or {}).items():
         kinds[name] = rows.copy()
         kinds[name][:, 2] = 1
-    capped = ClusteredNetwork.of_kinds(found.keys, found.cluster, kinds)
-    return replace(found, inner=capped.inner, between=capped.between, kinds=kinds)
+    capped = ClusteredGraph.from_edge_types(found.keys, found.cluster, kinds)
+    return replace(found, inner=capped.inner, between=capped.between, edge_types=kinds)

@@ -8,25 +8,25 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.kernels.block_moving import WORDS, anneal_blocks, linked, log_factorials
-from sfumato.kinds.search import KindRequest
-from sfumato.networks.algorithms.sangreea import Sangreea, merged_until_kept, smallest
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import Network
-from sfumato.networks.promise import Published
-from sfumato.networks.promises.edge_confidence import EdgeConfidence
-from sfumato.networks.promises.persons_keep import PersonsKeep
-from sfumato.networks.search import NetworkSearch
-from sfumato.validation import is_whole, require
+from sfumato.coding.kernels.block_moving import WORDS, anneal_partition, linked_lists, log_factorials
+from sfumato.kinds.search import Request
+from sfumato.networks.algorithms.sangreea import SaNGreeA, merge_until_satisfied, min_cluster_size
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.network import Graph
+from sfumato.networks.promise import PublishedGraph
+from sfumato.networks.promises.edge_confidence import EdgeDisclosure
+from sfumato.networks.promises.persons_keep import OnClusters
+from sfumato.networks.search import GraphAlgorithm
+from sfumato.validation import is_integer, require
 
-MOST_NODES = 5_000  # super-nodes whose pairs are counted in one matrix
+MAX_NODES = 5_000  # super-nodes whose pairs are counted in one matrix
 KNOWN = 1 << 16  # factorials whose logarithms are computed once
 PARTS = 50  # of the turns; the best end of one is taken
 HEAT = 1.0  # how much more the logarithm may be at first
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LikelyPartition(NetworkSearch):
+class MaximumLikelihoodPartition(GraphAlgorithm):
     r"""Find super-nodes that leave as few graphs possible as it can, so that samples are like the original [1]_.
 
     It starts from the super-nodes of `Sangreea` and lowers the logarithm of the number of graphs with the same counts
@@ -48,40 +48,40 @@ class LikelyPartition(NetworkSearch):
 
     name = "likely-partition"
     reference = "Hay, Miklau, Jensen, Towsley, Li 2010, https://doi.org/10.1007/s00778-010-0210-x"
-    serves: ClassVar = (PersonsKeep, EdgeConfidence)
+    supports: ClassVar = (OnClusters, EdgeDisclosure)
 
     turns: int = 100
 
     def __post_init__(self) -> None:
-        require(is_whole(self.turns) and self.turns >= 0, self, "turns", "a whole number of at least 0", self.turns)
+        require(is_integer(self.turns) and self.turns >= 0, self, "turns", "a whole number of at least 0", self.turns)
 
-    def find(self, request: KindRequest[Published]) -> ClusteredNetwork:
+    def search(self, request: Request[PublishedGraph]) -> ClusteredGraph:
         """Move persons between super-nodes, and merge those that break a model."""
-        network, least = request.data, smallest(request)
-        assert isinstance(network, Network)  # noqa: S101 - originals are graphs
-        label = Sangreea(attributes=0).grown(network, least)
-        if int(label.max()) < MOST_NODES:
+        network, least = request.data, min_cluster_size(request)
+        assert isinstance(network, Graph)  # noqa: S101 - originals are graphs
+        label = SaNGreeA(attributes=0).grow_clusters(network, least)
+        if int(label.max()) < MAX_NODES:
             label = self._improve(network, label, least, request)
-        return merged_until_kept(network, label, request)
+        return merge_until_satisfied(network, label, request)
 
     def _improve(
-        self, network: Network, label: npt.NDArray[np.int64], least: int, request: KindRequest[Published]
+        self, network: Graph, label: npt.NDArray[np.int64], least: int, request: Request[PublishedGraph]
     ) -> npt.NDArray[np.int64]:
         """Return the best super-nodes that were seen at the end of any part of the turns."""
-        counted = ClusteredNetwork.of(network, label)
+        counted = ClusteredGraph.from_clusters(network, label)
         count, graph = len(counted.inner), (network.offsets, network.neighbors)
         edges = np.zeros((count, count), dtype=np.int64)
         one, other, between = counted.between.T
         edges[one, other] = edges[other, one] = between
         np.fill_diagonal(edges, counted.inner)
-        state = label, edges, counted.sizes.astype(np.int64), *linked(label, count)
+        state = label, edges, counted.sizes.astype(np.int64), *linked_lists(label, count)
         known = log_factorials(min(len(network) ** 2, KNOWN))
         best, most, won = label.copy(), 0.0, 0.0
         for part in range(PARTS):
             request.progress(part / PARTS)
-            words = request.stream.words(WORDS * (self.turns * len(network) // PARTS))
+            words = request.stream.random_uint64(WORDS * (self.turns * len(network) // PARTS))
             heats = HEAT * (1 - part / PARTS), HEAT * (1 - (part + 1) / PARTS)
-            won += anneal_blocks(graph, state, known, least, words, heats)
+            won += anneal_partition(graph, state, known, least, words, heats)
             if won > most:
                 best, most = label.copy(), won
         return np.unique(best, return_inverse=True)[1].reshape(-1).astype(np.int64)

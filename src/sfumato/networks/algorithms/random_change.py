@@ -9,20 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import SchemaError
-from sfumato.kinds.search import KindRequest
-from sfumato.networks.clustered import pairs_numbered
-from sfumato.networks.network import EdgeNoise, Network, sorted_edges
-from sfumato.networks.promise import Published
-from sfumato.networks.promises.edge_confidence import EdgeConfidence
-from sfumato.networks.relations import without_kind
-from sfumato.networks.search import NetworkSearch
-from sfumato.randomness import Stream
+from sfumato.kinds.search import Request
+from sfumato.networks.clustered import pairs_from_numbers
+from sfumato.networks.network import EdgeNoise, Graph, sort_edges
+from sfumato.networks.promise import PublishedGraph
+from sfumato.networks.promises.edge_confidence import EdgeDisclosure
+from sfumato.networks.relations import without_edge_type
+from sfumato.networks.search import GraphAlgorithm
+from sfumato.randomness import KeyedRandom
 
-HAIR = 1e-12  # what more is removed than must be, so that rounding breaks no promise
+TOLERANCE = 1e-12  # what more is removed than must be, so that rounding breaks no promise
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RandomChange(NetworkSearch):
+class RandomPerturbation(GraphAlgorithm):
     """Remove edges at random and add others, as many as are expected to be removed; hide one kind of edges entirely.
 
     If the belief in an edge may be at most 1 - p, every edge is removed with chance p, and every other pair is added
@@ -45,32 +45,32 @@ class RandomChange(NetworkSearch):
 
     name = "random-change"
     reference = "Zheleva, Getoor 2007, https://doi.org/10.1007/978-3-540-78478-4_9"
-    serves: ClassVar = (EdgeConfidence,)
+    supports: ClassVar = (EdgeDisclosure,)
 
     sensitive: str | None = None
 
-    def find(self, request: KindRequest[Published]) -> Network:
+    def search(self, request: Request[PublishedGraph]) -> Graph:
         """Remove and add edges at random."""
         network = request.data
-        assert isinstance(network, Network)  # noqa: S101 - originals are graphs
-        shown = (network if self.sensitive is None else without_kind(network, self.sensitive)).edges
+        assert isinstance(network, Graph)  # noqa: S101 - originals are graphs
+        shown = (network if self.sensitive is None else without_edge_type(network, self.sensitive)).edges
         limit = min(each.limit for each in request.models)
         pairs = len(network) * (len(network) - 1) // 2
         others = pairs - len(shown)
         if limit == 1 or not len(shown):
             return network.with_edges(shown)
-        removed = 1 - limit + HAIR
+        removed = 1 - limit + TOLERANCE
         if removed * len(shown) > others:
             raise SchemaError("The network has too few pairs without an edge to hide its edges; allow a larger belief.")
         added = removed * len(shown) / others
         kept = shown[request.stream.uniform(len(shown)) >= removed]
-        fresh = _drawn(network, shown, pairs, added, request.stream)
+        fresh = _sample_pairs(network, shown, pairs, added, request.stream)
         noise = EdgeNoise(removed=removed, added=added)
         return replace(network.with_edges(np.concatenate([kept, fresh])), noise=noise)
 
 
-def _drawn(
-    network: Network, shown: npt.NDArray[np.int32], pairs: int, chance: float, stream: Stream
+def _sample_pairs(
+    network: Graph, shown: npt.NDArray[np.int32], pairs: int, chance: float, stream: KeyedRandom
 ) -> npt.NDArray[np.int32]:
     """Choose each pair that is not shown with a chance, by the gaps between chosen ones."""
     expected = pairs * chance
@@ -80,6 +80,6 @@ def _drawn(
         places = last + np.cumsum(gaps.astype(np.int64) + 1)
         found.append(places[places < pairs])
         last = int(places[-1])
-    low, high = pairs_numbered(np.concatenate(found))
+    low, high = pairs_from_numbers(np.concatenate(found))
     taken = np.isin(low * len(network) + high, shown[:, 0].astype(np.int64) * len(network) + shown[:, 1])
-    return sorted_edges(np.stack([low, high], axis=1)[~taken])
+    return sort_edges(np.stack([low, high], axis=1)[~taken])

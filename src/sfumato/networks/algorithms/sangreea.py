@@ -9,25 +9,25 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.kernels.super_nodes import grow_super_nodes, place_rest, share_neighbors
+from sfumato.coding.kernels.super_nodes import add_shared_neighbors, assign_remaining, grow_super_nodes
 from sfumato.exceptions import InfeasibleError
-from sfumato.kinds.search import KindRequest
-from sfumato.networks.attributes import attribute_arrays, with_attributes
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import Network
-from sfumato.networks.promise import Published
-from sfumato.networks.promises.edge_confidence import EdgeConfidence
-from sfumato.networks.promises.persons_keep import PersonsKeep
-from sfumato.networks.promises.relation_belief import RelationBelief
-from sfumato.networks.search import NetworkSearch
-from sfumato.validation import is_number, require
+from sfumato.kinds.search import Request
+from sfumato.networks.attributes import encode_attributes, generalize_attributes
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.network import Graph
+from sfumato.networks.promise import PublishedGraph
+from sfumato.networks.promises.edge_confidence import EdgeDisclosure
+from sfumato.networks.promises.persons_keep import OnClusters
+from sfumato.networks.promises.relation_belief import LinkInference
+from sfumato.networks.search import GraphAlgorithm
+from sfumato.validation import is_finite_number, require
 
 ALL_PAIRS = 20_000  # persons up to whom everybody is a candidate
 Labels = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Sangreea(NetworkSearch):
+class SaNGreeA(GraphAlgorithm):
     r"""Grow super-nodes of $k$ persons, each time by the person who loses least [1]_.
 
     A super-node begins with the free person who has most neighbors. Whoever joins has the least weighted sum of two
@@ -49,36 +49,36 @@ class Sangreea(NetworkSearch):
 
     name = "sangreea"
     reference = "Campan, Truta 2008, https://doi.org/10.1007/978-3-642-01718-6_4"
-    serves: ClassVar = (PersonsKeep, EdgeConfidence)
+    supports: ClassVar = (OnClusters, EdgeDisclosure)
 
     attributes: float = 0.5
 
     def __post_init__(self) -> None:
-        good = is_number(self.attributes) and 0 <= self.attributes <= 1
+        good = is_finite_number(self.attributes) and 0 <= self.attributes <= 1
         require(good, self, "attributes", "a number from 0 to 1", self.attributes)
 
-    def find(self, request: KindRequest[Published]) -> ClusteredNetwork:
+    def search(self, request: Request[PublishedGraph]) -> ClusteredGraph:
         """Grow super-nodes, and merge those that break a model."""
         network = request.data
-        assert isinstance(network, Network)  # noqa: S101 - originals are graphs
-        return merged_until_kept(network, self.grown(network, smallest(request)), request)
+        assert isinstance(network, Graph)  # noqa: S101 - originals are graphs
+        return merge_until_satisfied(network, self.grow_clusters(network, min_cluster_size(request)), request)
 
-    def grown(self, network: Network, least: int) -> Labels:
+    def grow_clusters(self, network: Graph, least: int) -> Labels:
         """Return the super-node of every person."""
-        arrays = attribute_arrays(network)
+        arrays = encode_attributes(network)
         weight = float(self.attributes) if len(arrays[1]) + len(arrays[3]) > 1 else 0.0
         order = np.argsort(-network.degrees, kind="stable")
         label, joined = grow_super_nodes(network.offsets, network.neighbors, order, least, weight, arrays, ALL_PAIRS)
         full = len(network) // least
         rest = joined[full * least :]
         label[rest] = -1
-        place_rest(network.offsets, network.neighbors, rest, weight, arrays, label, full)
+        assign_remaining(network.offsets, network.neighbors, rest, weight, arrays, label, full)
         return label
 
 
-def smallest(request: KindRequest[Published]) -> int:
+def min_cluster_size(request: Request[PublishedGraph]) -> int:
     """Return the smallest super-node that any model allows."""
-    models = [each.model.smallest_group for each in request.models if isinstance(each, PersonsKeep)]
+    models = [each.model.min_group_size for each in request.models if isinstance(each, OnClusters)]
     least = max(models, default=1)
     if least > len(request.data):
         raise InfeasibleError(
@@ -87,37 +87,37 @@ def smallest(request: KindRequest[Published]) -> int:
     return least
 
 
-def merged_until_kept(
-    network: Network,
+def merge_until_satisfied(
+    network: Graph,
     label: Labels,
-    request: KindRequest[Published],
-    counted: Callable[[Network, Labels], ClusteredNetwork] = ClusteredNetwork.of,
-) -> ClusteredNetwork:
+    request: Request[PublishedGraph],
+    counted: Callable[[Graph, Labels], ClusteredGraph] = ClusteredGraph.from_clusters,
+) -> ClusteredGraph:
     """Merge super-nodes that break a model with the nearest one until all keep it; `counted` counts their edges."""
     while True:
-        found = with_attributes(network, counted(network, label))
-        bad = _breaking(found, request)
+        found = generalize_attributes(network, counted(network, label))
+        bad = _violating_super_nodes(found, request)
         if not len(bad):
             return found
         count = len(found.inner)
         if count == 1:
             raise InfeasibleError("Even one super-node of all persons breaks the models; promise less.")
         request.progress(1 - count / len(network))
-        label = _merged(network, label, bad, count)
+        label = _merge_nearest(network, label, bad, count)
 
 
-def _breaking(found: ClusteredNetwork, request: KindRequest[Published]) -> npt.NDArray[np.int64]:
+def _violating_super_nodes(found: ClusteredGraph, request: Request[PublishedGraph]) -> npt.NDArray[np.int64]:
     """Return the super-nodes that break a model, the two of a pair that is believed too much included."""
     bad = np.zeros(len(found.inner), dtype=np.bool_)
     for promise in request.models:
-        if isinstance(promise, PersonsKeep):
-            bad |= promise.broken_by(found)
-        elif isinstance(promise, EdgeConfidence | RelationBelief):
-            bad[promise.nodes_above(found)] = True
+        if isinstance(promise, OnClusters):
+            bad |= promise.violating_super_nodes(found)
+        elif isinstance(promise, EdgeDisclosure | LinkInference):
+            bad[promise.violating_super_nodes(found)] = True
     return np.flatnonzero(bad)
 
 
-def _merged(network: Network, label: Labels, bad: npt.NDArray[np.int64], count: int) -> Labels:
+def _merge_nearest(network: Graph, label: Labels, bad: npt.NDArray[np.int64], count: int) -> Labels:
     """Let every super-node of a list that nobody joined yet join the nearest other one, by mean distance."""
     into, taken = np.arange(count), np.zeros(count, dtype=np.bool_)
     sizes, degrees = np.bincount(label), network.degrees
@@ -129,7 +129,7 @@ def _merged(network: Network, label: Labels, bad: npt.NDArray[np.int64], count: 
             continue
         shared = np.zeros(len(network), dtype=np.int64)
         for person in order[starts[node] : starts[node + 1]].tolist():
-            share_neighbors(network.offsets, network.neighbors, person, shared)
+            add_shared_neighbors(network.offsets, network.neighbors, person, shared)
         common = np.bincount(label, weights=shared, minlength=count)
         apart = sums[node] / sizes[node] + sums / sizes - 2 * common / (sizes * sizes[node])
         apart[node] = np.inf

@@ -13,18 +13,18 @@ from sfumato.attacks.base import SINGLING_OUT
 from sfumato.attacks.results import AttackResult
 from sfumato.coding.kernels.planted_search import find_planted
 from sfumato.networks.attacks.setting import Integers
-from sfumato.networks.network import Network, sorted_edges
+from sfumato.networks.network import Graph, sort_edges
 
-GROUP = 12  # planted persons who work together
+GROUP_SIZE = 12  # planted persons who work together
 VICTIMS = 3  # persons whom a group marks
 LINKS = 3  # planted persons who know a victim
 FEWEST, MOST = 10, 20  # further relations of everybody planted
 STEPS = 1_000_000  # of a search
-Publish = Callable[[Network], tuple[Network, Integers]]
+Publish = Callable[[Graph], tuple[Graph, Integers]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Plan:
+class PlantedGroup:
     """A group as it was planted.
 
     Parameters
@@ -44,7 +44,7 @@ class Plan:
 
 
 def find_planted_groups(
-    original: Network, publish: Publish, *, plantings: int, rng: np.random.Generator, group: int = GROUP
+    original: Graph, publish: Publish, *, plantings: int, rng: np.random.Generator, group: int = GROUP_SIZE
 ) -> AttackResult:
     """Plant groups, publish, and search for each of them by degrees and relations [1]_.
 
@@ -57,10 +57,10 @@ def find_planted_groups(
     .. [1] Backstrom, Dwork, Kleinberg, "Wherefore art thou R3579X? Anonymized social networks, hidden patterns, and
        structural steganography", WWW 2007. https://doi.org/10.1145/1242572.1242598
     """
-    planted, plans = plant(original, plantings, rng, group)
-    _, decoys = plant(original, plantings, rng, group)
+    planted, plans = plant_groups(original, plantings, rng, group)
+    _, decoys = plant_groups(original, plantings, rng, group)
     published, who = publish(planted)
-    found = [search(published, plan) for plan in plans]
+    found = [find_group(published, plan) for plan in plans]
     right = sum(
         each is not None and np.array_equal(each, who[np.append(plan.members, plan.victims)])
         for each, plan in zip(found, plans, strict=True)
@@ -73,13 +73,13 @@ def find_planted_groups(
         successes=right,
         baseline=1 / len(published),
         control_targets=plantings,
-        control_successes=sum(search(published, plan) is not None for plan in decoys),
+        control_successes=sum(find_group(published, plan) is not None for plan in decoys),
     )
 
 
-def plant(
-    original: Network, plantings: int, rng: np.random.Generator, group: int = GROUP
-) -> tuple[Network, list[Plan]]:
+def plant_groups(
+    original: Graph, plantings: int, rng: np.random.Generator, group: int = GROUP_SIZE
+) -> tuple[Graph, list[PlantedGroup]]:
     """Add groups of persons to a network; what is told of them is that of others, drawn at random."""
     size, added = len(original), plantings * group
     edges, drafts = [original.edges.astype(np.int64)], []
@@ -89,9 +89,9 @@ def plant(
         inner = np.triu(inner, 1)
         inner |= inner.T
         victims = rng.permutation(size)[:VICTIMS]
-        marks = _different_marks(rng, group)
+        marks = _distinct_link_sets(rng, group)
         outside = [
-            rng.permutation(np.setdiff1d(np.arange(size), victims))[:count] for count in _counts(rng, size, group)
+            rng.permutation(np.setdiff1d(np.arange(size), victims))[:count] for count in _draw_degrees(rng, size, group)
         ]
         edges.append(first + np.argwhere(np.triu(inner)))
         edges += [
@@ -99,47 +99,47 @@ def plant(
         ]
         edges += [np.stack([row, np.full(len(row), first + place)], 1) for place, row in enumerate(outside)]
         drafts.append((np.arange(first, first + group), inner, victims, marks))
-    planted = _extended(original, added, np.concatenate(edges), rng)
+    planted = _extend_graph(original, added, np.concatenate(edges), rng)
     degrees = planted.degrees
     plans = [
-        Plan(members=members, inner=inner, degrees=degrees[members], victims=victims, marks=marks)
+        PlantedGroup(members=members, inner=inner, degrees=degrees[members], victims=victims, marks=marks)
         for members, inner, victims, marks in drafts
     ]
     return planted, plans
 
 
-def _counts(rng: np.random.Generator, size: int, group: int) -> Integers:
+def _draw_degrees(rng: np.random.Generator, size: int, group: int) -> Integers:
     return np.minimum(rng.integers(FEWEST, MOST + 1, group), size - VICTIMS)
 
 
-def _different_marks(rng: np.random.Generator, group: int) -> Integers:
+def _distinct_link_sets(rng: np.random.Generator, group: int) -> Integers:
     while True:
         marks = np.stack([np.sort(rng.permutation(group)[:LINKS]) for _ in range(VICTIMS)])
         if len(np.unique(marks, axis=0)) == VICTIMS:
             return marks
 
 
-def _extended(original: Network, added: int, edges: Integers, rng: np.random.Generator) -> Network:
+def _extend_graph(original: Graph, added: int, edges: Integers, rng: np.random.Generator) -> Graph:
     rows = np.append(np.arange(len(original)), rng.integers(len(original), size=added))
-    persons = None if original.persons is None else original.persons.take(pa.array(rows))
-    ordered = sorted_edges(edges)
+    persons = None if original.vertices is None else original.vertices.take(pa.array(rows))
+    ordered = sort_edges(edges)
     kinds = None
-    if original.kinds is not None and original.size:
+    if original.edge_types is not None and original.n_edges:
         size = len(rows)
-        place = np.searchsorted(_numbers(original.edges, size), _numbers(ordered, size))
-        old = np.isin(_numbers(ordered, size), _numbers(original.edges, size))
-        drawn = rng.integers(original.size, size=len(ordered))
-        kinds = original.kinds.take(pa.array(np.where(old, np.minimum(place, original.size - 1), drawn)))
-    return Network(
-        keys=pa.array(np.arange(len(rows))), edges=ordered, kinds=kinds, persons=persons, schema=original.schema
+        place = np.searchsorted(_edge_keys(original.edges, size), _edge_keys(ordered, size))
+        old = np.isin(_edge_keys(ordered, size), _edge_keys(original.edges, size))
+        drawn = rng.integers(original.n_edges, size=len(ordered))
+        kinds = original.edge_types.take(pa.array(np.where(old, np.minimum(place, original.n_edges - 1), drawn)))
+    return Graph(
+        keys=pa.array(np.arange(len(rows))), edges=ordered, edge_types=kinds, vertices=persons, schema=original.schema
     )
 
 
-def _numbers(edges: npt.NDArray[np.integer], size: int) -> Integers:
+def _edge_keys(edges: npt.NDArray[np.integer], size: int) -> Integers:
     return edges[:, 0].astype(np.int64) * size + edges[:, 1]
 
 
-def search(published: Network, plan: Plan) -> Integers | None:
+def find_group(published: Graph, plan: PlantedGroup) -> Integers | None:
     """Return the members and victims of a group, if exactly one group and one person for each victim fit."""
     group = len(plan.members)
     members = np.zeros(group, dtype=np.int64)

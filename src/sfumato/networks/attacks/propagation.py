@@ -6,15 +6,15 @@ import numpy as np
 
 from sfumato.attacks.base import LINKABILITY
 from sfumato.attacks.results import AttackResult
-from sfumato.coding.kernels.seed_matching import spread_seeds
-from sfumato.networks.attacks.setting import Integers, NetworkSetting
-from sfumato.networks.network import Network
+from sfumato.coding.kernels.seed_matching import propagate_seeds
+from sfumato.networks.attacks.setting import GraphAttackSetting, Integers
+from sfumato.networks.network import Graph
 
 THETA = 0.5
 ROUNDS = 30
 
 
-def propagate(setting: NetworkSetting, *, seeds: int, overlap: float, runs: int) -> AttackResult:
+def seed_propagation_attack(setting: GraphAttackSetting, *, seeds: int, overlap: float, runs: int) -> AttackResult:
     """Spread from seeds to everybody who sticks out, with a known copy of the original that lacks some edges [1]_.
 
     Persons of one run are found together or not at all, so intervals count runs.
@@ -26,13 +26,13 @@ def propagate(setting: NetworkSetting, *, seeds: int, overlap: float, runs: int)
     persons = len(setting.original)
     claims, right, wrong, shares = 0, 0, 0, []
     for _ in range(runs):
-        known = setting.original.with_edges(_thinned(setting, overlap))
+        known = setting.original.with_edges(_sample_overlap(setting, overlap))
         start = setting.rng.permutation(persons)[:seeds]
-        to = spread(known, setting.published, start, setting.who[start], setting.rng)
+        to = spread_matching(known, setting.published, start, setting.who[start], setting.rng)
         to[start] = -1
         claims += int((to >= 0).sum())
         right += int((to == setting.who).sum())
-        wrong += int((to == setting.who[setting.strangers(persons)]).sum())
+        wrong += int((to == setting.who[setting.random_controls(persons)]).sum())
         shares.append(float((to == setting.who).sum()) / (persons - seeds))
     return AttackResult(
         attack="seed and propagate",
@@ -48,15 +48,17 @@ def propagate(setting: NetworkSetting, *, seeds: int, overlap: float, runs: int)
     )
 
 
-def _thinned(setting: NetworkSetting, overlap: float) -> Integers:
-    return np.asarray(setting.original.edges[setting.rng.random(setting.original.size) < overlap])
+def _sample_overlap(setting: GraphAttackSetting, overlap: float) -> Integers:
+    return np.asarray(setting.original.edges[setting.rng.random(setting.original.n_edges) < overlap])
 
 
-def spread(known: Network, published: Network, start: Integers, images: Integers, rng: np.random.Generator) -> Integers:
+def spread_matching(
+    known: Graph, published: Graph, start: Integers, images: Integers, rng: np.random.Generator
+) -> Integers:
     """Return the published person of every known one, -1 where none is claimed."""
     to, back = np.full(len(known), -1, dtype=np.int64), np.full(len(published), -1, dtype=np.int64)
     to[start], back[images] = images, start
     one, other = (known.offsets, known.neighbors), (published.offsets, published.neighbors)
     orders = rng.permuted(np.tile(np.arange(len(known)), (ROUNDS, 1)), axis=1)
-    spread_seeds(one, other, to, back, THETA, orders)
+    propagate_seeds(one, other, to, back, THETA, orders)
     return to

@@ -9,8 +9,8 @@ import numpy as np
 
 from sfumato.attacks.base import INFERENCE
 from sfumato.attacks.results import AttackResult
-from sfumato.networks.attacks.setting import Integers, NetworkSetting
-from sfumato.networks.network import Network
+from sfumato.networks.attacks.setting import GraphAttackSetting, Integers
+from sfumato.networks.network import Graph
 
 HIDDEN = 0.1  # the share of edges that are hidden
 BETA = 0.005  # what a step more counts
@@ -19,7 +19,7 @@ Matrix: TypeAlias = Any
 Scores: TypeAlias = Callable[[Matrix, Integers], Any]
 
 
-def guess_relations(setting: NetworkSetting) -> list[AttackResult]:
+def link_prediction_attack(setting: GraphAttackSetting) -> list[AttackResult]:
     """Tell a hidden relation from a pair without one, by three scores.
 
     A share of the relations of the original is hidden: they are removed from what is published, where persons are
@@ -28,18 +28,20 @@ def guess_relations(setting: NetworkSetting) -> list[AttackResult]:
     relation beats a pair of persons who know somebody in common. The control scores the same pairs of other persons.
     """
     original, rng = setting.original, setting.rng
-    hidden = original.edges[rng.permutation(original.size)[: max(1, int(HIDDEN * original.size))]].astype(np.int64)
-    shown = _matrix(setting.recognized, hidden)
+    hidden = original.edges[rng.permutation(original.n_edges)[: max(1, int(HIDDEN * original.n_edges))]].astype(
+        np.int64
+    )
+    shown = _matrix(setting.aligned_graph, hidden)
     asked = hidden[: setting.targets]
-    apart, near = _unrelated(setting, len(asked)), _two_steps_apart(setting, len(asked))
+    apart, near = _sample_non_edges(setting, len(asked)), _two_steps_apart(setting, len(asked))
     other = rng.permutation(len(original))
     found = []
     for name, score in SCORES.items():
         mine = score(shown, asked)
-        right = _beats(mine, score(shown, apart), rng)
-        control = _beats(score(shown, other[asked]), score(shown, other[apart]), rng)
+        right = _count_wins(mine, score(shown, apart), rng)
+        control = _count_wins(score(shown, other[asked]), score(shown, other[apart]), rng)
         details = (
-            {"against two steps apart": _beats(mine[: len(near)], score(shown, near), rng) / len(near)}
+            {"against two steps apart": _count_wins(mine[: len(near)], score(shown, near), rng) / len(near)}
             if len(near)
             else {}
         )
@@ -59,7 +61,7 @@ def guess_relations(setting: NetworkSetting) -> list[AttackResult]:
     return found
 
 
-def _matrix(network: Network, hidden: Integers) -> Matrix:
+def _matrix(network: Graph, hidden: Integers) -> Matrix:
     from scipy.sparse import csr_array
 
     size = len(network)
@@ -69,7 +71,7 @@ def _matrix(network: Network, hidden: Integers) -> Matrix:
     return csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(size, size))
 
 
-def _unrelated(setting: NetworkSetting, count: int) -> Integers:
+def _sample_non_edges(setting: GraphAttackSetting, count: int) -> Integers:
     """Draw pairs of persons who are not related in the original; there are such pairs."""
     network, found = setting.original, np.zeros((0, 2), dtype=np.int64)
     related = network.edges[:, 0].astype(np.int64) * len(network) + network.edges[:, 1]
@@ -80,7 +82,7 @@ def _unrelated(setting: NetworkSetting, count: int) -> Integers:
     return found[:count]
 
 
-def _two_steps_apart(setting: NetworkSetting, count: int) -> Integers:
+def _two_steps_apart(setting: GraphAttackSetting, count: int) -> Integers:
     """Draw pairs of persons who are not related in the original but know somebody in common, as far as tries go.
 
     A pair is met once for every person in common, so it is taken with the inverse of their number: all are as likely.
@@ -93,19 +95,19 @@ def _two_steps_apart(setting: NetworkSetting, count: int) -> Integers:
         pairs = np.sort(network.neighbors[network.offsets[middle][:, None] + ends].astype(np.int64), axis=1)
         pairs = pairs[pairs[:, 0] < pairs[:, 1]]
         apart = np.asarray(related[pairs[:, 0], pairs[:, 1]]).ravel() == 0
-        taken = rng.random(len(pairs)) * _common(related, pairs) < 1
+        taken = rng.random(len(pairs)) * _shared_neighbors(related, pairs) < 1
         found = np.concatenate([found, pairs[apart & taken]])
         if len(found) >= count:
             break
     return found[:count]
 
 
-def _beats(mine: Any, theirs: Any, rng: np.random.Generator) -> int:
+def _count_wins(mine: Any, theirs: Any, rng: np.random.Generator) -> int:
     coin = rng.random(len(mine)) < 0.5  # noqa: PLR2004 - a fair coin
     return int(((mine > theirs) | ((mine == theirs) & coin)).sum())
 
 
-def _common(shown: Matrix, pairs: Integers) -> Any:
+def _shared_neighbors(shown: Matrix, pairs: Integers) -> Any:
     return np.asarray((shown[pairs[:, 0]] * shown[pairs[:, 1]]).sum(axis=1)).ravel()
 
 
@@ -120,7 +122,7 @@ def _katz(shown: Matrix, pairs: Integers) -> Any:
     one, other = shown[pairs[:, 0]], shown[pairs[:, 1]]
     direct = np.asarray(shown[pairs[:, 0], pairs[:, 1]]).ravel()
     three = np.asarray(((one @ shown) * other).sum(axis=1)).ravel()
-    return BETA * direct + BETA**2 * _common(shown, pairs) + BETA**3 * three
+    return BETA * direct + BETA**2 * _shared_neighbors(shown, pairs) + BETA**3 * three
 
 
-SCORES: dict[str, Scores] = {"common neighbors": _common, "Adamic-Adar": _adamic_adar, "Katz": _katz}
+SCORES: dict[str, Scores] = {"common neighbors": _shared_neighbors, "Adamic-Adar": _adamic_adar, "Katz": _katz}

@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import Network, sorted_edges
-from sfumato.networks.promise import Published
-from sfumato.networks.release import NetworkRelease
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.network import Graph, sort_edges
+from sfumato.networks.promise import PublishedGraph
+from sfumato.networks.release import GraphRelease
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkSetting:
+class GraphAttackSetting:
     """A published graph and its original.
 
     Parameters
@@ -33,26 +33,26 @@ class NetworkSetting:
     rng : makes the draws of the attack, which protect nobody.
     """
 
-    published: Network
-    original: Network
+    published: Graph
+    original: Graph
     who: Integers
     targets: int
     rng: np.random.Generator
 
     @cached_property
-    def chosen(self) -> Integers:
+    def target_vertices(self) -> Integers:
         """The persons who are attacked, by their numbers in the original."""
         return self.rng.permutation(len(self.original))[: self.targets]
 
     @cached_property
-    def recognized(self) -> Network:
+    def aligned_graph(self) -> Graph:
         """The published graph with the numbers of the original; persons who were added come last."""
         number = np.full(len(self.published), -1, dtype=np.int64)
         number[self.who] = np.arange(len(self.who))
         number[number < 0] = np.arange(len(self.who), len(self.published))
-        return Network(keys=pa.array(np.arange(len(number))), edges=sorted_edges(number[self.published.edges]))
+        return Graph(keys=pa.array(np.arange(len(number))), edges=sort_edges(number[self.published.edges]))
 
-    def strangers(self, count: int) -> Integers:
+    def random_controls(self, count: int) -> Integers:
         """Return for each of so many places another one, at random, by which claims are judged as a control."""
         order = self.rng.permutation(count)
         found = np.empty_like(order)
@@ -60,12 +60,12 @@ class NetworkSetting:
         return found
 
 
-def who_is_who(release: NetworkRelease) -> Integers:
+def true_matching(release: GraphRelease) -> Integers:
     """Return the published number of every original person, which only the owner knows."""
     rows = list(csv.reader(io.StringIO(str(release.internal["correspondence.csv"]))))[1:]
     return np.array([int(row[1]) for row in rows], dtype=np.int64)
 
 
-def as_graph(published: Published, seed: int) -> Network:
+def as_graph(published: PublishedGraph, seed: int) -> Graph:
     """Return a graph as it is, and one of the graphs that super-nodes leave possible."""
-    return published.sample(seed=seed) if isinstance(published, ClusteredNetwork) else published
+    return published.sample(seed=seed) if isinstance(published, ClusteredGraph) else published

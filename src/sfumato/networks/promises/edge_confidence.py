@@ -8,25 +8,25 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.network import Network, SwitchedEdges
-from sfumato.networks.promise import Published
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.network import Graph, SwitchedEdges
+from sfumato.networks.promise import PublishedGraph
 from sfumato.networks.promises.k_isomorphism import KIsomorphism
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
 DEVIATIONS = 6  # by which the number of edges may miss what is expected
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class EdgeConfidence(KindPromise[Published]):
+class EdgeDisclosure(Model[PublishedGraph]):
     """Require that the belief in a relation of two recognized persons is at most a limit, on average.
 
     Inside a super-node the belief is the share of pairs that are related, and so it is between two super-nodes: one
     that is a clique gives all its relations away. In a published graph an edge may be original, so the belief is 1,
     unless the graph consists of k copies (`KIsomorphism`), where it is 1/k, or edges were changed at random and it is
-    published how: then it is the share of shown edges that are original, as expected by the chances of `RandomChange`
+    published how: then it is the share of shown edges that are original, as expected by the chances of `RandomPerturbation`
     or as counted by `EdgeSwitching`. What does not fit the number of edges that are shown counts as nothing said.
 
     After random change this is an average over all shown edges. Everybody sees who has many edges, and who has many
@@ -42,9 +42,9 @@ class EdgeConfidence(KindPromise[Published]):
     name = "edge-confidence"
     reference = "Zheleva, Getoor 2007, https://doi.org/10.1007/978-3-540-78478-4_9"
     bound = "max"
-    counted = "pairs of super-nodes, or edges"
+    unit = "pairs of super-nodes, or edges"
     stricter: ClassVar = {"limit": "smaller"}
-    words = ModelWords(
+    words = ModelDescription(
         title="edge confidence",
         level="largest average belief in a relation",
         promise="On average over the pairs of any two super-nodes, or over all relations that are shown, a relation of "
@@ -57,34 +57,38 @@ class EdgeConfidence(KindPromise[Published]):
     limit: float = 0.5
 
     def __post_init__(self) -> None:
-        good = is_number(self.limit) and 0 < self.limit <= 1
+        good = is_finite_number(self.limit) and 0 < self.limit <= 1
         require(good, self, "limit", "a number above 0 and at most 1", self.limit)
 
-    def judge(self, published: Published) -> KindVerdict:
+    def evaluate(self, published: PublishedGraph) -> Verdict:
         """Find the largest belief."""
-        if isinstance(published, ClusteredNetwork):
-            inner, between = published.beliefs()
+        if isinstance(published, ClusteredGraph):
+            inner, between = published.edge_probabilities()
             largest = max(float(inner.max(initial=0)), float(between.max(initial=0)))
-            return KindVerdict(self, largest, int((inner > self.limit).sum() + (between > self.limit).sum()))
-        belief = min(_noisy(published), 1 / KIsomorphism(k=1).judge(published).level) if published.size else 0.0
-        return KindVerdict(self, belief, published.size if belief > self.limit else 0)
+            return Verdict(self, largest, int((inner > self.limit).sum() + (between > self.limit).sum()))
+        belief = (
+            min(_perturbation_posterior(published), 1 / KIsomorphism(k=1).evaluate(published).level)
+            if published.n_edges
+            else 0.0
+        )
+        return Verdict(self, belief, published.n_edges if belief > self.limit else 0)
 
-    def nodes_above(self, published: ClusteredNetwork) -> npt.NDArray[np.int64]:
+    def violating_super_nodes(self, published: ClusteredGraph) -> npt.NDArray[np.int64]:
         """Return super-nodes that must change: inside or beside which a belief is above the limit."""
-        inner, between = published.beliefs()
+        inner, between = published.edge_probabilities()
         return np.append(np.flatnonzero(inner > self.limit), published.between[between > self.limit, 0])
 
 
-def _noisy(published: Network) -> float:
+def _perturbation_posterior(published: Graph) -> float:
     """Return the belief in an edge after random change; 1 if nothing is said of it, or nothing that fits."""
     noise, pairs = published.noise, len(published) * (len(published) - 1) / 2
     if isinstance(noise, SwitchedEdges):
-        return (published.size - noise.count) / published.size if 0 <= noise.count <= published.size else 1.0
+        return (published.n_edges - noise.count) / published.n_edges if 0 <= noise.count <= published.n_edges else 1.0
     if noise is None or not (0 < noise.removed < 1 and 0 < noise.added < 1):
         return 1.0
     density = noise.added / (noise.removed + noise.added)  # at which as many edges are added as removed
     spread = pairs * density * (1 - density) * (noise.removed + noise.added) + 1
-    if abs(published.size - pairs * density) > DEVIATIONS * spread**0.5:
+    if abs(published.n_edges - pairs * density) > DEVIATIONS * spread**0.5:
         return 1.0
     shown = density * (1 - noise.removed)
     return shown / (shown + (1 - density) * noise.added)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.kinds.promise import KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.networks.alignment import proven_columns
-from sfumato.networks.promise import GraphPromise, Published
-from sfumato.networks.refinement import structure_classes
+from sfumato.kinds.promise import Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.networks.alignment import verified_column_count
+from sfumato.networks.promise import GraphAnonymityModel, PublishedGraph
+from sfumato.networks.refinement import structural_equivalence_classes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KAutomorphism(GraphPromise):
+class KAutomorphism(GraphAnonymityModel):
     """Require k - 1 maps of the network to itself that together send everybody to k different persons [1]_.
 
-    It implies `KDegree`, `KCandidates` and `KNeighborhood`. Whether such maps exist cannot be seen from a network in
+    It implies `KDegreeAnonymity`, `KCandidateAnonymity` and `KNeighborhoodAnonymity`. Whether such maps exist cannot be seen from a network in
     reasonable time, so the owner shows them: `Network.alignment` has rows of persons who move one place on, and this is
     checked edge by edge. Without them the promise is not decided: the level is 1, or less than k where already the
     stable classes are too small.
@@ -32,7 +32,7 @@ class KAutomorphism(GraphPromise):
 
     name = "k-automorphism"
     reference = "Zou, Chen, Özsu 2009, https://doi.org/10.14778/1687627.1687734"
-    words = ModelWords(
+    words = ModelDescription(
         title="k-automorphism",
         level="persons who can take each other's place, as far as proven",
         promise="Everybody can take the place of at least {others} without any change of the network.",
@@ -42,17 +42,17 @@ class KAutomorphism(GraphPromise):
 
     k: int
 
-    def judge(self, published: Published) -> KindVerdict:
+    def evaluate(self, published: PublishedGraph) -> Verdict:
         """Check the rows of persons who can take each other's place."""
-        graph = self.graph(published)
-        proven = proven_columns(graph)
+        graph = self.require_graph(published)
+        proven = verified_column_count(graph)
         if proven:
-            return KindVerdict(self, proven, 0 if proven >= self.k else len(graph))
-        found = self.of_classes(structure_classes(graph, "stable"))
-        return found if found.broken or self.k == 1 else KindVerdict(self, 1, len(graph))
+            return Verdict(self, proven, 0 if proven >= self.k else len(graph))
+        found = self.evaluate_classes(structural_equivalence_classes(graph, "stable"))
+        return found if found.violations or self.k == 1 else Verdict(self, 1, len(graph))
 
-    def decided(self, published: Published) -> bool:
+    def is_decided(self, published: PublishedGraph) -> bool:
         """Return whether somebody shows how persons move, or classes are too small for any way to move."""
-        graph = self.graph(published)
-        shown = self.k == 1 or proven_columns(graph) > 0
-        return shown or self.of_classes(structure_classes(graph, "stable")).broken > 0
+        graph = self.require_graph(published)
+        shown = self.k == 1 or verified_column_count(graph) > 0
+        return shown or self.evaluate_classes(structural_equivalence_classes(graph, "stable")).violations > 0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.kinds.promise import KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.networks.promise import GraphPromise, Published
-from sfumato.networks.refinement import candidates, check_knowledge
+from sfumato.kinds.promise import Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.networks.promise import GraphAnonymityModel, PublishedGraph
+from sfumato.networks.refinement import candidate_set_sizes, check_knowledge
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KCandidates(GraphPromise):
+class KCandidateAnonymity(GraphAnonymityModel):
     """Require at least k candidates for everybody who knows this much of a person's surroundings [1]_.
 
     Parameters
@@ -28,7 +28,7 @@ class KCandidates(GraphPromise):
 
     name = "k-candidates"
     reference = "Hay, Miklau, Jensen, Towsley, Weis 2008, https://doi.org/10.14778/1453856.1453873"
-    words = ModelWords(
+    words = ModelDescription(
         title="k-candidate anonymity",
         level="fewest candidates",
         promise="Whoever knows {knowledge} of a person finds at least {k} candidates.",
@@ -43,7 +43,7 @@ class KCandidates(GraphPromise):
         super().__post_init__()
         check_knowledge(self.knowledge)
 
-    def judge(self, published: Published) -> KindVerdict:
+    def evaluate(self, published: PublishedGraph) -> Verdict:
         """Count candidates."""
-        counts = candidates(self.graph(published), knowledge=self.knowledge)
-        return KindVerdict(self, int(counts.min()), int((counts < self.k).sum()))
+        counts = candidate_set_sizes(self.require_graph(published), knowledge=self.knowledge)
+        return Verdict(self, int(counts.min()), int((counts < self.k).sum()))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.kinds.promise import KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.networks.promise import GraphPromise, Published
+from sfumato.kinds.promise import Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.networks.promise import GraphAnonymityModel, PublishedGraph
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KDegree(GraphPromise):
+class KDegreeAnonymity(GraphAnonymityModel):
     """Require that every number of neighbors that occurs, 0 included, occurs at least k times [1]_.
 
     Parameters
@@ -27,7 +27,7 @@ class KDegree(GraphPromise):
 
     name = "k-degree"
     reference = "Liu, Terzi 2008, https://doi.org/10.1145/1376616.1376629"
-    words = ModelWords(
+    words = ModelDescription(
         title="k-degree anonymity",
         level="fewest persons with the same number of neighbors",
         promise="Everybody has as many neighbors as at least {others}.",
@@ -37,7 +37,7 @@ class KDegree(GraphPromise):
 
     k: int
 
-    def judge(self, published: Published) -> KindVerdict:
+    def evaluate(self, published: PublishedGraph) -> Verdict:
         """Count the persons of every degree."""
-        _, labels = np.unique(self.graph(published).degrees, return_inverse=True)
-        return self.of_classes(labels)
+        _, labels = np.unique(self.require_graph(published).degrees, return_inverse=True)
+        return self.evaluate_classes(labels)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.kinds.promise import KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.networks.promise import GraphPromise, Published
-from sfumato.networks.refinement import structure_classes
+from sfumato.kinds.promise import Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.networks.promise import GraphAnonymityModel, PublishedGraph
+from sfumato.networks.refinement import structural_equivalence_classes
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class KNeighborhood(GraphPromise):
+class KNeighborhoodAnonymity(GraphAnonymityModel):
     """Require that the graph of everybody's neighbors is isomorphic to that of at least k - 1 others [1]_.
 
     Published quasi-identifiers are labels of the neighbors. Two neighborhoods whose comparison takes too long count as
@@ -29,7 +29,7 @@ class KNeighborhood(GraphPromise):
 
     name = "k-neighborhood"
     reference = "Zhou, Pei 2008, https://doi.org/10.1109/ICDE.2008.4497459"
-    words = ModelWords(
+    words = ModelDescription(
         title="k-neighborhood anonymity",
         level="fewest persons with the same neighborhood",
         promise="Everybody's neighbors are related to each other as those of at least {others}.",
@@ -39,6 +39,6 @@ class KNeighborhood(GraphPromise):
 
     k: int
 
-    def judge(self, published: Published) -> KindVerdict:
+    def evaluate(self, published: PublishedGraph) -> Verdict:
         """Compare neighborhoods."""
-        return self.of_classes(structure_classes(self.graph(published), "neighborhood"))
+        return self.evaluate_classes(structural_equivalence_classes(self.require_graph(published), "neighborhood"))

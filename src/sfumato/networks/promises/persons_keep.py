@@ -8,20 +8,20 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.coding.codes import code_column
+from sfumato.coding.codes import encode_column
 from sfumato.core.groups import Groups
 from sfumato.exceptions import InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.base import PrivacyModel
-from sfumato.models.words import ModelWords
-from sfumato.networks.clustered import ClusteredNetwork
-from sfumato.networks.promise import Published
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.base import GroupModel
+from sfumato.models.words import ModelDescription
+from sfumato.networks.clustered import ClusteredGraph
+from sfumato.networks.promise import PublishedGraph
 from sfumato.schema.missing import SENSITIVE
-from sfumato.validation import did_you_mean
+from sfumato.validation import suggest_closest
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PersonsKeep(KindPromise[Published]):
+class OnClusters(Model[PublishedGraph]):
     """Require that the persons of every super-node keep a model of tables, such as `PSensitiveKAnonymity` [1]_.
 
     Super-nodes are the groups: whoever knows the structure may know somebody's super-node.
@@ -38,19 +38,19 @@ class PersonsKeep(KindPromise[Published]):
     name = "persons-keep"
     reference = "Ford, Truta, Campan 2009"
     bound = "min"
-    counted = "super-nodes"
+    unit = "super-nodes"
     stricter: ClassVar = {}
 
-    model: PrivacyModel
+    model: GroupModel
 
     def __post_init__(self) -> None:
-        if not isinstance(self.model, PrivacyModel):
-            raise InvalidParameterError("PersonsKeep.model must be a model of tables, such as sf.KAnonymity(k=5).")
-        if self.model.needs_original or self.model.needs_population or self.model.of_buckets:
+        if not isinstance(self.model, GroupModel):
+            raise InvalidParameterError("OnClusters.model must be a model of tables, such as sf.KAnonymity(k=5).")
+        if self.model.needs_original or self.model.needs_population or self.model.applies_to_buckets:
             raise UnsupportedModelError(f"The model {self.model.name!r} cannot be judged on super-nodes alone.")
         for fact in ("name", "reference", "bound", "stricter"):  # those of the model
             object.__setattr__(self, fact, getattr(self.model, fact))
-        object.__setattr__(self, "words", self.model.words or ModelWords(title=self.model.name))
+        object.__setattr__(self, "words", self.model.description or ModelDescription(title=self.model.name))
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the model: a recipe holds it by its own name."""
@@ -61,31 +61,34 @@ class PersonsKeep(KindPromise[Published]):
         """The level that the model requires."""
         return self.model.limit
 
-    def kept_at(self, level: float) -> bool:
+    def satisfies(self, level: float) -> bool:
         """Return whether a level is on the safe side of the limit."""
-        return bool(self.model.kept_at(np.array([level]))[0])
+        return bool(self.model.satisfies(np.array([level]))[0])
 
-    def judge(self, published: Published) -> KindVerdict:
+    def evaluate(self, published: PublishedGraph) -> Verdict:
         """Count the values of every super-node."""
-        if not isinstance(published, ClusteredNetwork):
+        if not isinstance(published, ClusteredGraph):
             raise UnsupportedModelError(
                 f"The model {self.model.name!r} is about groups of persons, and a graph has none; publish super-nodes, "
                 "as Sangreea does."
             )
-        levels = self.model.level(groups_of(published, self.model))
-        return KindVerdict(self, self.model.worst(levels), int((~self.model.kept_at(levels)).sum()))
+        levels = self.model.levels(cluster_groups(published, self.model))
+        return Verdict(self, self.model.worst_level(levels), int((~self.model.satisfies(levels)).sum()))
 
-    def broken_by(self, published: ClusteredNetwork) -> npt.NDArray[np.bool_]:
+    def violating_super_nodes(self, published: ClusteredGraph) -> npt.NDArray[np.bool_]:
         """Return for every super-node whether it breaks the model."""
-        return ~self.model.kept_by(groups_of(published, self.model))
+        return ~self.model.satisfied_by(cluster_groups(published, self.model))
 
 
-def groups_of(published: ClusteredNetwork, model: PrivacyModel) -> Groups:
+def cluster_groups(published: ClusteredGraph, model: GroupModel) -> Groups:
     """Count persons, and values of the sensitive attributes that a model reads, in every super-node."""
-    columns = [] if published.persons is None else published.persons.column_names
-    for name in model.attributes:
+    columns = [] if published.vertices is None else published.vertices.column_names
+    for name in model.sensitive_attributes:
         if name not in columns:
-            hint = did_you_mean(name, columns) or "; give it the role sensitive in the schema of the persons."
+            hint = suggest_closest(name, columns) or "; give it the role sensitive in the schema of the persons."
             raise SchemaError(f"Nothing is published of {name!r}, which {model.name!r} reads{hint}")
-    coded = [code_column(name, cast("Any", published.persons)[name], published.schema) for name in model.attributes]
+    coded = [
+        encode_column(name, cast("Any", published.vertices)[name], published.schema)
+        for name in model.sensitive_attributes
+    ]
     return Groups.from_rows(published.cluster, len(published.inner), coded, SENSITIVE)

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import SchemaError
-from sfumato.kinds.promise import KindPromise, KindVerdict
-from sfumato.models.words import ModelWords
-from sfumato.networks.clustered import ClusteredNetwork, pairs_of
-from sfumato.networks.network import Network
-from sfumato.networks.promise import Published
-from sfumato.networks.relations import UNKNOWN, relations
-from sfumato.validation import is_number, require
+from sfumato.kinds.promise import Model, Verdict
+from sfumato.models.words import ModelDescription
+from sfumato.networks.clustered import ClusteredGraph, pair_counts
+from sfumato.networks.network import Graph
+from sfumato.networks.promise import PublishedGraph
+from sfumato.networks.relations import UNKNOWN, typed_edges
+from sfumato.validation import is_finite_number, require
 
 DECIMALS = 12  # of beliefs, which are products of floating numbers
 ROUNDING = 10.0**-DECIMALS
@@ -25,7 +25,7 @@ Beliefs = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RelationBelief(KindPromise[Published]):
+class LinkInference(Model[PublishedGraph]):
     r"""Require that no shown relations let anybody believe in a sensitive one with more than a limit [1]_.
 
     Relations of the sensitive kind are never shown, but those of other kinds make them likely: who works and lives with
@@ -53,17 +53,17 @@ class RelationBelief(KindPromise[Published]):
     --------
     >>> import pyarrow as pa
     >>> rows = pa.table({"one": ["Ann", "Ann"], "other": ["Bob", "Bob"], "kind": ["work", "home"]})
-    >>> network = Network.from_edges(rows, kind="kind")
-    >>> round(RelationBelief(limit=0.7, leaks={"work": 0.3, "home": 0.5}).judge(network).level, 6)
+    >>> network = Graph.from_edges(rows, kind="kind")
+    >>> round(LinkInference(limit=0.7, leaks={"work": 0.3, "home": 0.5}).judge(network).level, 6)
     0.65
     """
 
     name = "relation-belief"
     reference = "Zheleva, Getoor 2007, https://doi.org/10.1007/978-3-540-78478-4_9"
     bound = "max"
-    counted = "pairs of persons, or of super-nodes"
+    unit = "pairs of persons, or of super-nodes"
     stricter: ClassVar = {"limit": "smaller", "base": "larger"}
-    words = ModelWords(
+    words = ModelDescription(
         title="belief in sensitive relations",
         level="largest belief in a sensitive relation",
         promise="Nobody can believe in a sensitive relation of two persons with more than {limit}.",
@@ -78,18 +78,18 @@ class RelationBelief(KindPromise[Published]):
     base: float = 0.0
 
     def __post_init__(self) -> None:
-        good = is_number(self.limit) and 0 < self.limit <= 1
+        good = is_finite_number(self.limit) and 0 < self.limit <= 1
         require(good, self, "limit", "a number above 0 and at most 1", self.limit)
-        require(is_number(self.base) and 0 <= self.base <= 1, self, "base", "a number from 0 to 1", self.base)
+        require(is_finite_number(self.base) and 0 <= self.base <= 1, self, "base", "a number from 0 to 1", self.base)
         given: object = self.leaks
         good = isinstance(given, Mapping) and all(
-            isinstance(kind, str) and is_number(leak) and 0 <= leak <= 1 for kind, leak in given.items()
+            isinstance(kind, str) and is_finite_number(leak) and 0 <= leak <= 1 for kind, leak in given.items()
         )
         require(good, self, "leaks", "a number from 0 to 1 for each kind", self.leaks)
         object.__setattr__(self, "leaks", dict(self.leaks))
 
     @classmethod
-    def fitted(cls, network: Network, *, sensitive: str, limit: float) -> Self:
+    def fit(cls, network: Graph, *, sensitive: str, limit: float) -> Self:
         """Make the promise with leaks that an adversary would find who saw the original.
 
         The leak of a kind is the share of pairs with a relation of it that also have a sensitive one. Where leaks act
@@ -102,68 +102,68 @@ class RelationBelief(KindPromise[Published]):
         sensitive : the kind of relations that are never shown.
         limit : as for the promise.
         """
-        edge, kind, names = relations(network)
+        edge, kind, names = typed_edges(network)
         if sensitive not in names:
             raise SchemaError("No edge is of the sensitive kind; name a kind that occurs.")
-        hidden = np.zeros(network.size, dtype=np.bool_)
+        hidden = np.zeros(network.n_edges, dtype=np.bool_)
         secret = (kind == names.index(sensitive)) | (kind == UNKNOWN)  # what is unknown may be sensitive
         hidden[edge[secret]] = True
         of = {name: hidden[edge[kind == number]] for number, name in enumerate(names) if name != sensitive}
         alone = hidden.copy()
         alone[edge[~secret]] = False
-        pairs = len(network) * (len(network) - 1) // 2 - network.size + int(alone.sum())
-        leaks = {name: _rounded_up(float(found.mean())) for name, found in of.items()}
-        return cls(limit=limit, leaks=leaks, base=_rounded_up(alone.sum() / max(pairs, 1)))
+        pairs = len(network) * (len(network) - 1) // 2 - network.n_edges + int(alone.sum())
+        leaks = {name: _round_up(float(found.mean())) for name, found in of.items()}
+        return cls(limit=limit, leaks=leaks, base=_round_up(alone.sum() / max(pairs, 1)))
 
-    def judge(self, published: Published) -> KindVerdict:
+    def evaluate(self, published: PublishedGraph) -> Verdict:
         """Find the largest belief."""
-        beliefs = self.beliefs(published)
+        beliefs = self.posteriors(published)
         largest = max(float(beliefs.max(initial=0.0)), self.base)
         broken = max(int((beliefs > self.limit).sum()), int(self.base > self.limit))
-        return KindVerdict(self, largest, broken)
+        return Verdict(self, largest, broken)
 
-    def beliefs(self, published: Published) -> Beliefs:
+    def posteriors(self, published: PublishedGraph) -> Beliefs:
         """Return the belief in a sensitive relation for every edge, or for every row of `rows_of` super-nodes."""
-        if isinstance(published, ClusteredNetwork):
-            rows, place, shares, kind, names = rows_of(published)
-            factors, count = 1 - shares * self.leaks_of(names)[kind], len(rows)
+        if isinstance(published, ClusteredGraph):
+            rows, place, shares, kind, names = typed_pair_rows(published)
+            factors, count = 1 - shares * self.leak_probabilities(names)[kind], len(rows)
         else:
-            place, kind, names = relations(published)
-            factors, count = 1 - self.leaks_of(names)[kind], published.size
+            place, kind, names = typed_edges(published)
+            factors, count = 1 - self.leak_probabilities(names)[kind], published.n_edges
         left = np.full(count, 1.0 - self.base)
         np.multiply.at(left, place, factors)
         found = np.round(1 - left, DECIMALS)
         return np.where(np.abs(found - self.limit) < ROUNDING, self.limit, found)
 
-    def leaks_of(self, names: Sequence[str]) -> Beliefs:
+    def leak_probabilities(self, names: Sequence[str]) -> Beliefs:
         """Return the leak of every kind by its number, and last that of what is unknown."""
         return np.array([*(self.leaks.get(name, 1.0) for name in names), 1.0])
 
-    def nodes_above(self, published: ClusteredNetwork) -> npt.NDArray[np.int64]:
+    def violating_super_nodes(self, published: ClusteredGraph) -> npt.NDArray[np.int64]:
         """Return super-nodes that must change: inside or beside which a belief is above the limit."""
-        return np.asarray(rows_of(published)[0][self.beliefs(published) > self.limit, 0])
+        return np.asarray(typed_pair_rows(published)[0][self.posteriors(published) > self.limit, 0])
 
 
-def rows_of(
-    published: ClusteredNetwork,
+def typed_pair_rows(
+    published: ClusteredGraph,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Beliefs, npt.NDArray[np.int64], list[str]]:
     """Return rows of two super-nodes with relations, for every count its row, share of pairs and kind, and all kinds.
 
     Counts without kinds are of unknown kind.
     """
-    if published.kinds is None:
+    if published.edge_types is None:
         inside = np.flatnonzero(published.inner)
         own = np.stack([inside, inside, published.inner[inside]], axis=1)
         counts, names = [np.concatenate([own, published.between])], []
     else:
-        counts, names = list(published.kinds.values()), list(published.kinds)
+        counts, names = list(published.edge_types.values()), list(published.edge_types)
     rows = np.concatenate([np.zeros((0, 3), dtype=np.int64), *counts])
-    number = np.array([UNKNOWN]) if published.kinds is None else np.arange(len(counts))
+    number = np.array([UNKNOWN]) if published.edge_types is None else np.arange(len(counts))
     kind = np.repeat(number, [len(each) for each in counts])
     unique, place = np.unique(rows[:, :2], axis=0, return_inverse=True)
-    shares = rows[:, 2] / np.maximum(pairs_of(published.sizes, rows), 1)
+    shares = rows[:, 2] / np.maximum(pair_counts(published.sizes, rows), 1)
     return unique, place.reshape(-1), shares, kind, names
 
 
-def _rounded_up(share: float) -> float:
+def _round_up(share: float) -> float:
     return float(np.ceil(share * DIGITS - ROUNDING) / DIGITS) + 0.0  # which makes -0.0 a zero

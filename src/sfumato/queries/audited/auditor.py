@@ -13,24 +13,31 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.fingerprint import fingerprint
+from sfumato.coding.fingerprint import compute_table_digest
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.queries.audited.extremes import UNBOUNDED, Maxima
-from sfumato.queries.audited.history import AskedHistory, PastQuestion
-from sfumato.queries.audited.narrowing import EVEN, Answered, Tolerance, class_sizes, maximum_narrows, sum_narrows
+from sfumato.queries.audited.extremes import UNBOUNDED, MaximumAuditor
+from sfumato.queries.audited.history import QueryHistory, RecordedQuery
+from sfumato.queries.audited.narrowing import (
+    EVEN,
+    AnsweredClassSums,
+    IntervalTolerance,
+    class_sizes,
+    maximum_narrows_interval,
+    sum_narrows_interval,
+)
 from sfumato.queries.audited.row_classes import Truths
-from sfumato.queries.audited.sums import AnsweredSums, SumDisclosure
-from sfumato.queries.estimates.rows import RowColumn, natural_column, refuse_unknown, satisfying
+from sfumato.queries.audited.sums import SumAuditor, SumDisclosure
+from sfumato.queries.estimates.rows import RowColumn, check_column_exists, matching_rows, natural_column
 from sfumato.queries.query import Query
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import is_number, require
+from sfumato.validation import is_finite_number, require
 
-Kind: TypeAlias = Literal["count", "sum", "avg", "max", "min"]
-KINDS = get_args(Kind)
+Aggregate: TypeAlias = Literal["count", "sum", "avg", "max", "min"]
+AGGREGATES = get_args(Aggregate)
 FAMILIES = {"sum": 1, "avg": 1, "max": 2, "min": 3}
 PAIR = 2
-FEWEST_VALUES = 3
-MOST_SKEW = 0.3  # averages of evenly spread values lie between this share and the rest, but for tiny tables
+MIN_VALUES = 3
+MAX_SKEW = 0.3  # averages of evenly spread values lie between this share and the rest, but for tiny tables
 DISCLOSES = "Together with earlier answers, this one could reveal somebody's value."
 NARROWS = "Together with earlier answers, this one could reveal somebody's value too closely."
 MIXES = "Another kind of question was asked about some of these rows; sums, maxima and minima must not share rows."
@@ -50,7 +57,7 @@ class ExactAnswer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Denied:
+class DeniedAnswer:
     """A question that is not answered. Whether and why follows only from earlier questions and answers."""
 
     question: str
@@ -100,39 +107,41 @@ class QueryAuditor:
         skew: float = 0.1,
     ) -> None:
         table, _ = to_arrow(data)
-        refuse_unknown(column, table)
+        check_column_exists(column, table)
         listed = not isinstance(public, str) and column not in public
         require(listed, self, "public", "a list of columns, without the protected one", public)
         self.column = column
-        self.tolerance = _tolerance(tolerance, bounds, risk, skew)
-        marked = fingerprint(table)
+        self.tolerance = _make_tolerance(tolerance, bounds, risk, skew)
+        marked = compute_table_digest(table)
         table = table.filter(pa.compute.is_valid(table[column]))
-        self._values = _numbers(table[column], column, self.tolerance)
+        self._values = _protected_values(table[column], column, self.tolerance)
         self._ranks: npt.NDArray[np.int64]
         self._distinct, self._ranks = np.unique(self._values, return_inverse=True)
         self._public: dict[str, RowColumn] = {}
         for name in public:
-            refuse_unknown(name, table)
+            check_column_exists(name, table)
             self._public[name] = natural_column(name, table[name])
         rows = len(self._values)
         rule = "exact disclosure" if self.tolerance is None else repr(self.tolerance)
-        self._history = AskedHistory.open(Path(path), rows, {"table": marked, "column": column, "rule": rule})
+        self._history = QueryHistory.open(Path(path), rows, {"table": marked, "column": column, "rule": rule})
         self._lock = Lock()
         self._seen = 0
         self._family = np.zeros(rows, dtype=np.int8)
-        self._sums = AnsweredSums(rows)
+        self._sums = SumAuditor(rows)
         self._totals: list[float] = []
-        self._maxima = {"max": Maxima(rows), "min": Maxima(rows)}
+        self._maxima = {"max": MaximumAuditor(rows), "min": MaximumAuditor(rows)}
 
     def __repr__(self) -> str:
         return f"QueryAuditor({self.column!r}, {len(self._values)} rows)"
 
     @property
-    def history(self) -> tuple[PastQuestion, ...]:
+    def history(self) -> tuple[RecordedQuery, ...]:
         """All questions, answered and denied, of everyone."""
         return self._history.all()
 
-    def ask(self, kind: Kind, where: Mapping[str, object] | None = None, *, user: str = "") -> ExactAnswer | Denied:
+    def ask(
+        self, kind: Aggregate, where: Mapping[str, object] | None = None, *, user: str = ""
+    ) -> ExactAnswer | DeniedAnswer:
         """Ask one question, in turn with everyone else who asks.
 
         Parameters
@@ -141,61 +150,63 @@ class QueryAuditor:
         where : conditions on public columns, as in `Query`.
         user : who asks, for the history.
         """
-        require(kind in KINDS, self, "kind", f"one of {', '.join(KINDS)}", kind)
+        require(kind in AGGREGATES, self, "kind", f"one of {', '.join(AGGREGATES)}", kind)
         query = Query(where=where or {})
         for name in query.conditions:
             if name not in self._public:
                 raise SchemaError(f"Conditions may use {', '.join(self._public) or 'no column'}, not {name!r}.")
-        rows = satisfying(query.conditions, self._public, len(self._values))
+        rows = matching_rows(query.conditions, self._public, len(self._values))
         question = f"{kind} of {self.column}{repr(query).removeprefix('Query(count').removesuffix(')')}"
         if kind == "count":
-            with self._history.turn() as store:
-                AskedHistory.add(store, PastQuestion(user, kind, question, denied=False), rows)
+            with self._history.lock() as store:
+                QueryHistory.add(store, RecordedQuery(user, kind, question, denied=False), rows)
             return ExactAnswer(question=question, value=int(rows.sum()))
         if not rows.any():
             raise InvalidParameterError("No row satisfies the conditions; ask about others.")
         with self._lock:
-            return self._audited(kind, rows, question, user)
+            return self._decide_and_answer(kind, rows, question, user)
 
-    def _audited(self, kind: str, rows: Truths, question: str, user: str) -> ExactAnswer | Denied:
+    def _decide_and_answer(self, kind: str, rows: Truths, question: str, user: str) -> ExactAnswer | DeniedAnswer:
         """Catch up with the history, decide, record the question, and only then answer."""
-        with self._history.turn() as store:
-            for entry in self._history.answered_after(store, self._seen):
-                self._note(entry.kind, entry.rows)
+        with self._history.lock() as store:
+            for entry in self._history.answers_since(store, self._seen):
+                self._record(entry.kind, entry.rows)
                 self._seen = entry.number
-            reason, disclosure = self._judge(kind, rows)
-            entered = AskedHistory.add(store, PastQuestion(user, kind, question, denied=bool(reason)), rows)
+            reason, disclosure = self._check_disclosure(kind, rows)
+            entered = QueryHistory.add(store, RecordedQuery(user, kind, question, denied=bool(reason)), rows)
         if reason:
-            return Denied(question=question, reason=reason)
-        self._note(kind, rows, disclosure)
+            return DeniedAnswer(question=question, reason=reason)
+        self._record(kind, rows, disclosure)
         self._seen = entered
         return ExactAnswer(question=question, value=self._answer(kind, rows))
 
-    def _judge(self, kind: str, rows: Truths) -> tuple[str, SumDisclosure | None]:
+    def _check_disclosure(self, kind: str, rows: Truths) -> tuple[str, SumDisclosure | None]:
         """Return why a question must be denied, or nothing, without looking at any value of these rows."""
         if not np.isin(self._family[rows], (0, FAMILIES[kind])).all():
             return MIXES, None
         if FAMILIES[kind] == FAMILIES["sum"]:
-            disclosure = self._sums.judge(rows)
+            disclosure = self._sums.check(rows)
             if disclosure.discloses:
                 return DISCLOSES, None
             wide = self.tolerance is None or disclosure.known or not self._sum_narrows(disclosure, self.tolerance)
             return "" if wide else NARROWS, disclosure
         if self._maxima[kind].discloses(rows):
             return DISCLOSES, None
-        wide = self.tolerance is None or not maximum_narrows(self._room(kind, rows, self.tolerance), self.tolerance)
+        wide = self.tolerance is None or not maximum_narrows_interval(
+            self._slack(kind, rows, self.tolerance), self.tolerance
+        )
         return "" if wide else NARROWS, None
 
-    def _sum_narrows(self, disclosure: SumDisclosure, tolerance: Tolerance) -> bool:
-        cover, asked = disclosure.cover, self._sums.asked.astype(np.float64)
-        past = Answered(
+    def _sum_narrows(self, disclosure: SumDisclosure, tolerance: IntervalTolerance) -> bool:
+        cover, asked = disclosure.cover, self._sums.independent_sums.astype(np.float64)
+        past = AnsweredClassSums(
             asked=np.concatenate([asked, asked[:, cover.split]], axis=1),
             sums=np.array(self._totals),
             sizes=class_sizes(cover.sizes_after),
         )
-        return sum_narrows(past, cover.members.astype(np.float64), tolerance)
+        return sum_narrows_interval(past, cover.members.astype(np.float64), tolerance)
 
-    def _room(self, kind: str, rows: Truths, tolerance: Tolerance) -> npt.NDArray[np.float64]:
+    def _slack(self, kind: str, rows: Truths, tolerance: IntervalTolerance) -> npt.NDArray[np.float64]:
         """Return how far values may lie from the bound that maxima (or minima) push them to, as far as is known."""
         upper = self._maxima[kind].upper_bounds(rows)
         known = upper < UNBOUNDED
@@ -206,11 +217,11 @@ class QueryAuditor:
             room[known] = tolerance.high - self._distinct[len(self._distinct) - 1 - upper[known]]
         return room
 
-    def _note(self, kind: str, rows: Truths, disclosure: SumDisclosure | None = None) -> None:
+    def _record(self, kind: str, rows: Truths, disclosure: SumDisclosure | None = None) -> None:
         """Take an answered question into account."""
         self._family[rows] = FAMILIES[kind]
         if FAMILIES[kind] == FAMILIES["sum"]:
-            found = disclosure or self._sums.judge(rows)
+            found = disclosure or self._sums.check(rows)
             if not found.known:
                 self._totals.append(float(self._answer("sum", rows)))
             self._sums.accept(found)
@@ -228,14 +239,14 @@ class QueryAuditor:
         return total if kind == "sum" else total / len(chosen)
 
 
-def _numbers(column: pa.ChunkedArray, name: str, tolerance: Tolerance | None) -> npt.NDArray[Any]:
+def _protected_values(column: pa.ChunkedArray, name: str, tolerance: IntervalTolerance | None) -> npt.NDArray[Any]:
     """Return the values of the protected column; refuse one that an auditor cannot protect."""
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         raise SchemaError(f"Column {name!r} does not contain numbers; a QueryAuditor protects numbers.")
     values = np.asarray(column.to_numpy())
-    if len(np.unique(values)) < FEWEST_VALUES:
+    if len(np.unique(values)) < MIN_VALUES:
         raise SchemaError(
-            f"Column {name!r} has fewer than {FEWEST_VALUES} different values, which exact answers would soon reveal; "
+            f"Column {name!r} has fewer than {MIN_VALUES} different values, which exact answers would soon reveal; "
             "use PrivateTable."
         )
     if tolerance is not None:
@@ -243,7 +254,7 @@ def _numbers(column: pa.ChunkedArray, name: str, tolerance: Tolerance | None) ->
         if outside:
             raise SchemaError(f"{outside} values of column {name!r} lie outside the stated bounds.")
         share = (float(np.mean(values)) - tolerance.low) / (tolerance.high - tolerance.low)
-        if min(share, 1 - share) < min(tolerance.skew, MOST_SKEW):
+        if min(share, 1 - share) < min(tolerance.skew, MAX_SKEW):
             raise SchemaError(
                 f"The values of column {name!r} lean more to one bound than skew={tolerance.skew:g} supposes; state a "
                 "smaller skew, or bounds that are as close as everybody knows."
@@ -251,17 +262,19 @@ def _numbers(column: pa.ChunkedArray, name: str, tolerance: Tolerance | None) ->
     return values
 
 
-def _tolerance(width: float | None, bounds: tuple[float, float] | None, risk: float, skew: float) -> Tolerance | None:
-    require(is_number(risk) and 0 < risk < 1, "QueryAuditor", "risk", "between 0 and 1", risk)
-    require(is_number(skew) and 0 < skew <= EVEN, "QueryAuditor", "skew", "above 0 and at most 0.5", skew)
+def _make_tolerance(
+    width: float | None, bounds: tuple[float, float] | None, risk: float, skew: float
+) -> IntervalTolerance | None:
+    require(is_finite_number(risk) and 0 < risk < 1, "QueryAuditor", "risk", "between 0 and 1", risk)
+    require(is_finite_number(skew) and 0 < skew <= EVEN, "QueryAuditor", "skew", "above 0 and at most 0.5", skew)
     together = (width is None) == (bounds is None)
     require(together, "QueryAuditor", "bounds", "given together with tolerance", bounds)
     if width is None or bounds is None:
         return None
-    rising = len(bounds) == PAIR and all(map(is_number, bounds)) and bounds[0] < bounds[1]
+    rising = len(bounds) == PAIR and all(map(is_finite_number, bounds)) and bounds[0] < bounds[1]
     require(rising, "QueryAuditor", "bounds", "two numbers, the lower first", bounds)
-    fine = is_number(width) and 0 < width < bounds[1] - bounds[0]
+    fine = is_finite_number(width) and 0 < width < bounds[1] - bounds[0]
     require(fine, "QueryAuditor", "tolerance", "above 0 and narrower than the bounds", width)
-    return Tolerance(
+    return IntervalTolerance(
         low=float(bounds[0]), high=float(bounds[1]), width=float(width), risk=float(risk), skew=float(skew)
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.queries.audited.history import PastQuestion
+from sfumato.queries.audited.history import RecordedQuery
 
 SIZE, GAP = 18, 4
 LEFT, TOP = 110, 28
@@ -15,13 +15,13 @@ LETTERS = 14
 MOST = 200
 
 
-def draw_history(history: Sequence[PastQuestion]) -> str:
+def draw_query_history(history: Sequence[RecordedQuery]) -> str:
     """Draw questions in order, one line per user (SVG): full squares were answered, crossed ones denied."""
     if not 0 < len(history) <= MOST:
         raise InvalidParameterError(f"A picture shows 1 to {MOST} questions, but there are {len(history)}.")
     users = list(dict.fromkeys(each.user for each in history))
-    parts = [_user(line, user) for line, user in enumerate(users)]
-    parts += [_square(place, users.index(each.user), each) for place, each in enumerate(history)]
+    parts = [_user_label(line, user) for line, user in enumerate(users)]
+    parts += [_query_mark(place, users.index(each.user), each) for place, each in enumerate(history)]
     width = LEFT + len(history) * (SIZE + GAP) + GAP
     height = TOP + len(users) * (SIZE + GAP) + GAP
     counted = sum(not each.denied for each in history)
@@ -33,13 +33,13 @@ def draw_history(history: Sequence[PastQuestion]) -> str:
     )
 
 
-def _user(line: int, user: str) -> str:
+def _user_label(line: int, user: str) -> str:
     shown = user if len(user) <= LETTERS else user[: LETTERS - 1] + "…"
     y = TOP + line * (SIZE + GAP) + SIZE - 5
     return f'<text x="{GAP}" y="{y}" font-size="11" fill="currentColor">{escape(shown)}</text>'
 
 
-def _square(place: int, line: int, asked: PastQuestion) -> str:
+def _query_mark(place: int, line: int, asked: RecordedQuery) -> str:
     x, y = LEFT + place * (SIZE + GAP), TOP + line * (SIZE + GAP)
     color = DENIED if asked.denied else ANSWERED
     cross = f'<path d="M{x} {y}l{SIZE} {SIZE}m0 {-SIZE}l{-SIZE} {SIZE}" stroke="{color}"/>' if asked.denied else ""

@@ -12,7 +12,7 @@ ENOUGH = 2
 
 
 @compiled
-def remainder(number: int) -> int:
+def mod_mersenne31(number: int) -> int:
     """Return the remainder of a number from 0 to 2**63 - 1: the sum of its digits in base 2**31."""
     number = (number & PRIME) + (number >> BITS)
     number = (number & PRIME) + (number >> BITS)
@@ -26,11 +26,11 @@ def add_rows(matrix: Array, chosen: Array, width: int, total: Array) -> None:
         for column in range(width):
             total[column] += np.int64(matrix[row, column])
     for column in range(width):
-        total[column] = remainder(total[column])
+        total[column] = mod_mersenne31(total[column])
 
 
 @compiled
-def leaves_one_person(matrix: Array, factors: Array, reduced: Array, sizes: Array) -> bool:
+def isolates_one_row(matrix: Array, factors: Array, reduced: Array, sizes: Array) -> bool:
     """Return whether any row has a single person left after subtracting `factor * reduced`."""
     width = len(reduced)
     for row in range(len(factors)):
@@ -39,7 +39,7 @@ def leaves_one_person(matrix: Array, factors: Array, reduced: Array, sizes: Arra
         factor = PRIME - factors[row]
         persons = 0
         for column in range(width):
-            if remainder(np.int64(matrix[row, column]) + factor * reduced[column]) != 0:
+            if mod_mersenne31(np.int64(matrix[row, column]) + factor * reduced[column]) != 0:
                 persons += sizes[column]
                 if persons >= ENOUGH:
                     break
@@ -49,11 +49,11 @@ def leaves_one_person(matrix: Array, factors: Array, reduced: Array, sizes: Arra
 
 
 @compiled
-def take_away(matrix: Array, factors: Array, reduced: Array) -> None:
+def subtract_multiples(matrix: Array, factors: Array, reduced: Array) -> None:
     """Subtract `factor * reduced` from every row, each with its own factor."""
     for row in range(len(factors)):
         if factors[row] == 0:
             continue
         factor = PRIME - factors[row]
         for column in range(len(reduced)):
-            matrix[row, column] = remainder(np.int64(matrix[row, column]) + factor * reduced[column])
+            matrix[row, column] = mod_mersenne31(np.int64(matrix[row, column]) + factor * reduced[column])

@@ -16,20 +16,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.queries.audited.row_classes import Integers, RowClasses, Truths
+from sfumato.queries.audited.row_classes import Integers, RowPartition, Truths
 
 UNBOUNDED = np.iinfo(np.int64).max
-FIRST_ROOM = 64
+INITIAL_CAPACITY = 64
 
 
-class Maxima:
+class MaximumAuditor:
     """The answered maxima of a column."""
 
     def __init__(self, rows: int) -> None:
-        self.partition = RowClasses(rows)
+        self.partition = RowPartition(rows)
         self.upper = np.array([UNBOUNDED], dtype=np.int64)
         self._answers = np.zeros(0, dtype=np.int64)
-        self._extreme = np.zeros((FIRST_ROOM, FIRST_ROOM), dtype=np.bool_)
+        self._extreme = np.zeros((INITIAL_CAPACITY, INITIAL_CAPACITY), dtype=np.bool_)
 
     @property
     def _extremes(self) -> Truths:
@@ -54,7 +54,7 @@ class Maxima:
         """Record an answered maximum, by rank."""
         cover = self.partition.cover(rows)
         old, width = len(self.upper), len(self.upper) + len(cover.split)
-        self._make_room(len(self._answers) + 1, width)
+        self._grow(len(self._answers) + 1, width)
         self._extreme[:, old:width] = self._extreme[:, cover.split]
         self.upper = np.append(self.upper, self.upper[cover.split])
         self.partition.split(cover)
@@ -68,7 +68,7 @@ class Maxima:
             self._extreme[len(self._answers), :width] = now
             self._answers = np.append(self._answers, answer)
 
-    def _make_room(self, rows: int, columns: int) -> None:
+    def _grow(self, rows: int, columns: int) -> None:
         have = self._extreme.shape
         if rows <= have[0] and columns <= have[1]:
             return

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.exceptions import InvalidParameterError
 from sfumato.queries.audited.row_classes import Truths
-from sfumato.table.held_file import complete, create, damaged, facts, held
+from sfumato.table.held_file import corrupted_file_error, create_locked, is_complete, open_locked, read_facts
 
 WHAT = "query history"
 FORMAT = "sfumato query history 1"
@@ -31,7 +31,7 @@ CREATE TABLE questions (
 """
 
 
-class PastQuestion(NamedTuple):
+class RecordedQuery(NamedTuple):
     """A question of the history."""
 
     user: str
@@ -40,7 +40,7 @@ class PastQuestion(NamedTuple):
     denied: bool
 
 
-class Entry(NamedTuple):
+class AnsweredQuery(NamedTuple):
     """An answered question, with the rows that it is about."""
 
     number: int
@@ -49,36 +49,36 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskedHistory:
+class QueryHistory:
     """The questions of one column of one table."""
 
     path: Path
     rows: int
 
     @classmethod
-    def open(cls, path: Path, rows: int, said: dict[str, str]) -> AskedHistory:
+    def open(cls, path: Path, rows: int, said: dict[str, str]) -> QueryHistory:
         """Open or create a history; refuse that of another table, column or rule."""
-        create(path, WHAT, SCHEMA, {"format": FORMAT, **said})
-        with held(path, WHAT) as store:
+        create_locked(path, WHAT, SCHEMA, {"format": FORMAT, **said})
+        with open_locked(path, WHAT) as store:
             sound = store.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
-            known = facts(store)
-            whole = complete(store, "questions")
+            known = read_facts(store)
+            whole = is_complete(store, "questions")
         if not (sound and whole and known.get("format") == FORMAT):
-            raise damaged(path, WHAT)
+            raise corrupted_file_error(path, WHAT)
         for name, value in said.items():
             if known.get(name) != value:
                 raise InvalidParameterError(f"The history {path} was started with another {name}; choose another file.")
         return cls(path=path, rows=rows)
 
     @contextmanager
-    def turn(self) -> Iterator[Connection]:
+    def lock(self) -> Iterator[Connection]:
         """Hold the history for one question."""
-        with held(self.path, WHAT) as store:
-            if not complete(store, "questions"):
-                raise damaged(self.path, WHAT)
+        with open_locked(self.path, WHAT) as store:
+            if not is_complete(store, "questions"):
+                raise corrupted_file_error(self.path, WHAT)
             yield store
 
-    def answered_after(self, store: Connection, number: int) -> Iterator[Entry]:
+    def answers_since(self, store: Connection, number: int) -> Iterator[AnsweredQuery]:
         """Yield answered questions after an entry, except counts, which reveal nothing."""
         found = store.execute(
             "SELECT entry, kind, rows FROM questions WHERE entry > ? AND rows IS NOT NULL ORDER BY entry", (number,)
@@ -87,13 +87,13 @@ class AskedHistory:
             try:
                 bits = np.frombuffer(zlib.decompress(packed), dtype=np.uint8)
             except (zlib.error, TypeError):
-                raise damaged(self.path, WHAT) from None
+                raise corrupted_file_error(self.path, WHAT) from None
             if len(bits) != -(-self.rows // 8):
-                raise damaged(self.path, WHAT)
-            yield Entry(entry, kind, np.unpackbits(bits, count=self.rows).astype(np.bool_))
+                raise corrupted_file_error(self.path, WHAT)
+            yield AnsweredQuery(entry, kind, np.unpackbits(bits, count=self.rows).astype(np.bool_))
 
     @staticmethod
-    def add(store: Connection, asked: PastQuestion, rows: Truths) -> int:
+    def add(store: Connection, asked: RecordedQuery, rows: Truths) -> int:
         """Record a question before it is answered or denied."""
         packed = None if asked.denied or asked.kind == "count" else zlib.compress(np.packbits(rows).tobytes(), 1)
         done = store.execute(
@@ -103,8 +103,8 @@ class AskedHistory:
         assert done.lastrowid is not None  # noqa: S101 - SQLite numbers every row that it inserts
         return done.lastrowid
 
-    def all(self) -> tuple[PastQuestion, ...]:
+    def all(self) -> tuple[RecordedQuery, ...]:
         """Return all questions, in order."""
-        with held(self.path, WHAT) as store:
+        with open_locked(self.path, WHAT) as store:
             found = store.execute("SELECT user, kind, question, denied FROM questions ORDER BY entry").fetchall()
-        return tuple(PastQuestion(user, kind, question, bool(denied)) for user, kind, question, denied in found)
+        return tuple(RecordedQuery(user, kind, question, bool(denied)) for user, kind, question, denied in found)

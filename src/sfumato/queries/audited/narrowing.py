@@ -31,12 +31,12 @@ APART = 3  # steps between two tables that are kept
 GRID = 64
 FLAT, TRIANGLE = 1, 2  # one value is uniform, the sum of two has a triangular density, of more a nearly normal one
 EVEN = 0.5
-SMALL_LEAN = 1e-2
+SMALL_DECAY_RATE = 1e-2
 SLACK = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tolerance:
+class IntervalTolerance:
     """The bounds of values, how narrow an interval may get, and how often it may get narrower."""
 
     low: float
@@ -46,15 +46,15 @@ class Tolerance:
     skew: float = 0.5
 
     @property
-    def lean(self) -> float:
+    def decay_rate(self) -> float:
         """How fast the density falls over the whole distance of the bounds: 0 where values are evenly spread."""
-        return lean_of(self.skew)
+        return decay_rate_from_mean(self.skew)
 
 
-def lean_of(skew: float) -> float:
+def decay_rate_from_mean(skew: float) -> float:
     """Find how fast an exponential density on [0, 1] falls whose mean is `skew`.
 
-    >>> lean_of(0.5), round(1 / lean_of(0.01), 4)
+    >>> decay_rate_from_mean(0.5), round(1 / decay_rate_from_mean(0.01), 4)
     (0.0, 0.01)
     """
     from scipy.optimize import brentq
@@ -65,18 +65,20 @@ def lean_of(skew: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answered:
+class AnsweredClassSums:
     """Answered sums, by classes: which classes each covers, the sums, and the number of rows of each class."""
 
     asked: Floats
     sums: Floats
     sizes: Floats
 
-    def with_sum(self, members: Floats, total: float) -> Answered:
+    def with_sum(self, members: Floats, total: float) -> AnsweredClassSums:
         """Return these sums and one more."""
-        return Answered(asked=np.vstack([self.asked, members]), sums=np.append(self.sums, total), sizes=self.sizes)
+        return AnsweredClassSums(
+            asked=np.vstack([self.asked, members]), sums=np.append(self.sums, total), sizes=self.sizes
+        )
 
-    def near(self, members: Floats) -> npt.NDArray[np.bool_]:
+    def linked_classes(self, members: Floats) -> npt.NDArray[np.bool_]:
         """Return which classes are linked to these by answered sums."""
         linked = members > 0
         while True:
@@ -87,31 +89,31 @@ class Answered:
             linked = further
 
 
-def sum_narrows(past: Answered, members: Floats, tolerance: Tolerance) -> bool:
+def sum_narrows_interval(past: AnsweredClassSums, members: Floats, tolerance: IntervalTolerance) -> bool:
     """Return whether the sum over classes would make an interval too narrow, more often than the risk allows."""
-    linked = past.near(members)
+    linked = past.linked_classes(members)
     sums = (past.asked[:, linked] > 0).any(axis=1)
-    here = Answered(asked=past.asked[sums][:, linked], sums=past.sums[sums], sizes=past.sizes[linked])
+    here = AnsweredClassSums(asked=past.asked[sums][:, linked], sums=past.sums[sums], sizes=past.sizes[linked])
     wanted = members[linked]
     ends = np.array(
         [
-            np.quantile(_drawn_totals(here, wanted, tolerance, lean), [tolerance.risk / 2, 1 - tolerance.risk / 2])
-            for lean in dict.fromkeys((0.0, tolerance.lean, -tolerance.lean))
+            np.quantile(_sample_totals(here, wanted, tolerance, lean), [tolerance.risk / 2, 1 - tolerance.risk / 2])
+            for lean in dict.fromkeys((0.0, tolerance.decay_rate, -tolerance.decay_rate))
         ]
     )
     outermost = float(ends[:, 0].min()), float(ends[:, 1].max())
-    return any(_narrowest(here.with_sum(wanted, end), tolerance) < tolerance.width for end in outermost)
+    return any(_narrowest_interval(here.with_sum(wanted, end), tolerance) < tolerance.width for end in outermost)
 
 
-def maximum_narrows(room: Floats, tolerance: Tolerance) -> bool:
+def maximum_narrows_interval(room: Floats, tolerance: IntervalTolerance) -> bool:
     """Return whether a maximum is too likely to leave no room; `room` is that of each value above the lower bound."""
     room = np.maximum(room, SLACK)
-    whole, lean = tolerance.high - tolerance.low, max(tolerance.lean, SLACK)
+    whole, lean = tolerance.high - tolerance.low, max(tolerance.decay_rate, SLACK)
     shares = np.minimum(1.0, np.expm1(-lean * tolerance.width / whole) / np.expm1(-lean * room / whole))
     return float(np.log(shares).sum()) > log(tolerance.risk)
 
 
-def _narrowest(known: Answered, tolerance: Tolerance) -> float:
+def _narrowest_interval(known: AnsweredClassSums, tolerance: IntervalTolerance) -> float:
     """Find the width of the narrowest interval of a value."""
     from scipy.optimize import linprog
 
@@ -133,7 +135,7 @@ def _narrowest(known: Answered, tolerance: Tolerance) -> float:
     return narrowest
 
 
-def _drawn_totals(known: Answered, members: Floats, tolerance: Tolerance, lean: float) -> Floats:
+def _sample_totals(known: AnsweredClassSums, members: Floats, tolerance: IntervalTolerance, lean: float) -> Floats:
     """Draw tables that agree with the answers (hit and run over sums of classes), and sum the members of each.
 
     Values lean to the lower bound where `lean` is positive, and to the upper one where it is negative.
@@ -155,7 +157,7 @@ def _drawn_totals(known: Answered, members: Floats, tolerance: Tolerance, lean: 
         first, last = ends[0][moving].max(initial=-np.inf), ends[1][moving].min(initial=np.inf)
         if not first < last or not np.isfinite(last - first):
             continue
-        at = at + direction * _along(
+        at = at + direction * _sample_on_line(
             at, direction, ends=(first, last), sizes=sizes, tolerance=tolerance, lean=lean, generator=generator
         )
         if step >= WARM_UP and step % APART == 0:
@@ -163,13 +165,13 @@ def _drawn_totals(known: Answered, members: Floats, tolerance: Tolerance, lean: 
     return np.array(totals or [float(members @ at)])
 
 
-def _along(
+def _sample_on_line(
     at: Floats,
     direction: Floats,
     *,
     ends: tuple[float, float],
     sizes: Floats,
-    tolerance: Tolerance,
+    tolerance: IntervalTolerance,
     lean: float,
     generator: np.random.Generator,
 ) -> float:
@@ -181,7 +183,7 @@ def _along(
     cells = (np.arange(GRID) + 0.5) / GRID * (ends[1] - ends[0]) + ends[0]
     mean = (at[:, None] + direction[:, None] * cells) / sizes[:, None]
     unit = np.clip((mean - tolerance.low) / (tolerance.high - tolerance.low), SLACK, 1 - SLACK)
-    many = -sizes[:, None] * np.interp(unit, *_rate())
+    many = -sizes[:, None] * np.interp(unit, *_legendre_rate())
     triangle = np.log(np.minimum(unit, 1 - unit))
     even = np.where(sizes[:, None] == FLAT, 0.0, np.where(sizes[:, None] == TRIANGLE, triangle, many))
     density = (even - lean * sizes[:, None] * unit).sum(axis=0)
@@ -192,15 +194,15 @@ def _along(
 
 
 @cache
-def _rate() -> tuple[Floats, Floats]:
+def _legendre_rate() -> tuple[Floats, Floats]:
     """Tabulate how fast means of evenly spread values on [0, 1] get rare: the Legendre transform of their cumulants."""
     lean = np.geomspace(1e-3, 1e4, 400)
-    mean = np.where(lean < SMALL_LEAN, 0.5 + lean / 12, -1 / np.expm1(-lean) - 1 / lean)
+    mean = np.where(lean < SMALL_DECAY_RATE, 0.5 + lean / 12, -1 / np.expm1(-lean) - 1 / lean)
     rate = np.maximum(lean * mean - lean - np.log(-np.expm1(-lean) / lean), 0.0)
     return np.concatenate([1 - mean[::-1], mean]), np.concatenate([rate[::-1], rate])
 
 
-def _inner_point(known: Answered, tolerance: Tolerance) -> Floats:
+def _inner_point(known: AnsweredClassSums, tolerance: IntervalTolerance) -> Floats:
     """Find sums of classes that agree with the answers and are as far from the bounds as possible."""
     from scipy.optimize import linprog
 

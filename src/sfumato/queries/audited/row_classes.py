@@ -12,7 +12,7 @@ Truths = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ClassCover:
+class PartitionCover:
     """How a set of rows meets the classes: which it covers fully, and which it would split.
 
     A split class keeps its uncovered rows; its covered rows get the next free number, in the order of `split`.
@@ -36,21 +36,21 @@ class ClassCover:
         return np.concatenate([kept, self.inside[self.split]])
 
 
-class RowClasses:
+class RowPartition:
     """The classes of rows."""
 
     def __init__(self, rows: int) -> None:
         self.classes = np.zeros(rows, dtype=np.int64)
         self.sizes = np.array([rows], dtype=np.int64)
 
-    def cover(self, rows: Truths) -> ClassCover:
+    def cover(self, rows: Truths) -> PartitionCover:
         """Return how a set of rows meets the classes, without splitting any."""
         inside = np.bincount(self.classes[rows], minlength=len(self.sizes)).astype(np.int64)
         full = (inside == self.sizes) & (self.sizes > 0)
         split = np.flatnonzero((inside > 0) & ~full)
-        return ClassCover(rows=rows, inside=inside, sizes=self.sizes, full=full, split=split)
+        return PartitionCover(rows=rows, inside=inside, sizes=self.sizes, full=full, split=split)
 
-    def split(self, cover: ClassCover) -> None:
+    def split(self, cover: PartitionCover) -> None:
         """Split the classes that a set covers in part."""
         numbers = np.arange(len(self.sizes))
         numbers[cover.split] = len(self.sizes) + np.arange(len(cover.split))

@@ -15,12 +15,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.queries.audited.elimination import PRIME, add_rows, leaves_one_person, take_away
-from sfumato.queries.audited.row_classes import ClassCover, RowClasses, Truths
+from sfumato.queries.audited.elimination import PRIME, add_rows, isolates_one_row, subtract_multiples
+from sfumato.queries.audited.row_classes import PartitionCover, RowPartition, Truths
 
 SMALL = 1 << 15  # fractions with smaller numerators and denominators are unique modulo the prime
-FIRST_ROOM = 64
-MOST_CELLS = 2**29  # of the form, about 3 GB in total; what would need more is denied
+INITIAL_CAPACITY = 64
+MAX_CELLS = 2**29  # of the form, about 3 GB in total; what would need more is denied
 Numbers = npt.NDArray[np.int64]
 Small = TypeVar("Small", np.int8, np.int32)
 
@@ -31,25 +31,25 @@ class SumDisclosure:
 
     known: bool
     discloses: bool
-    cover: ClassCover
+    cover: PartitionCover
     reduced: Numbers
     combination: Numbers
     pivot: int = -1
 
 
-class AnsweredSums:
+class SumAuditor:
     """The answered sums of a column."""
 
     def __init__(self, rows: int) -> None:
-        self.partition = RowClasses(rows)
+        self.partition = RowPartition(rows)
         self.rank = 0
         self._pivots = np.zeros(0, dtype=np.int64)
-        self._form = np.zeros((FIRST_ROOM, FIRST_ROOM), dtype=np.int32)
-        self._made_of = np.zeros((FIRST_ROOM, FIRST_ROOM), dtype=np.int32)
-        self._asked = np.zeros((FIRST_ROOM, FIRST_ROOM), dtype=np.int8)
+        self._form = np.zeros((INITIAL_CAPACITY, INITIAL_CAPACITY), dtype=np.int32)
+        self._made_of = np.zeros((INITIAL_CAPACITY, INITIAL_CAPACITY), dtype=np.int32)
+        self._asked = np.zeros((INITIAL_CAPACITY, INITIAL_CAPACITY), dtype=np.int8)
 
     @property
-    def asked(self) -> npt.NDArray[np.int8]:
+    def independent_sums(self) -> npt.NDArray[np.int8]:
         """The answered sums that do not follow from others: 1 for classes inside."""
         return self._asked[: self.rank, : self._width]
 
@@ -57,11 +57,11 @@ class AnsweredSums:
     def _width(self) -> int:
         return len(self.partition.sizes)
 
-    def judge(self, rows: Truths) -> SumDisclosure:
+    def check(self, rows: Truths) -> SumDisclosure:
         """Return what the sum over these rows would reveal, whatever it is."""
         cover = self.partition.cover(rows)
         width, rank = self._width, self.rank
-        if (rank + 1) * (width + len(cover.split)) > MOST_CELLS:
+        if (rank + 1) * (width + len(cover.split)) > MAX_CELLS:
             nothing = np.zeros(0, dtype=np.int64)
             return SumDisclosure(known=False, discloses=True, cover=cover, reduced=nothing, combination=nothing)
         chosen = np.flatnonzero(cover.full[self._pivots])
@@ -83,7 +83,7 @@ class AnsweredSums:
         sizes = cover.sizes_after
         alone = int(sizes[reduced > 0].sum()) == 1
         if not alone:
-            alone = leaves_one_person(self._columns(cover), self._factors(pivot, cover), reduced, sizes)
+            alone = isolates_one_row(self._columns(cover), self._factors(pivot, cover), reduced, sizes)
         return SumDisclosure(known=False, discloses=alone, cover=cover, reduced=reduced, combination=made, pivot=pivot)
 
     def accept(self, disclosure: SumDisclosure) -> None:
@@ -91,13 +91,13 @@ class AnsweredSums:
         if disclosure.known:
             return
         cover, rank = disclosure.cover, self.rank
-        self._make_room(rank + 1, len(disclosure.reduced))
+        self._grow(rank + 1, len(disclosure.reduced))
         old, width = self._width, len(disclosure.reduced)
         factors = self._factors(disclosure.pivot, cover)
         for matrix in (self._form, self._asked):
             matrix[:rank, old:width] = matrix[:rank, cover.split]
-        take_away(self._form[:rank, :width], factors, disclosure.reduced)
-        take_away(self._made_of[:rank, : rank + 1], factors, disclosure.combination)
+        subtract_multiples(self._form[:rank, :width], factors, disclosure.reduced)
+        subtract_multiples(self._made_of[:rank, : rank + 1], factors, disclosure.combination)
         self._form[rank, :width] = disclosure.reduced
         self._made_of[rank, : rank + 1] = disclosure.combination
         self._asked[rank, :width] = cover.members
@@ -105,12 +105,12 @@ class AnsweredSums:
         self.partition.split(cover)
         self.rank += 1
 
-    def _columns(self, cover: ClassCover) -> npt.NDArray[np.int32]:
+    def _columns(self, cover: PartitionCover) -> npt.NDArray[np.int32]:
         """Return the form with the columns that a split would add."""
         form = self._form[: self.rank, : self._width]
         return np.concatenate([form, form[:, cover.split]], axis=1) if len(cover.split) else form
 
-    def _factors(self, pivot: int, cover: ClassCover) -> Numbers:
+    def _factors(self, pivot: int, cover: PartitionCover) -> Numbers:
         source = pivot if pivot < self._width else int(cover.split[pivot - self._width])
         return self._form[: self.rank, source].astype(np.int64)
 
@@ -119,17 +119,17 @@ class AnsweredSums:
         whole = _common_denominator(made)
         if whole is None:
             return False
-        factors = _signed(made * whole % PRIME)
-        total = factors @ self.asked.astype(np.int64)
+        factors = _to_signed(made * whole % PRIME)
+        total = factors @ self.independent_sums.astype(np.int64)
         return bool(np.array_equal(total, whole * full))
 
-    def _make_room(self, rank: int, width: int) -> None:
-        self._form = _grown(self._form, rank, width)
-        self._asked = _grown(self._asked, rank, width)
-        self._made_of = _grown(self._made_of, rank, rank)
+    def _grow(self, rank: int, width: int) -> None:
+        self._form = _grow_matrix(self._form, rank, width)
+        self._asked = _grow_matrix(self._asked, rank, width)
+        self._made_of = _grow_matrix(self._made_of, rank, rank)
 
 
-def _grown(matrix: npt.NDArray[Small], rows: int, columns: int) -> npt.NDArray[Small]:
+def _grow_matrix(matrix: npt.NDArray[Small], rows: int, columns: int) -> npt.NDArray[Small]:
     have = matrix.shape
     if rows <= have[0] and columns <= have[1]:
         return matrix
@@ -139,7 +139,7 @@ def _grown(matrix: npt.NDArray[Small], rows: int, columns: int) -> npt.NDArray[S
     return larger
 
 
-def _signed(numbers: Numbers) -> Numbers:
+def _to_signed(numbers: Numbers) -> Numbers:
     return np.where(numbers > PRIME // 2, numbers - PRIME, numbers)
 
 
@@ -147,7 +147,7 @@ def _common_denominator(numbers: Numbers) -> int | None:
     """Find one denominator that makes all numbers small fractions, or none."""
     whole = 1
     while True:
-        signed = np.abs(_signed(numbers * whole % PRIME))
+        signed = np.abs(_to_signed(numbers * whole % PRIME))
         large = np.flatnonzero(signed >= SMALL)
         if not len(large):
             return whole

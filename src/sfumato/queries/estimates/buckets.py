@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.queries.estimates.pieces import Floats, Ints, Truths, sum_by
+from sfumato.queries.estimates.pieces import Floats, Ints, Truths, sum_by_label
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,22 +23,22 @@ class BucketedCells:
 
     def count(self, chosen: Truths) -> Floats:
         """Count the cells of every bucket whose label is chosen."""
-        return sum_by(self.bucket, chosen[self.label], len(self))
+        return sum_by_label(self.bucket, chosen[self.label], len(self))
 
     def mean(self, amounts: Floats) -> Floats:
         """Average an amount per label over the cells of every bucket."""
-        return sum_by(self.bucket, amounts[self.label], len(self)) / self.sizes
+        return sum_by_label(self.bucket, amounts[self.label], len(self)) / self.sizes
 
-    def packed(self, values: Floats, chosen: Truths) -> Packed:
+    def sort_buckets(self, values: Floats, chosen: Truths) -> SortedBuckets:
         """Sort the numbers of the chosen labels in every bucket."""
         kept = chosen[self.label]
         bucket, numbers = self.bucket[kept], values[self.label[kept]]
         order = np.lexsort((numbers, bucket))
-        return Packed(numbers[order], np.bincount(bucket, minlength=len(self)).astype(np.int64))
+        return SortedBuckets(numbers[order], np.bincount(bucket, minlength=len(self)).astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Packed:
+class SortedBuckets:
     """Numbers of all buckets, bucket after bucket and ascending in each, and how many each bucket has."""
 
     values: Floats

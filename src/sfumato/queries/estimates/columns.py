@@ -9,18 +9,18 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from sfumato.coding.domain import Domain, describe
+from sfumato.coding.domain import Domain, infer_domain
 from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.published.table import bucket_numbers
+from sfumato.core.published.table import read_bucket_numbers
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.queries.estimates.buckets import BucketedCells, Packed
-from sfumato.queries.estimates.pieces import AttributePieces, Floats, Ints, JudgedCondition, Numbers
-from sfumato.queries.estimates.reading import read_pieces
+from sfumato.queries.estimates.buckets import BucketedCells, SortedBuckets
+from sfumato.queries.estimates.pieces import ConditionProbability, Floats, Ints, NumberBounds, ValuePartition
+from sfumato.queries.estimates.reading import build_partition
 from sfumato.queries.query import Condition, Query
 from sfumato.schema.schema import Schema
-from sfumato.table.columns import canonical_column, column_of
-from sfumato.table.values import coded, distinct_texts
-from sfumato.validation import did_you_mean, require
+from sfumato.table.columns import column_from_values, to_canonical_column
+from sfumato.table.values import encode_distinct, format_distinct_values
+from sfumato.validation import require, suggest_closest
 
 Known = Mapping[str, tuple[Domain, bool]]
 
@@ -32,21 +32,21 @@ class ColumnSums:
     `ascending` are the numbers in buckets, and `descending` the same negated.
     """
 
-    numbers: Numbers
+    numbers: NumberBounds
     mean: Floats
-    ascending: Packed
-    descending: Packed
+    ascending: SortedBuckets
+    descending: SortedBuckets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnsweredColumn:
+class PublishedColumn:
     """One attribute as its readers see it.
 
     What a record shows is a *cell*: the label that is published for it or, if its value is in a bucket, that
     bucket. Cells are numbered: first the labels, then the buckets.
     """
 
-    pieces: AttributePieces
+    pieces: ValuePartition
     cells: Ints
     buckets: BucketedCells
 
@@ -60,17 +60,17 @@ class AnsweredColumn:
         """The number of cells."""
         return self.labels + len(self.buckets)
 
-    def judge(self, condition: Condition | None) -> tuple[JudgedCondition, JudgedCondition]:
+    def evaluate(self, condition: Condition | None) -> tuple[ConditionProbability, ConditionProbability]:
         """Judge a condition for every label, and for every cell."""
-        known = self._judged
+        known = self._evaluated
         if condition not in known:
             known.clear()
-            by_label = self.pieces.judge(self.pieces.match(condition))
+            by_label = self.pieces.evaluate(self.pieces.match(condition))
             if not len(self.buckets):
                 known[condition] = by_label, by_label
             else:
                 sizes = self.buckets.sizes
-                by_cell = JudgedCondition(
+                by_cell = ConditionProbability(
                     np.append(by_label.share, self.buckets.mean(by_label.share)),
                     np.append(by_label.sure, self.buckets.count(by_label.sure) == sizes),
                     np.append(by_label.possible, self.buckets.count(by_label.possible) > 0),
@@ -83,17 +83,17 @@ class AnsweredColumn:
         known = self._sums
         if condition not in known:
             known.clear()
-            numbers, possible = self.pieces.numbers(self.pieces.match(condition)), self.judge(condition)[0].possible
+            numbers, possible = self.pieces.numbers(self.pieces.match(condition)), self.evaluate(condition)[0].possible
             known[condition] = ColumnSums(
                 numbers,
                 np.append(numbers.expected, self.buckets.mean(numbers.expected)),
-                self.buckets.packed(numbers.least, possible),
-                self.buckets.packed(-numbers.greatest, possible),
+                self.buckets.sort_buckets(numbers.least, possible),
+                self.buckets.sort_buckets(-numbers.greatest, possible),
             )
         return known[condition]
 
     @cached_property
-    def _judged(self) -> dict[Condition | None, tuple[JudgedCondition, JudgedCondition]]:
+    def _evaluated(self) -> dict[Condition | None, tuple[ConditionProbability, ConditionProbability]]:
         return {}
 
     @cached_property
@@ -103,11 +103,11 @@ class AnsweredColumn:
 
 def read_columns(
     table: pa.Table, schema: Schema, queries: Sequence[Query], known: Known, whole: Collection[str] = ()
-) -> dict[str, AnsweredColumn]:
+) -> dict[str, PublishedColumn]:
     """Read every column that some query names."""
     columns = {}
     for name in dict.fromkeys(name for query in queries for name in query.attributes):
-        refuse_unpublished(name, table, schema)
+        check_published(name, table, schema)
         conditions = dict.fromkeys(query.conditions[name] for query in queries if name in query.conditions)
         columns[name] = read_column(table, name, schema, tuple(conditions), known.get(name), whole=name in whole)
     return columns
@@ -121,30 +121,30 @@ def read_column(
     known: tuple[Domain, bool] | None,
     *,
     whole: bool = False,
-) -> AnsweredColumn:
-    """Read one column; see `read_pieces`."""
-    distinct, indices = coded(table[name])
-    texts = distinct_texts(distinct).to_pylist()
+) -> PublishedColumn:
+    """Read one column; see `build_partition`."""
+    distinct, indices = encode_distinct(table[name])
+    texts = format_distinct_values(distinct).to_pylist()
     label = indices.fill_null(len(texts)).to_numpy(zero_copy_only=False).astype(np.int64)
-    pieces = read_pieces(name, [*texts, None], schema, conditions, known, whole=whole)
-    bucket = bucket_numbers(table, name)
+    pieces = build_partition(name, [*texts, None], schema, conditions, known, whole=whole)
+    bucket = read_bucket_numbers(table, name)
     if bucket is None:
         nothing = np.zeros(0, dtype=np.int64)
-        return AnsweredColumn(pieces, label, BucketedCells(nothing, nothing, nothing))
+        return PublishedColumn(pieces, label, BucketedCells(nothing, nothing, nothing))
     places = np.flatnonzero(bucket != NOT_PUBLISHED)
     numbers, mine = np.unique(bucket[places], return_inverse=True)
     cells = label.copy()
     cells[places] = len(texts) + 1 + mine
     order = np.argsort(mine, kind="stable")
     sizes = np.bincount(mine, minlength=len(numbers)).astype(np.int64)
-    return AnsweredColumn(pieces, cells, BucketedCells(label[places][order], mine[order].astype(np.int64), sizes))
+    return PublishedColumn(pieces, cells, BucketedCells(label[places][order], mine[order].astype(np.int64), sizes))
 
 
-def refuse_unpublished(name: str, table: pa.Table, schema: Schema) -> None:
+def check_published(name: str, table: pa.Table, schema: Schema) -> None:
     """Refuse an attribute without a role, and one that is not in the table."""
     shown = [each for each in schema.attributes if each in table.column_names]
     if name not in shown:
-        hint = did_you_mean(name, shown) or f"; it shows {', '.join(map(repr, shown))}."
+        hint = suggest_closest(name, shown) or f"; it shows {', '.join(map(repr, shown))}."
         raise SchemaError(f"The query names {name!r}, which the published table does not show{hint}")
 
 
@@ -155,13 +155,13 @@ def known_domains(stated: Mapping[str, Iterable[object]] | None, schema: Schema)
     for name, values in (stated or {}).items():
         if name not in schema.attributes:
             raise InvalidParameterError(
-                f"domains names {name!r}, which has no role{did_you_mean(name, schema.attributes) or '.'}"
+                f"domains names {name!r}, which has no role{suggest_closest(name, schema.attributes) or '.'}"
             )
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise InvalidParameterError(f"domains[{name!r}] must list all values that the attribute can take.")
         listed = list(values)
-        column = canonical_column(name, pa.chunked_array([column_of(name, listed)]))
-        known[name] = (describe(name, column, schema), None in listed)
+        column = to_canonical_column(name, pa.chunked_array([column_from_values(name, listed)]))
+        known[name] = (infer_domain(name, column, schema), None in listed)
     return known
 
 
@@ -172,16 +172,16 @@ def whole_columns(stated: Sequence[str], schema: Schema) -> frozenset[str]:
     for name in stated:
         if name not in schema.attributes:
             raise InvalidParameterError(
-                f"Column {name!r} cannot be whole, it has no role{did_you_mean(name, schema.attributes) or '.'}"
+                f"Column {name!r} cannot be whole, it has no role{suggest_closest(name, schema.attributes) or '.'}"
             )
     return frozenset(stated)
 
 
 def original_domains(original: pa.Table, schema: Schema) -> Known:
     """Return all values in an original table, for its attributes with a role that may be asked about."""
-    names = (*schema.quasi, *schema.sensitive, *schema.insensitive)
+    names = (*schema.quasi_identifiers, *schema.sensitive, *schema.insensitive)
     return {
-        name: (describe(name, original[name], schema), original[name].null_count > 0)
+        name: (infer_domain(name, original[name], schema), original[name].null_count > 0)
         for name in names
         if name in original.column_names
     }

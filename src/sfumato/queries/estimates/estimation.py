@@ -9,14 +9,14 @@ from math import nan
 import numpy as np
 import pyarrow as pa
 
-from sfumato.coding.grouping import first_rows, group_columns
-from sfumato.core.published.table import refuse_unreadable
+from sfumato.coding.grouping import group_columns, representative_rows
+from sfumato.core.published.table import check_readable
 from sfumato.queries.estimates.bounds import Selection, average_bounds, sum_bounds
-from sfumato.queries.estimates.columns import AnsweredColumn, Known, known_domains, read_columns, whole_columns
-from sfumato.queries.estimates.pieces import Floats, Ints, sum_by
+from sfumato.queries.estimates.columns import Known, PublishedColumn, known_domains, read_columns, whole_columns
+from sfumato.queries.estimates.pieces import Floats, Ints, sum_by_label
 from sfumato.queries.query import Query
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import Frame, SameKind, to_arrow
+from sfumato.table.frames import Frame, SameBackend, to_arrow
 from sfumato.validation import require
 
 ROUNDING = 1e-9
@@ -62,12 +62,12 @@ def estimate(
     Examples
     --------
     >>> table = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 39]"], "salary": [10, 30, 20]})
-    >>> schema = Schema(quasi=["age"], sensitive=["salary"])
+    >>> schema = Schema(quasi_identifiers=["age"], sensitive=["salary"])
     >>> estimate(table, schema, Query(kind="sum", over="salary", where={"age": ("<", 25)}))
     Estimate(20, from 0 to 40)
     """
     require(isinstance(query, Query), "estimate", "query", "an sf.queries.Query", query)
-    (answer,) = Answers.read(published, schema, [query], known_domains(domains, schema), whole).certain()
+    (answer,) = PreparedTable.from_table(published, schema, [query], known_domains(domains, schema), whole).certain()
     return answer
 
 
@@ -78,7 +78,7 @@ def estimate_all(
     *,
     domains: Mapping[str, Iterable[object]] | None = None,
     whole: Sequence[str] = (),
-) -> SameKind:
+) -> SameBackend:
     """Answer many queries at once; return a dataframe of the published table's kind with one row per query.
 
     The columns are `expected`, `lower` and `upper`; see `estimate`.
@@ -87,39 +87,39 @@ def estimate_all(
     require(
         all(isinstance(query, Query) for query in asked), "estimate_all", "queries", "a list of sf.queries.Query", asked
     )
-    answers = Answers.read(published, schema, asked, known_domains(domains, schema), whole).certain()
+    answers = PreparedTable.from_table(published, schema, asked, known_domains(domains, schema), whole).certain()
     names = ("expected", "lower", "upper")
     table = pa.table({name: pa.array([getattr(each, name) for each in answers], pa.float64()) for name in names})
     return to_arrow(published)[1].restore(table)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Answers:
+class PreparedTable:
     """A published table ready to answer some queries: records that show the same cells are one unit."""
 
     queries: tuple[Query, ...]
-    columns: Mapping[str, AnsweredColumn]
+    columns: Mapping[str, PublishedColumn]
     counts: Floats
     cells: Mapping[str, Ints]
 
     @classmethod
-    def read(
+    def from_table(
         cls,
         published: Frame,
         schema: Schema,
         queries: Sequence[Query],
         known: Known,
         whole: Sequence[str] = (),
-    ) -> Answers:
+    ) -> PreparedTable:
         """Read what the queries need from a published table."""
         require(isinstance(schema, Schema), "estimate", "schema", "an sf.Schema", schema)
         table, _ = to_arrow(published)
-        refuse_unreadable(table, schema)
+        check_readable(table, schema)
         columns = read_columns(table, schema, queries, known, whole_columns(whole, schema))
         if not columns:
             return cls(tuple(queries), {}, np.array([float(table.num_rows)]), {})
         grouped = group_columns([c.cells for c in columns.values()], [c.width for c in columns.values()])
-        rows = first_rows(grouped)
+        rows = representative_rows(grouped)
         cells = {name: column.cells[rows] for name, column in columns.items()}
         return cls(tuple(queries), columns, grouped.counts.astype(np.float64), cells)
 
@@ -145,19 +145,19 @@ class Answers:
         least, most = self.counts * sure, self.counts * possible
         expected = self._expected(query, share)
         if query.over is None:
-            return Estimate(expected, float(_down(least.sum())), float(_up(most.sum())))
+            return Estimate(expected, float(_round_down(least.sum())), float(_round_up(most.sum())))
         return Estimate(expected, *sum_bounds(self._selection(query, least, most, whole=True)))
 
     def _expected(self, query: Query, share: Floats) -> float:
         """Compute an expected count, sum, or their ratio, from the share of every unit in the other conditions."""
         if query.over is None:
-            return _summed(self.counts, share)
+            return _pairwise_sum(self.counts, share)
         column, condition = self.columns[query.over], query.conditions.get(query.over)
         cells, records = self.cells[query.over], self.counts * share
-        total = _summed(records, column.sums(condition).mean[cells])
+        total = _pairwise_sum(records, column.sums(condition).mean[cells])
         if query.kind == "sum":
             return total
-        number = _summed(records, column.judge(condition)[1].share[cells])
+        number = _pairwise_sum(records, column.evaluate(condition)[1].share[cells])
         return total / number if number > 0 else nan
 
     def _combined(self, query: Query, *, likely: bool = False) -> tuple[Floats, Floats, Floats]:
@@ -171,7 +171,7 @@ class Answers:
             if name == query.over:
                 continue
             column = self.columns[name]
-            _, judged = column.judge(condition)
+            _, judged = column.evaluate(condition)
             cells = self.cells[name]
             least, most = judged.sure.astype(np.float64), judged.possible.astype(np.float64)
             if likely:
@@ -188,28 +188,28 @@ class Answers:
         than it has others.
         """
         bucketed = [name for name in query.conditions if len(self.columns[name].buckets)]
-        lower, upper = _summed(self.counts, sure), _summed(self.counts, possible)
+        lower, upper = _pairwise_sum(self.counts, sure), _pairwise_sum(self.counts, possible)
         if not bucketed:
             return lower, upper
-        hopeful = self.counts * possible * self._sure_if_linked(query)
+        hopeful = self.counts * possible * self._certain_if_linked(query)
         failing = 0.0
         for name in bucketed:
             column, cells = self.columns[name], self.cells[name]
-            by_label, _ = column.judge(query.conditions[name])
+            by_label, _ = column.evaluate(query.conditions[name])
             buckets, start, width = column.buckets, column.labels, column.width
-            held = sum_by(cells, hopeful, width)[start:]
+            held = sum_by_label(cells, hopeful, width)[start:]
             failing += float(np.minimum(held, buckets.sizes - buckets.count(by_label.sure)).sum())
-            reached = sum_by(cells, self.counts * possible, width)
+            reached = sum_by_label(cells, self.counts * possible, width)
             met = np.minimum(reached[start:], buckets.count(by_label.possible))
             upper = min(upper, float(reached[:start].sum() + met.sum()))
         return max(lower, float(hopeful.sum()) - failing), upper
 
-    def _sure_if_linked(self, query: Query) -> Floats:
+    def _certain_if_linked(self, query: Query) -> Floats:
         """Return for every unit whether all conditions on cells outside buckets certainly hold."""
         sure = np.ones(len(self.counts))
         for name, condition in query.conditions.items():
             column = self.columns[name]
-            _, judged = column.judge(condition)
+            _, judged = column.evaluate(condition)
             holds = judged.sure.copy()
             holds[column.labels :] = True
             sure *= holds[self.cells[name]]
@@ -218,22 +218,22 @@ class Answers:
     def _selection(self, query: Query, least: Floats, most: Floats, *, whole: bool = False) -> Selection:
         """Return which records are summed: how many certainly and possibly satisfy all other conditions, per cell."""
         column, cells = self.columns[str(query.over)], self.cells[str(query.over)]
-        surely = sum_by(cells, least, column.width)
-        perhaps = sum_by(cells, most, column.width)
+        surely = sum_by_label(cells, least, column.width)
+        perhaps = sum_by_label(cells, most, column.width)
         if whole:
-            surely[column.labels :] = _down(surely[column.labels :])
-            perhaps[column.labels :] = _up(perhaps[column.labels :])
+            surely[column.labels :] = _round_down(surely[column.labels :])
+            perhaps[column.labels :] = _round_up(perhaps[column.labels :])
         return Selection(column, query.conditions.get(str(query.over)), surely, perhaps)
 
 
-def _summed(times: Floats, amounts: Floats) -> float:
+def _pairwise_sum(times: Floats, amounts: Floats) -> float:
     """Sum products pairwise: exact for whole numbers, without the threads that a dot product would start."""
     return float((times * amounts).sum())
 
 
-def _down(numbers: Floats) -> Floats:
+def _round_down(numbers: Floats) -> Floats:
     return np.floor(numbers + ROUNDING)
 
 
-def _up(numbers: Floats) -> Floats:
+def _round_up(numbers: Floats) -> Floats:
     return np.ceil(numbers - ROUNDING)

@@ -12,14 +12,21 @@ import pyarrow as pa
 
 from sfumato.coding.domain import Domain
 from sfumato.exceptions import InvalidParameterError
-from sfumato.queries.query import Compared, Condition, holds_for_leaves, holds_on_axis, nothing_known, places
+from sfumato.queries.query import (
+    Comparison,
+    Condition,
+    condition_positions,
+    match_leaves,
+    match_positions,
+    unknown_values_error,
+)
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
 
 
-def sum_by(number: Ints, amounts: Floats | Truths, width: int) -> Floats:
+def sum_by_label(number: Ints, amounts: Floats | Truths, width: int) -> Floats:
     """Sum amounts that have the same number, for all numbers below `width`."""
     return np.bincount(number, weights=amounts, minlength=width).astype(np.float64, copy=False)
 
@@ -56,11 +63,11 @@ class LabelCover:
         found: Floats = sums[np.maximum(self.last, self.first - 1) + 1] - sums[self.first]
         if self.members:
             owner, piece = self.owned
-            listed = sum_by(owner, amounts[piece], len(self))
+            listed = sum_by_label(owner, amounts[piece], len(self))
             found[self._listed] = listed[self._listed]
         return found
 
-    def least(self, values: Floats, among: Truths) -> Floats:
+    def minimum(self, values: Floats, among: Truths) -> Floats:
         """Find the smallest value among some pieces that every label covers; infinity if there is none."""
         chosen = np.flatnonzero(among)
         following = np.append(chosen, len(values))[np.searchsorted(chosen, self.first)]
@@ -94,7 +101,7 @@ class LabelCover:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgedCondition:
+class ConditionProbability:
     """What is known about a condition for every label or cell: its probability, and whether it must or may hold."""
 
     share: Floats
@@ -103,7 +110,7 @@ class JudgedCondition:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Numbers:
+class NumberBounds:
     """The numbers that every label or cell may represent if its condition holds; `expected` is 0 if not."""
 
     expected: Floats
@@ -112,7 +119,7 @@ class Numbers:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AttributePieces:
+class ValuePartition:
     """The pieces of one attribute.
 
     Parameters
@@ -145,21 +152,21 @@ class AttributePieces:
             return np.ones(len(self), dtype=np.bool_)
         name = self.domain.name
         if not self.listed:
-            return holds_on_axis(condition, places(name, condition, self.domain), self.positions)
-        leaves = holds_for_leaves(name, condition, self.domain)
-        unshown = isinstance(condition, Compared) and condition.sign == "!="
+            return match_positions(condition, condition_positions(name, condition, self.domain), self.positions)
+        leaves = match_leaves(name, condition, self.domain)
+        unshown = isinstance(condition, Comparison) and condition.sign == "!="
         return np.append(leaves, [unshown] * (len(self) - len(leaves))).astype(np.bool_)
 
-    def judge(self, match: Truths) -> JudgedCondition:
+    def evaluate(self, match: Truths) -> ConditionProbability:
         """Return for every label how likely, certain and possible it is that its value lies in the matching pieces."""
         met = self.cover.total(match.astype(np.float64))
         possible = met > 0
         sure = possible & (met == self._covered) & ~self.cover.missing
         share = self._mean_of(match.astype(np.float64), possible & ~sure)
         share = np.where(sure, 1.0, np.where(possible, share, 0.0))
-        return JudgedCondition(np.clip(share, 0.0, 1.0), sure, possible)
+        return ConditionProbability(np.clip(share, 0.0, 1.0), sure, possible)
 
-    def numbers(self, match: Truths) -> Numbers:
+    def numbers(self, match: Truths) -> NumberBounds:
         """Return for every label the expected, smallest and largest number in the matching pieces."""
         if len(self.domain) and not is_numeric(self.domain):
             raise InvalidParameterError(
@@ -168,8 +175,8 @@ class AttributePieces:
         covers = self._covered > 0
         expected = np.where(covers, self._mean_of(np.where(match, self.mean, 0.0), covers), 0.0)
         turned = self.cover.reversed(len(self))
-        greatest = -turned.least(-self.high[::-1], np.ascontiguousarray(match[::-1]))
-        return Numbers(expected, self.cover.least(self.low, match), greatest)
+        greatest = -turned.minimum(-self.high[::-1], np.ascontiguousarray(match[::-1]))
+        return NumberBounds(expected, self.cover.minimum(self.low, match), greatest)
 
     @cached_property
     def _covered(self) -> Floats:
@@ -186,7 +193,7 @@ class AttributePieces:
         counted = self.cover.total(amounts * self.shown) / np.where(shown > 0, shown, np.nan)
         found = np.where(weights > 0, measured, counted)
         if np.isnan(found[needed]).any():
-            raise nothing_known(self.domain.name)
+            raise unknown_values_error(self.domain.name)
         return found
 
 

@@ -11,21 +11,21 @@ import pyarrow as pa
 
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import Center, Interval, Label, MissingCell, Node, Suppressed, ValueSet
-from sfumato.core.published.coverage import bounds
+from sfumato.core.published.coverage import place_bounds
 from sfumato.core.published.labels import parse_label
 from sfumato.core.published.table import PublishedColumn
 from sfumato.exceptions import SchemaError
 from sfumato.hierarchies.ordered_groups import OrderedGroups
 from sfumato.hierarchies.taxonomy import Taxonomy
-from sfumato.queries.estimates.pieces import AttributePieces, Floats, Ints, LabelCover, is_numeric
-from sfumato.queries.query import Condition, places
-from sfumato.schema.missing import Missing
+from sfumato.queries.estimates.pieces import Floats, Ints, LabelCover, ValuePartition, is_numeric
+from sfumato.queries.query import Condition, condition_positions
+from sfumato.schema.missing import MissingPolicy
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.values import text as value_text
+from sfumato.table.values import format_value as value_text
 
 
-def read_pieces(
+def build_partition(
     name: str,
     texts: Sequence[str | None],
     schema: Schema,
@@ -33,7 +33,7 @@ def read_pieces(
     known: tuple[Domain, bool] | None,
     *,
     whole: bool = False,
-) -> AttributePieces:
+) -> ValuePartition:
     """Cut an attribute into pieces.
 
     Parameters
@@ -47,23 +47,25 @@ def read_pieces(
     """
     column = PublishedColumn(name, tuple(texts), np.zeros(0, dtype=np.int32), schema, known[0] if known else None)
     if known is not None:
-        return _of_leaves(column, column.domain, np.ones(len(column.domain)), maybe_missing=known[1], others=False)
+        return _partition_leaves(
+            column, column.domain, np.ones(len(column.domain)), maybe_missing=known[1], others=False
+        )
     domain = column.domain
     if name in schema.orders or isinstance(schema.hierarchies.get(name), Taxonomy | OrderedGroups):
-        return _of_leaves(column, domain, np.ones(len(domain)), maybe_missing=True, others=False)
+        return _partition_leaves(column, domain, np.ones(len(domain)), maybe_missing=True, others=False)
     if domain.scale.ordered:
-        return _of_axis(column, conditions, whole=whole)
+        return _partition_axis(column, conditions, whole=whole)
     if whole:
         raise SchemaError(f"Column {name!r} is not read as numbers or dates; it cannot hold whole numbers only.")
     asked = {value_text(value) for condition in conditions for value in condition.values} - set(domain.texts)
     leaves = pa.concat_arrays([domain.values, pa.array(sorted(asked), pa.string())])
     weight = np.append(np.ones(len(domain)), np.zeros(len(asked)))
-    return _of_leaves(column, Domain(name, domain.scale, leaves), weight, maybe_missing=True, others=True)
+    return _partition_leaves(column, Domain(name, domain.scale, leaves), weight, maybe_missing=True, others=True)
 
 
-def _of_leaves(
+def _partition_leaves(
     column: PublishedColumn, domain: Domain, weight: Floats, *, maybe_missing: bool, others: bool
-) -> AttributePieces:
+) -> ValuePartition:
     """Use every leaf as a piece; with `others`, stars and masks may also represent values that are not shown."""
     seen = PublishedColumn(column.name, column.texts, column.codes, column.schema, domain)
     labels, found = seen.labels, seen.coverage
@@ -75,21 +77,21 @@ def _of_leaves(
         )
     first, last, members = found.low.copy(), found.high.copy(), dict(found.members)
     for at, label in enumerate(labels):
-        if isinstance(label, MissingCell) and column.schema.missing is Missing.MATCHES_ALL:
+        if isinstance(label, MissingCell) and column.schema.missing is MissingPolicy.MATCHES_ALL:
             first[at], last[at] = 0, len(domain) - 1 + others
         elif others and isinstance(label, Suppressed):
             last[at] = len(domain)
         elif others and isinstance(label, Node):
             members[at] = np.append(members.get(at, np.zeros(0, dtype=np.int64)), len(domain))
-    missing = found.missing & (maybe_missing or column.schema.missing is Missing.MATCHES_ALL)
+    missing = found.missing & (maybe_missing or column.schema.missing is MissingPolicy.MATCHES_ALL)
     place = domain.positions if is_numeric(domain) else np.zeros(len(domain))
     place, weight = np.append(place, [0.0] * others), np.append(weight, [0.0] * others)
-    return AttributePieces(
+    return ValuePartition(
         domain, place, place, place, place, weight, weight, LabelCover(first, last, members, missing), listed=True
     )
 
 
-def _of_axis(column: PublishedColumn, conditions: Sequence[Condition], *, whole: bool) -> AttributePieces:
+def _partition_axis(column: PublishedColumn, conditions: Sequence[Condition], *, whole: bool) -> ValuePartition:
     """Cut the axis of numbers at every number that is shown or asked for: points, and the gaps between them.
 
     If all shown numbers are whole, a gap weighs as many whole numbers as it contains; otherwise, its width. Beyond
@@ -98,7 +100,7 @@ def _of_axis(column: PublishedColumn, conditions: Sequence[Condition], *, whole:
     """
     shown = column.domain
     domain = Domain(shown.name, Scale.NUMERIC, shown.values) if shown.scale is Scale.NUMERIC else _numeric(column)
-    asked = [place for condition in conditions for place in places(column.name, condition, domain)]
+    asked = [place for condition in conditions for place in condition_positions(column.name, condition, domain)]
     own = domain.positions
     points = np.unique(np.append(own, asked))
     ends = np.concatenate([[-inf], points, [inf]])
@@ -118,12 +120,12 @@ def _of_axis(column: PublishedColumn, conditions: Sequence[Condition], *, whole:
         middle = low / 2 + high / 2
     positions = np.where(np.isinf(low), low, np.where(np.isinf(high), high, middle))
     listed = (~gap & np.isin(low, own)).astype(np.float64)
-    cover = _place(column, domain, points)
-    pieces = AttributePieces(domain, positions, low, high, mean, weight, listed, cover, listed=False)
+    cover = _cover_labels(column, domain, points)
+    pieces = ValuePartition(domain, positions, low, high, mean, weight, listed, cover, listed=False)
     return _of_whole(pieces, least, greatest) if whole else pieces
 
 
-def _of_whole(pieces: AttributePieces, least: Floats, greatest: Floats) -> AttributePieces:
+def _of_whole(pieces: ValuePartition, least: Floats, greatest: Floats) -> ValuePartition:
     """Keep the pieces with a whole number, from the least to the greatest one in each."""
     kept = least <= greatest
     cover = pieces.cover.among(kept)
@@ -148,11 +150,11 @@ def _interleaved(gaps: Floats, points: Floats) -> Floats:
     return pieces
 
 
-def _place(column: PublishedColumn, domain: Domain, points: Floats) -> LabelCover:
+def _cover_labels(column: PublishedColumn, domain: Domain, points: Floats) -> LabelCover:
     """Find the pieces of the axis that every label covers."""
     labels = [parse_label(text, Scale.NUMERIC, {}) for text in column.texts]
-    ends = [(label.low, label.high) if isinstance(label, Interval) else _ends(label) for label in labels]
-    lows, highs = bounds([low for low, _ in ends], domain), bounds([high for _, high in ends], domain)
+    ends = [(label.low, label.high) if isinstance(label, Interval) else _label_ends(label) for label in labels]
+    lows, highs = place_bounds([low for low, _ in ends], domain), place_bounds([high for _, high in ends], domain)
     low_open = np.array([isinstance(label, Interval) and not label.low_closed for label in labels], dtype=np.int64)
     high_open = np.array([isinstance(label, Interval) and not label.high_closed for label in labels], dtype=np.int64)
     first = np.where(np.isneginf(lows), 0, 2 * np.searchsorted(points, lows) + 1 + low_open)
@@ -161,12 +163,12 @@ def _place(column: PublishedColumn, domain: Domain, points: Floats) -> LabelCove
     for at, label in enumerate(labels):
         lost = isinstance(label, MissingCell)
         if isinstance(label, ValueSet):
-            numbers = [_ends(parse_label(text, Scale.NUMERIC, {}))[0] for text in label.texts]
-            own = bounds(numbers, domain)
+            numbers = [_label_ends(parse_label(text, Scale.NUMERIC, {}))[0] for text in label.texts]
+            own = place_bounds(numbers, domain)
             lows[at] = own.sum()
             members[at] = np.unique(2 * np.searchsorted(points, own) + 1)
         elif lost:
-            anything = column.schema.missing is Missing.MATCHES_ALL
+            anything = column.schema.missing is MissingPolicy.MATCHES_ALL
             first[at], last[at], lows[at], highs[at] = 0, 2 * len(points) if anything else -1, 0.0, 0.0
     unread = np.isnan(lows) | (np.isnan(highs) & ~np.isin(np.arange(len(labels)), list(members)))
     if unread.any():
@@ -178,7 +180,7 @@ def _place(column: PublishedColumn, domain: Domain, points: Floats) -> LabelCove
     return LabelCover(first.astype(np.int64), last.astype(np.int64), members, missing)
 
 
-def _ends(label: Label) -> tuple[object, object]:
+def _label_ends(label: Label) -> tuple[object, object]:
     if isinstance(label, Center):
         return label.value, label.value
     if isinstance(label, Suppressed | Node):

@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.queries.query import SIGNS, Between, Compared, Condition, OneOf
+from sfumato.queries.query import SIGNS, Between, Comparison, Condition, OneOf
 from sfumato.table.columns import MIDNIGHT
-from sfumato.table.values import coded, distinct_texts, text
-from sfumato.validation import did_you_mean, is_number
+from sfumato.table.values import encode_distinct, format_distinct_values, format_value
+from sfumato.validation import is_finite_number, suggest_closest
 
 Truths = npt.NDArray[np.bool_]
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
@@ -31,13 +31,13 @@ class NumberColumn:
     values: npt.NDArray[np.float64]
     dates: bool = False
 
-    def place(self, value: object) -> float:
+    def parse_value(self, value: object) -> float:
         """Read a value of a condition, or an edge of a bin, as the column's cells are read."""
-        return _day(self.name, value) if self.dates else _number(self.name, value)
+        return _condition_day(self.name, value) if self.dates else _condition_number(self.name, value)
 
-    def satisfying(self, condition: Condition) -> Truths:
+    def matching(self, condition: Condition) -> Truths:
         """Return which rows satisfy a condition."""
-        given = tuple(self.place(value) for value in condition.values)
+        given = tuple(self.parse_value(value) for value in condition.values)
         if isinstance(condition, OneOf):
             return np.isin(self.values, given)
         if isinstance(condition, Between):
@@ -54,12 +54,12 @@ class TextColumn:
     codes: npt.NDArray[np.int64]
     ordered: bool = False
 
-    def satisfying(self, condition: Condition) -> Truths:
+    def matching(self, condition: Condition) -> Truths:
         """Return which rows satisfy a condition; dates are ordered as text, other texts have no order."""
-        given = tuple(_written(value) for value in condition.values)
+        given = tuple(_cell_text(value) for value in condition.values)
         if isinstance(condition, OneOf):
             met = [each in given for each in self.texts]
-        elif isinstance(condition, Compared) and condition.sign == "!=":
+        elif isinstance(condition, Comparison) and condition.sign == "!=":
             met = [each != given[0] for each in self.texts]
         elif not self.ordered:
             raise InvalidParameterError(
@@ -83,7 +83,7 @@ def number_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
         return NumberColumn(name, np.where(np.isfinite(values), values, np.nan))
     if not pa.types.is_string(kind):
         raise SchemaError(f"Column {name!r} does not contain numbers; state its categories instead of bounds.")
-    distinct, codes = coded(column)
+    distinct, codes = encode_distinct(column)
     read = [float(each) if NUMBER.fullmatch(each) else np.nan for each in distinct.to_pylist()]
     finite = [each if isfinite(each) else np.nan for each in read]
     return NumberColumn(name, np.array([*finite, np.nan])[codes_of(codes)])
@@ -91,15 +91,15 @@ def number_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
 
 def date_column(name: str, column: pa.ChunkedArray) -> NumberColumn:
     """Read a column as days since 1970, cell by cell: a text that writes a date or moment is one."""
-    distinct, codes = coded(column)
-    read = [days(each) for each in distinct_texts(distinct).to_pylist()]
+    distinct, codes = encode_distinct(column)
+    read = [days_since_epoch(each) for each in format_distinct_values(distinct).to_pylist()]
     return NumberColumn(name, np.array([*read, np.nan])[codes_of(codes)], dates=True)
 
 
-def days(written: str) -> float:
+def days_since_epoch(written: str) -> float:
     """Tell the days since 1970 of a date or moment written as ISO does; NaN for any other text.
 
-    >>> days("1970-01-02"), days("1970-01-01T12:00"), days("unknown")
+    >>> days_since_epoch("1970-01-02"), days_since_epoch("1970-01-01T12:00"), days_since_epoch("unknown")
     (1.0, 0.5, nan)
     """
     if not DATE.fullmatch(written):
@@ -112,9 +112,11 @@ def days(written: str) -> float:
 
 def text_column(name: str, column: pa.ChunkedArray) -> TextColumn:
     """Read a column as text, cell by cell."""
-    distinct, codes = coded(column)
+    distinct, codes = encode_distinct(column)
     ordered = bool(pa.types.is_date(distinct.type) or pa.types.is_timestamp(distinct.type))
-    written = [each.removesuffix(MIDNIGHT) if ordered else each for each in distinct_texts(distinct).to_pylist()]
+    written = [
+        each.removesuffix(MIDNIGHT) if ordered else each for each in format_distinct_values(distinct).to_pylist()
+    ]
     return TextColumn(name, tuple(written), codes_of(codes), ordered)
 
 
@@ -126,18 +128,18 @@ def natural_column(name: str, column: pa.ChunkedArray) -> RowColumn:
     return text_column(name, column)
 
 
-def satisfying(conditions: Mapping[str, Condition], columns: Mapping[str, RowColumn], rows: int) -> Truths:
+def matching_rows(conditions: Mapping[str, Condition], columns: Mapping[str, RowColumn], rows: int) -> Truths:
     """Return which rows satisfy every condition; a missing value satisfies none."""
     found = np.ones(rows, dtype=np.bool_)
     for name, condition in conditions.items():
-        found &= columns[name].satisfying(condition)
+        found &= columns[name].matching(condition)
     return found
 
 
-def refuse_unknown(name: str, table: pa.Table) -> None:
+def check_column_exists(name: str, table: pa.Table) -> None:
     """Refuse a column that is not in the table."""
     if name not in table.column_names:
-        hint = did_you_mean(name, table.column_names) or "."
+        hint = suggest_closest(name, table.column_names) or "."
         raise SchemaError(f"The table has no column {name!r}{hint}")
 
 
@@ -146,22 +148,24 @@ def codes_of(codes: pa.Array) -> npt.NDArray[np.int64]:
     return np.asarray(codes.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _written(value: object) -> str:
-    return text(value).removesuffix(MIDNIGHT) if isinstance(value, date | np.datetime64) else text(value)
+def _cell_text(value: object) -> str:
+    return (
+        format_value(value).removesuffix(MIDNIGHT) if isinstance(value, date | np.datetime64) else format_value(value)
+    )
 
 
-def _day(name: str, value: object) -> float:
-    found = days(text(value)) if isinstance(value, str | date | np.datetime64) else np.nan
+def _condition_day(name: str, value: object) -> float:
+    found = days_since_epoch(format_value(value)) if isinstance(value, str | date | np.datetime64) else np.nan
     if not isfinite(found):
         raise InvalidParameterError(f"The condition on {name!r} must name dates, as in 1984-02-29.")
     return found
 
 
-def _number(name: str, value: object) -> float:
+def _condition_number(name: str, value: object) -> float:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str) and NUMBER.fullmatch(value):
         value = float(value)
-    if not isinstance(value, int | float) or not is_number(value):
+    if not isinstance(value, int | float) or not is_finite_number(value):
         raise InvalidParameterError(f"The condition on {name!r} must name numbers, like those in the column.")
     return float(value)

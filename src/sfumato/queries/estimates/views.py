@@ -11,24 +11,31 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.coding.domain import Domain
-from sfumato.core.published.table import refuse_unreadable
+from sfumato.core.published.table import check_readable
 from sfumato.exceptions import WriteError
 from sfumato.queries.estimates.columns import known_domains, read_column
-from sfumato.queries.estimates.long_form import PROBABILITY, RECORD, bucketized, is_spelled_out, refuse_taken, slices_of
-from sfumato.queries.estimates.pieces import AttributePieces, sum_by
+from sfumato.queries.estimates.long_form import (
+    PROBABILITY,
+    RECORD,
+    bucketized_attributes,
+    check_names_free,
+    is_expanded_bucket_column,
+    slices_by_bucket_column,
+)
+from sfumato.queries.estimates.pieces import ValuePartition, sum_by_label
 from sfumato.schema.schema import Schema
-from sfumato.table.extras import optional_library
+from sfumato.table.extras import import_optional
 from sfumato.table.formats.duckdb import ALONE
-from sfumato.table.formats.identifiers import quoted
+from sfumato.table.formats.identifiers import quote_identifier
 from sfumato.table.frames import Frame, to_arrow
-from sfumato.table.values import coded
+from sfumato.table.values import encode_distinct
 from sfumato.validation import require
 
 if TYPE_CHECKING:
     import duckdb
 
-MOST_VALUES = 5_000_000
-MOST_NUMBERS = 100_000
+MAX_VALUES = 5_000_000
+MAX_NUMBERS = 100_000
 
 
 def long_form_views(
@@ -58,20 +65,23 @@ def long_form_views(
     """
     require(bool(name), "long_form_views", "name", "a name for the table", name)
     table, _ = to_arrow(published)
-    refuse_unreadable(table, schema)
-    refuse_taken(table.column_names)
-    _refuse_equal_names(table.column_names)
-    duckdb = optional_library("duckdb", extra="duckdb", error=WriteError)
+    check_readable(table, schema)
+    check_names_free(table.column_names)
+    _check_distinct_names(table.column_names)
+    duckdb = import_optional("duckdb", extra="duckdb", error=WriteError)
     known = known_domains(domains, schema)
-    values = {f"{name}_values_of_{each}": _values(table, each, schema, known.get(each)) for each in schema.quasi}
+    values = {
+        f"{name}_values_of_{each}": _cell_values(table, each, schema, known.get(each))
+        for each in schema.quasi_identifiers
+    }
     numbered = table.append_column(RECORD, pa.array(np.arange(table.num_rows)))
     tables = {name: numbered, **{each: found for each, found in values.items() if found is not None}}
     view = _long_view(table, schema, name)
     names = [name, f"{name}_long", *(each for each in tables if each != name)]
     try:
-        with _connected(duckdb, database) as connection:
+        with _connect(duckdb, database) as connection:
             if not replace:
-                _refuse_present(connection, names)
+                _check_tables_absent(connection, names)
             _create(connection, tables, f"{name}_long", view, replace=replace)
     except duckdb.Error:
         raise WriteError(
@@ -82,7 +92,7 @@ def long_form_views(
 
 
 @contextmanager
-def _connected(duckdb: Any, database: Any) -> Iterator[Any]:
+def _connect(duckdb: Any, database: Any) -> Iterator[Any]:
     if isinstance(database, duckdb.DuckDBPyConnection):
         yield database
         return
@@ -93,7 +103,7 @@ def _connected(duckdb: Any, database: Any) -> Iterator[Any]:
         yield connection
 
 
-def _refuse_equal_names(names: Sequence[str]) -> None:
+def _check_distinct_names(names: Sequence[str]) -> None:
     first: dict[str, str] = {}
     for each in names:
         other = first.setdefault(each.casefold(), each)
@@ -101,7 +111,7 @@ def _refuse_equal_names(names: Sequence[str]) -> None:
             raise WriteError(f"DuckDB does not distinguish the columns {other!r} and {each!r}; rename one of them.")
 
 
-def _refuse_present(connection: Any, names: Iterable[str]) -> None:
+def _check_tables_absent(connection: Any, names: Iterable[str]) -> None:
     listed = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
     present = {row[0].casefold() for row in connection.execute(listed).fetchall()}
     for each in names:
@@ -116,9 +126,9 @@ def _create(connection: Any, tables: Mapping[str, pa.Table], long: str, view: st
     try:
         for each, table in tables.items():
             connection.register("sfumato_table", table)
-            connection.execute(f"{word} TABLE {quoted(each)} AS SELECT * FROM sfumato_table")  # noqa: S608 - quoted
+            connection.execute(f"{word} TABLE {quote_identifier(each)} AS SELECT * FROM sfumato_table")  # noqa: S608 - quoted
             connection.unregister("sfumato_table")
-        connection.execute(f"{word} VIEW {quoted(long)} AS {view}")
+        connection.execute(f"{word} VIEW {quote_identifier(long)} AS {view}")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
@@ -127,44 +137,46 @@ def _create(connection: Any, tables: Mapping[str, pa.Table], long: str, view: st
 
 def _long_view(table: pa.Table, schema: Schema, name: str) -> str:
     """Return the query that expands all buckets of a table."""
-    spelled = bucketized(table, schema, None)
-    shares, joins, columns = [], [], [f"r.{quoted(RECORD)}"]
-    slices = slices_of(table, spelled)
+    spelled = bucketized_attributes(table, schema, None)
+    shares, joins, columns = [], [], [f"r.{quote_identifier(RECORD)}"]
+    slices = slices_by_bucket_column(table, spelled)
     place = {each: (at, column) for at, (column, names) in enumerate(slices.items()) for each in names}
     for at, (column, names) in enumerate(slices.items()):
-        value, bucket = ", ".join(map(quoted, names)), quoted(column)
+        value, bucket = ", ".join(map(quote_identifier, names)), quote_identifier(column)
         shares.append(
             f"s{at} AS (SELECT {bucket}, {value}, count(*) / sum(count(*)) OVER (PARTITION BY {bucket}) AS share "  # noqa: S608 - quoted
-            f"FROM {quoted(name)} WHERE {bucket} IS NOT NULL GROUP BY {bucket}, {value})"
+            f"FROM {quote_identifier(name)} WHERE {bucket} IS NOT NULL GROUP BY {bucket}, {value})"
         )
         joins.append(f"LEFT JOIN s{at} ON r.{bucket} = s{at}.{bucket}")
     for each in table.column_names:
         if each in place:
             at, column = place[each]
-            linked = f"r.{quoted(column)} IS NULL"
-            columns.append(f"CASE WHEN {linked} THEN r.{quoted(each)} ELSE s{at}.{quoted(each)} END AS {quoted(each)}")
-        elif not is_spelled_out(each, table, spelled):
-            columns.append(f"r.{quoted(each)}")
+            linked = f"r.{quote_identifier(column)} IS NULL"
+            columns.append(
+                f"CASE WHEN {linked} THEN r.{quote_identifier(each)} ELSE s{at}.{quote_identifier(each)} END AS {quote_identifier(each)}"
+            )
+        elif not is_expanded_bucket_column(each, table, spelled):
+            columns.append(f"r.{quote_identifier(each)}")
     product = " * ".join(["1.0", *(f"coalesce(s{at}.share, 1.0)" for at in range(len(slices)))])
     head = f"WITH {', '.join(shares)} " if shares else ""
-    shown = ", ".join([*columns, f"{product} AS {quoted(PROBABILITY)}"])
-    return f"{head}SELECT {shown} FROM {quoted(name)} r {' '.join(joins)}"  # noqa: S608 - all names are quoted
+    shown = ", ".join([*columns, f"{product} AS {quote_identifier(PROBABILITY)}"])
+    return f"{head}SELECT {shown} FROM {quote_identifier(name)} r {' '.join(joins)}"  # noqa: S608 - all names are quoted
 
 
-def _values(table: pa.Table, name: str, schema: Schema, known: tuple[Domain, bool] | None) -> pa.Table | None:
+def _cell_values(table: pa.Table, name: str, schema: Schema, known: tuple[Domain, bool] | None) -> pa.Table | None:
     """Return the values that every published cell of an attribute may represent; None if they cannot be listed."""
-    distinct, _ = coded(table[name])
+    distinct, _ = encode_distinct(table[name])
     pieces = read_column(table, name, schema, (), known).pieces
     if not pieces.listed:
-        domain = _countable(pieces)
+        domain = _axis_values(pieces)
         if domain is None:
             return None
         pieces = read_column(table, name, schema, (), (domain, True)).pieces
     label, piece = pieces.cover.pairs()
     weight = pieces.weight[piece]
-    total = sum_by(label, weight, len(pieces.cover))
+    total = sum_by_label(label, weight, len(pieces.cover))
     kept = weight > 0
-    if len(label) > MOST_VALUES or (total[np.unique(label)] == 0).any():
+    if len(label) > MAX_VALUES or (total[np.unique(label)] == 0).any():
         return None
     label, piece = label[kept], piece[kept]
     kept = label < len(distinct)
@@ -178,7 +190,7 @@ def _values(table: pa.Table, name: str, schema: Schema, known: tuple[Domain, boo
     )
 
 
-def _countable(pieces: AttributePieces) -> Domain | None:
+def _axis_values(pieces: ValuePartition) -> Domain | None:
     """Return the values of an axis: the numbers shown if all cells are single ones, or all whole ones between them."""
     domain, cover = pieces.domain, pieces.cover
     covers = cover.first <= cover.last
@@ -188,7 +200,7 @@ def _countable(pieces: AttributePieces) -> Domain | None:
     if not pa.types.is_integer(kind) and not pa.types.is_date32(kind):
         return None
     first, last = (int(domain.positions[at]) for at in (0, -1))
-    if last - first >= MOST_NUMBERS:
+    if last - first >= MAX_NUMBERS:
         return None
     numbers = pa.array(np.arange(first, last + 1), pa.int32() if pa.types.is_date32(kind) else pa.int64())
     return Domain(domain.name, domain.scale, numbers.cast(kind))

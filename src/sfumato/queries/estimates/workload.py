@@ -10,17 +10,17 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.coding.codes import CodedColumn
-from sfumato.coding.domain import Domain, axis, describe
+from sfumato.coding.domain import Domain, infer_domain, to_axis
 from sfumato.exceptions import InvalidParameterError, SchemaError
 from sfumato.queries.estimates.columns import original_domains
-from sfumato.queries.estimates.estimation import Answers, Estimate
+from sfumato.queries.estimates.estimation import Estimate, PreparedTable
 from sfumato.queries.estimates.pieces import Floats, Truths, is_numeric
-from sfumato.queries.query import SIGNS, Compared, Condition, Kind, OneOf, Query, holds_for_leaves
-from sfumato.randomness import generator
+from sfumato.queries.query import SIGNS, Aggregate, Comparison, Condition, OneOf, Query, match_leaves
+from sfumato.randomness import seeded_generator
 from sfumato.schema.scales import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import Frame, FrameKind, SameKind, to_arrow
-from sfumato.validation import did_you_mean, is_whole, require
+from sfumato.table.frames import DataFrameBackend, Frame, SameBackend, to_arrow
+from sfumato.validation import is_integer, require, suggest_closest
 
 Bounds: TypeAlias = Literal["certain", "rounded"]
 BOUNDS = get_args(Bounds)
@@ -52,15 +52,15 @@ class Workload:
 
     queries: int = 1000
     attributes: int = 4
-    kind: Kind = "sum"
+    kind: Aggregate = "sum"
     over: str | None = None
     bounds: Bounds = "certain"
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require(is_whole(self.queries) and self.queries >= 1, self, "queries", "at least 1", self.queries)
-        require(is_whole(self.attributes) and self.attributes >= 1, self, "attributes", "at least 1", self.attributes)
-        require(is_whole(self.seed) and self.seed >= 0, self, "seed", "a whole number from 0", self.seed)
+        require(is_integer(self.queries) and self.queries >= 1, self, "queries", "at least 1", self.queries)
+        require(is_integer(self.attributes) and self.attributes >= 1, self, "attributes", "at least 1", self.attributes)
+        require(is_integer(self.seed) and self.seed >= 0, self, "seed", "a whole number from 0", self.seed)
         require(self.bounds in BOUNDS, self, "bounds", "'certain' or 'rounded'", self.bounds)
         require(self.kind != "avg" or self.bounds == "certain", self, "bounds", "'certain' for averages", self.bounds)
         Query(kind=self.kind, over="any" if self.over is None and self.kind != "count" else self.over)
@@ -69,18 +69,18 @@ class Workload:
         """Draw the queries for a table."""
         table, _ = to_arrow(original)
         schema.check_columns(table.column_names)
-        domains = {name: describe(name, table[name], schema) for name in schema.quasi}
+        domains = {name: infer_domain(name, table[name], schema) for name in schema.quasi_identifiers}
         present = {name: _present(table[name], domain) for name, domain in domains.items()}
-        named = [name for name in schema.quasi if len(present[name])]
+        named = [name for name in schema.quasi_identifiers if len(present[name])]
         require(self.attributes <= len(named), self, "attributes", f"at most {len(named)} here", self.attributes)
         over = None if self.kind == "count" else self.over or _only_number(table, schema)
         if over is not None:
-            _refuse_no_number(over, table, schema)
-        rng = generator(self.seed)
+            _check_numeric(over, table, schema)
+        rng = seeded_generator(self.seed)
         drawn = []
         for _ in range(self.queries):
             chosen = [named[at] for at in rng.choice(len(named), self.attributes, replace=False)]
-            where = {name: _drawn(rng, domains[name], present[name]) for name in chosen}
+            where = {name: _draw_values(rng, domains[name], present[name]) for name in chosen}
             drawn.append(Query(kind=self.kind, over=over, where=where))
         return drawn
 
@@ -95,10 +95,10 @@ class QueryErrors:
     """
 
     table: pa.Table
-    kind: FrameKind
+    kind: DataFrameBackend
 
     @property
-    def frame(self) -> SameKind:
+    def frame(self) -> SameBackend:
         """The table, of the kind of dataframe that was published."""
         return self.kind.restore(self.table)
 
@@ -144,9 +144,9 @@ def relative_errors(published: Frame, original: Frame, schema: Schema, workload:
     require(isinstance(asked, Workload), "relative_errors", "workload", "an sf.queries.Workload", asked)
     source, _ = to_arrow(original)
     queries = asked.draw(source, schema)
-    answers = Answers.read(published, schema, queries, original_domains(source, schema))
+    answers = PreparedTable.from_table(published, schema, queries, original_domains(source, schema))
     estimates = answers.certain() if asked.bounds == "certain" else answers.rounded()
-    return _compared(actual_answers(source, schema, queries), estimates, to_arrow(published)[1])
+    return _compare_answers(actual_answers(source, schema, queries), estimates, to_arrow(published)[1])
 
 
 def actual_answers(original: pa.Table, schema: Schema, queries: Sequence[Query]) -> Floats:
@@ -154,14 +154,14 @@ def actual_answers(original: pa.Table, schema: Schema, queries: Sequence[Query])
     names = dict.fromkeys(name for query in queries for name in query.where)
     columns = {name: _coded(original, name, schema) for name in names}
     numbers = {over: _numbers(original, over) for over in {query.over for query in queries} if over is not None}
-    return np.array([_actual(query, columns, numbers, original.num_rows) for query in queries], dtype=np.float64)
+    return np.array([_true_answer(query, columns, numbers, original.num_rows) for query in queries], dtype=np.float64)
 
 
-def _actual(query: Query, columns: Mapping[str, CodedColumn], numbers: Mapping[str, Floats], rows: int) -> float:
+def _true_answer(query: Query, columns: Mapping[str, CodedColumn], numbers: Mapping[str, Floats], rows: int) -> float:
     chosen: Truths = np.ones(rows, dtype=np.bool_)
     for name, condition in query.conditions.items():
         column = columns[name]
-        chosen &= np.append(holds_for_leaves(name, condition, column.domain), False)[column.codes]
+        chosen &= np.append(match_leaves(name, condition, column.domain), False)[column.codes]
     if query.over is None:
         return float(np.count_nonzero(chosen))
     values = numbers[query.over][chosen]
@@ -169,7 +169,7 @@ def _actual(query: Query, columns: Mapping[str, CodedColumn], numbers: Mapping[s
     return float(values.sum()) if query.kind == "sum" else _mean(values)
 
 
-def _compared(actual: Floats, estimates: Sequence[Estimate], kind: FrameKind) -> QueryErrors:
+def _compare_answers(actual: Floats, estimates: Sequence[Estimate], kind: DataFrameBackend) -> QueryErrors:
     expected, lower, upper = (np.array([getattr(e, n) for e in estimates]) for n in ("expected", "lower", "upper"))
     base = np.where(actual == 0, np.nan, np.abs(actual))
     columns = {
@@ -184,12 +184,12 @@ def _compared(actual: Floats, estimates: Sequence[Estimate], kind: FrameKind) ->
 
 
 def _coded(original: pa.Table, name: str, schema: Schema) -> CodedColumn:
-    domain = describe(name, original[name], schema)
+    domain = infer_domain(name, original[name], schema)
     return CodedColumn(domain, domain.encode(original[name]))
 
 
 def _numbers(original: pa.Table, name: str) -> Floats:
-    return np.asarray(axis(original[name].combine_chunks()))
+    return np.asarray(to_axis(original[name].combine_chunks()))
 
 
 def _present(column: pa.ChunkedArray, domain: Domain) -> list[object]:
@@ -198,17 +198,17 @@ def _present(column: pa.ChunkedArray, domain: Domain) -> list[object]:
     return list(domain.values.take(pa.array(codes[codes < len(domain)])).to_pylist())
 
 
-def _drawn(rng: np.random.Generator, domain: Domain, values: Sequence[object]) -> Condition:
+def _draw_values(rng: np.random.Generator, domain: Domain, values: Sequence[object]) -> Condition:
     if domain.scale is Scale.NUMERIC:
         sign = list(SIGNS)[int(rng.integers(len(SIGNS)))]
         value = values[int(rng.integers(len(values)))]
-        return OneOf((value,)) if sign == "=" else Compared(sign, (value,))
+        return OneOf((value,)) if sign == "=" else Comparison(sign, (value,))
     many = int(rng.integers(1, len(values) + 1))
     return OneOf(tuple(values[at] for at in np.sort(rng.choice(len(values), many, replace=False))))
 
 
 def _only_number(table: pa.Table, schema: Schema) -> str:
-    numeric = [name for name in schema.sensitive if is_numeric(describe(name, table[name], schema))]
+    numeric = [name for name in schema.sensitive if is_numeric(infer_domain(name, table[name], schema))]
     if len(numeric) != 1:
         raise InvalidParameterError(
             f"Workload.over must name the attribute to sum: {len(numeric)} sensitive attributes are numeric."
@@ -216,12 +216,12 @@ def _only_number(table: pa.Table, schema: Schema) -> str:
     return numeric[0]
 
 
-def _refuse_no_number(name: str, table: pa.Table, schema: Schema) -> None:
+def _check_numeric(name: str, table: pa.Table, schema: Schema) -> None:
     if name not in schema.attributes:
         raise SchemaError(
-            f"Workload.over names {name!r}, which has no role{did_you_mean(name, schema.attributes) or '.'}"
+            f"Workload.over names {name!r}, which has no role{suggest_closest(name, schema.attributes) or '.'}"
         )
-    if not is_numeric(describe(name, table[name], schema)):
+    if not is_numeric(infer_domain(name, table[name], schema)):
         raise SchemaError(f"Workload.over names {name!r}, which does not contain numbers; choose another.")
 
 

@@ -15,22 +15,22 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, SfumatoError
-from sfumato.neighbors import loss
+from sfumato.neighbors import describe_epsilon
 from sfumato.queries.private.budget import (
-    shown,
-    shown_delta,
-    units_of_budget,
-    units_of_cost,
-    units_of_delta_budget,
-    units_of_delta_cost,
+    delta_budget_units,
+    delta_cost_units,
+    epsilon_budget_units,
+    epsilon_cost_units,
+    format_delta,
+    format_epsilon,
 )
-from sfumato.table.chain import NAME, EntryChain, budgets_of, refuse_forgotten, remember, remembered_head
-from sfumato.table.held_file import create, damaged, facts, held
+from sfumato.table.chain import NAME, EntryChain, check_not_rolled_back, load_head, register_budget, save_head
+from sfumato.table.held_file import corrupted_file_error, create_locked, open_locked, read_facts
 from sfumato.validation import require
 
 FORMAT = "sfumato accountant 3"
 WHAT = "accountant"
-LONGEST_NAME = 200
+MAX_NAME_LENGTH = 200
 UNBOUND = "data that are not known yet"
 OPENED, BOUND, SPENT, ANOTHER = "opened", "bound", "spent", "another budget"
 SCHEMA = """
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spending:
+class BudgetUsage:
     """How much of a budget is spent, as exact decimal numbers."""
 
     spent: str
@@ -67,13 +67,13 @@ class RefusedQuestion:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Balance:
+class BudgetBalance:
     """The whole budget of epsilon and of delta, the epsilon of everyone who asked, and what the epsilon is about."""
 
     neighbors: str
-    total: Spending
-    delta: Spending
-    analysts: Mapping[str, Spending]
+    total: BudgetUsage
+    delta: BudgetUsage
+    analysts: Mapping[str, BudgetUsage]
     answers: int
 
 
@@ -157,7 +157,7 @@ class Accountant:
             raise ReadError(f"There is no accountant file {self.path}; give total to create it.")
         with self._opened() as (store, chain):
             if store.execute("PRAGMA quick_check(1)").fetchone() != ("ok",) or not chain.entries:
-                raise damaged(self.path, WHAT)
+                raise corrupted_file_error(self.path, WHAT)
             if another_budget and not Books.of(chain).another:
                 chain.append(store, {"kind": ANOTHER, "time": _now()})
         self._forward()
@@ -166,7 +166,7 @@ class Accountant:
         balance = self.balance()
         left, delta = (f"{each.left} of {each.budget} left" for each in (balance.total, balance.delta))
         pure = balance.delta.budget == "0"
-        return f"Accountant({loss(left, balance.neighbors, delta=None if pure else delta)})"
+        return f"Accountant({describe_epsilon(left, balance.neighbors, delta=None if pure else delta)})"
 
     @classmethod
     def repair(cls, path: str | Path) -> str:
@@ -179,15 +179,15 @@ class Accountant:
         if not self.path.is_file():
             raise ReadError(f"There is no accountant file {self.path}.")
         with self._opened(unknown=True) as (_, chain):
-            if remembered_head(chain.name) == chain.newest:
+            if load_head(chain.name) == chain.newest_head:
                 return "There is nothing to repair."
-            remember(chain.newest)
+            save_head(chain.newest_head)
         return f"The accountant {self.path} is remembered from now on."
 
-    def belong_to(self, fingerprint: str, unit: str) -> None:
+    def bind_table(self, fingerprint: str, unit: str) -> None:
         """Bind the budget to one table and one unit of privacy; refuse any other, and a second budget of the table."""
         with self._opened() as (store, chain):
-            books, salt = Books.of(chain), facts(store)["salt"]
+            books, salt = Books.of(chain), read_facts(store)["salt"]
             data = hmac.digest(bytes.fromhex(salt), fingerprint.encode(), "sha256").hex()
             if books.data not in {None, data}:
                 raise InvalidParameterError(f"The accountant {self.path} keeps the budget of another table.")
@@ -195,7 +195,7 @@ class Accountant:
                 raise InvalidParameterError(
                     f"The accountant {self.path} keeps a budget for {books.unit}, not for {unit}; ask for the same."
                 )
-            others, note = budgets_of(fingerprint, chain.name, self.path)
+            others, note = register_budget(fingerprint, chain.name, self.path)
             if books.data is None:
                 if others and not books.another:
                     note.unlink()
@@ -208,15 +208,15 @@ class Accountant:
 
     def spend(self, analyst: str, epsilon: float | str, question: str, *, delta: float | str = 0) -> int:
         """Spend before answering, or refuse; return the number of the answer."""
-        cost, chance = units_of_cost(epsilon, "Accountant"), units_of_delta_cost(delta, "Accountant")
-        named = str(analyst) == analyst and 0 < len(analyst.strip()) <= LONGEST_NAME
-        require(named, self, "analyst", f"a name of at most {LONGEST_NAME} characters", analyst)
+        cost, chance = epsilon_cost_units(epsilon, "Accountant"), delta_cost_units(delta, "Accountant")
+        named = str(analyst) == analyst and 0 < len(analyst.strip()) <= MAX_NAME_LENGTH
+        require(named, self, "analyst", f"a name of at most {MAX_NAME_LENGTH} characters", analyst)
         with self._opened() as (store, chain):
             books = Books.of(chain)
             left, own = books.total - sum(books.spent.values()), books.per_analyst - books.spent.get(analyst, 0)
-            _refuse_overspending("the table", left, cost, books.unit)
-            _refuse_overspending(f"analyst {analyst!r}", own, cost, books.unit)
-            _refuse_chance(books.total_delta - books.delta, chance)
+            _check_epsilon_left("the table", left, cost, books.unit)
+            _check_epsilon_left(f"analyst {analyst!r}", own, cost, books.unit)
+            _check_delta_left(books.total_delta - books.delta, chance)
             said = {"analyst": analyst, "units": cost, "delta": chance, "question": question}
             chain.append(store, {"kind": SPENT, "time": _now(), **said})
         self._forward()
@@ -224,8 +224,8 @@ class Accountant:
 
     def record_refusal(self, analyst: str, question: str, reason: str) -> None:
         """Remember that a question was refused; the same again is counted, so that nobody fills the disk."""
-        asked = (analyst[:LONGEST_NAME], question[:LONGEST_NAME], reason)
-        with held(self.path, WHAT) as store:
+        asked = (analyst[:MAX_NAME_LENGTH], question[:MAX_NAME_LENGTH], reason)
+        with open_locked(self.path, WHAT) as store:
             store.execute(REFUSED_SCHEMA)
             store.execute(
                 "INSERT INTO refused VALUES (?, ?, ?, 1) ON CONFLICT (analyst, question, reason)"
@@ -235,7 +235,7 @@ class Accountant:
 
     def refusals(self) -> tuple[RefusedQuestion, ...]:
         """Return the questions that were refused."""
-        with held(self.path, WHAT) as store:
+        with open_locked(self.path, WHAT) as store:
             store.execute(REFUSED_SCHEMA)
             rows = store.execute("SELECT analyst, question, reason, times FROM refused").fetchall()
         return tuple(
@@ -243,32 +243,34 @@ class Accountant:
             for analyst, question, reason, times in rows
         )
 
-    def balance(self) -> Balance:
+    def balance(self) -> BudgetBalance:
         """Return what is spent and left."""
         with self._opened() as (_, chain):
             books = Books.of(chain)
         granted, gone = books.total_delta, books.delta
-        return Balance(
+        return BudgetBalance(
             neighbors=books.unit or UNBOUND,
-            total=_spending(sum(books.spent.values()), books.total),
-            delta=Spending(spent=shown_delta(gone), budget=shown_delta(granted), left=shown_delta(granted - gone)),
-            analysts={analyst: _spending(units, books.per_analyst) for analyst, units in books.spent.items()},
+            total=_budget_usage(sum(books.spent.values()), books.total),
+            delta=BudgetUsage(
+                spent=format_delta(gone), budget=format_delta(granted), left=format_delta(granted - gone)
+            ),
+            analysts={analyst: _budget_usage(units, books.per_analyst) for analyst, units in books.spent.items()},
             answers=books.answers,
         )
 
     def _create(self, total: float | str, per_analyst: float | str | None, total_delta: float | str | None) -> None:
         """Make the file and its first entry, unless it exists with the same budget."""
-        budget = units_of_budget(total, "Accountant", "total")
-        share = budget if per_analyst is None else units_of_budget(per_analyst, "Accountant", "per_analyst")
-        require(share <= budget, self, "per_analyst", f"at most the total, {shown(budget)}", per_analyst)
-        delta = units_of_delta_budget(0 if total_delta is None else total_delta, "Accountant", "total_delta")
+        budget = epsilon_budget_units(total, "Accountant", "total")
+        share = budget if per_analyst is None else epsilon_budget_units(per_analyst, "Accountant", "per_analyst")
+        require(share <= budget, self, "per_analyst", f"at most the total, {format_epsilon(budget)}", per_analyst)
+        delta = delta_budget_units(0 if total_delta is None else total_delta, "Accountant", "total_delta")
         said = {"total": budget, "per_analyst": share, "total_delta": delta}
-        create(
+        create_locked(
             self.path, WHAT, SCHEMA, {"format": FORMAT, "name": secrets.token_hex(16), "salt": secrets.token_hex(32)}
         )
         with self._opened() as (store, chain):
             if not chain.entries:
-                remember(chain.newest)
+                save_head(chain.newest_head)
                 chain.append(store, {"kind": OPENED, "time": _now(), **said})
             elif any(chain.entries[0][name] != value for name, value in said.items()):
                 raise InvalidParameterError(
@@ -280,25 +282,25 @@ class Accountant:
     def _opened(self, *, unknown: bool = False) -> Iterator[tuple[sqlite3.Connection, EntryChain]]:
         """Hold the file; refuse one that is not an accountant's, that was changed, or that is an older copy."""
         try:
-            with held(self.path, WHAT) as store:
-                known = facts(store)
+            with open_locked(self.path, WHAT) as store:
+                known = read_facts(store)
                 if known.get("format") != FORMAT or not NAME.fullmatch(known.get("name", "")):
-                    raise damaged(self.path, WHAT)
+                    raise corrupted_file_error(self.path, WHAT)
                 chain = EntryChain.read(store, self.path, known["name"], WHAT)
-                if chain.entries and not unknown and remembered_head(chain.name) is None:
+                if chain.entries and not unknown and load_head(chain.name) is None:
                     raise ReadError(
                         f"Nothing is remembered of the accountant {self.path}: it was made elsewhere or by somebody "
                         "else. If it is the newest copy, go on with it by Accountant.repair or sfumato query repair."
                     )
-                refuse_forgotten(chain)
+                check_not_rolled_back(chain)
                 yield store, chain
         except (KeyError, json.JSONDecodeError):
-            raise damaged(self.path, WHAT) from None
+            raise corrupted_file_error(self.path, WHAT) from None
 
     def _forward(self) -> None:
         """Remember the newest head; it is on disk before an answer is computed, and after the entry is."""
         with self._opened() as (_, chain):
-            remember(chain.newest)
+            save_head(chain.newest_head)
 
 
 def _now() -> str:
@@ -331,22 +333,22 @@ def _told(question: str, options: Mapping[str, object]) -> str:
     return f"{question}({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
 
-def _spending(spent: int, budget: int) -> Spending:
-    return Spending(spent=shown(spent), budget=shown(budget), left=shown(budget - spent))
+def _budget_usage(spent: int, budget: int) -> BudgetUsage:
+    return BudgetUsage(spent=format_epsilon(spent), budget=format_epsilon(budget), left=format_epsilon(budget - spent))
 
 
-def _refuse_overspending(whose: str, left: int, cost: int, neighbors: str | None) -> None:
+def _check_epsilon_left(whose: str, left: int, cost: int, neighbors: str | None) -> None:
     if cost > left:
         about = "" if neighbors is None else f" The epsilon is for {neighbors}."
         raise InfeasibleError(
-            f"The budget of {whose} has {shown(left)} left, but the question costs {shown(cost)}; "
+            f"The budget of {whose} has {format_epsilon(left)} left, but the question costs {format_epsilon(cost)}; "
             f"ask with a smaller epsilon or stop asking.{about}"
         )
 
 
-def _refuse_chance(left: int, chance: int) -> None:
+def _check_delta_left(left: int, chance: int) -> None:
     if chance > left:
         raise InfeasibleError(
-            f"The budget of the table has a delta of {shown_delta(left)} left, but the question costs a delta of "
-            f"{shown_delta(chance)}; ask with a smaller delta or stop asking."
+            f"The budget of the table has a delta of {format_delta(left)} left, but the question costs a delta of "
+            f"{format_delta(chance)}; ask with a smaller delta or stop asking."
         )

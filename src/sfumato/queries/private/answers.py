@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.neighbors import loss
+from sfumato.neighbors import describe_epsilon
 
 Floats = npt.NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class PrivateAnswer:
 
     def __repr__(self) -> str:
         span = f"{self.lower:.6g} to {self.upper:.6g} with confidence {self.confidence:g}"
-        return f"PrivateAnswer({self.value:.6g}, {span}, {loss(self.epsilon, self.neighbors)})"
+        return f"PrivateAnswer({self.value:.6g}, {span}, {describe_epsilon(self.epsilon, self.neighbors)})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,7 +74,7 @@ class PrivateCounts:
 
     def __repr__(self) -> str:
         steps = f", {', '.join(self.steps)}" if self.steps else ""
-        cost = loss(self.epsilon, self.neighbors)
+        cost = describe_epsilon(self.epsilon, self.neighbors)
         return f"PrivateCounts({len(self.cells)} cells of {', '.join(self.columns)}, {cost}{steps})"
 
     def __getitem__(self, cell: str | tuple[str, ...]) -> float:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from sfumato.exceptions import InvalidParameterError
 from sfumato.queries.private import noise
 from sfumato.queries.private.answers import PrivateCounts
-from sfumato.table.values import text
-from sfumato.validation import is_number
+from sfumato.table.values import format_value
+from sfumato.validation import is_finite_number
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -21,10 +21,10 @@ Span = tuple[float, float]
 FOR_ROWS = Fraction(1, 20)  # of epsilon, for the number of rows, which the source takes as known
 FOR_COARSE = Fraction(1, 2)  # of what remains
 ROWS_PER_CELL = 10  # c of the source: noise and uneven cells cost equally where cells hold about c / epsilon rows
-FEWEST_SIDES, MOST_SIDES = 10, 300
-MOST_CELLS = 200_000
+MIN_SIDES, MAX_SIDES = 10, 300
+MAX_CELLS = 200_000
 DRAWN = 200_000  # numbers drawn to estimate the noise after the sums agree
-FEWEST_DRAWS = 200
+MIN_DRAWS = 200
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,7 +42,7 @@ class PrivateGrid(PrivateCounts):
         """Estimate how many rows are in a rectangle, as if the rows of every cell were spread evenly over it."""
         inside = np.ones(len(self.counts))
         for (low, high), start, stop in zip((first, second), *self._edges(), strict=True):
-            if not (is_number(low) and is_number(high) and low < high):
+            if not (is_finite_number(low) and is_finite_number(high) and low < high):
                 raise InvalidParameterError("A rectangle takes two spans, each a lower and a higher number.")
             inside *= np.clip((np.minimum(stop, high) - np.maximum(start, low)) / (stop - start), 0.0, 1.0)
         return float(inside @ self.counts)
@@ -52,7 +52,7 @@ class PrivateGrid(PrivateCounts):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Grid:
+class TwoLevelGrid:
     """A grid of equal cells, each split into `sides` times `sides` equal leaves.
 
     Parameters
@@ -73,75 +73,75 @@ class Grid:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CountedGrid:
+class NoisyGrid:
     """Leaves with noise after their sums agree with the coarse cells, and how far off each may be."""
 
-    grid: Grid
+    grid: TwoLevelGrid
     counts: Floats
     margins: Floats
     scale: float
 
 
-def grid_counts(places: Floats, *, max_rows: int, epsilon: Fraction, confidence: float) -> CountedGrid:
+def count_adaptive_grid(places: Floats, *, max_rows: int, epsilon: Fraction, confidence: float) -> NoisyGrid:
     """Count points, given as two shares of their bounds, on an adaptive grid (Qardaji, Yang, Li, 2013).
 
     One twentieth of epsilon pays for the number of points, the rest in halves for the coarse cells and the leaves.
     """
     total = np.array([len(places)], dtype=np.int64)
-    rows = int(noise.noisy(total, sensitivity=max_rows, epsilon=epsilon * FOR_ROWS).numbers[0])
+    rows = int(noise.add_discrete_laplace(total, sensitivity=max_rows, epsilon=epsilon * FOR_ROWS).numbers[0])
     rest = epsilon * (1 - FOR_ROWS)
     upper, lower = rest * FOR_COARSE, rest * (1 - FOR_COARSE)
-    coarse = coarse_sides(rows, float(rest / max_rows))
-    cell = _numbered(places, np.full(len(places), coarse))
+    coarse = coarse_grid_size(rows, float(rest / max_rows))
+    cell = _cell_numbers(places, np.full(len(places), coarse))
     exact = np.bincount(cell, minlength=coarse**2)
-    sums = noise.noisy(exact, sensitivity=max_rows, epsilon=upper).numbers.astype(np.float64)
-    grid = split(places, cell, coarse, leaf_sides(sums, float(lower / max_rows)))
+    sums = noise.add_discrete_laplace(exact, sensitivity=max_rows, epsilon=upper).numbers.astype(np.float64)
+    grid = assign_leaves(places, cell, coarse, fine_grid_sizes(sums, float(lower / max_rows)))
     exact = np.bincount(grid.leaf, minlength=grid.leaves)
-    drawn = noise.noisy(exact, sensitivity=max_rows, epsilon=lower)
-    counts = agreeing(sums, drawn.numbers.astype(np.float64), grid.sides)
-    margins = _margins(grid.sides, float(max_rows / upper), drawn.scale, confidence)
-    return CountedGrid(grid=grid, counts=counts, margins=margins, scale=drawn.scale)
+    drawn = noise.add_discrete_laplace(exact, sensitivity=max_rows, epsilon=lower)
+    counts = make_consistent_leaves(sums, drawn.numbers.astype(np.float64), grid.sides)
+    margins = _error_margins(grid.sides, float(max_rows / upper), drawn.scale, confidence)
+    return NoisyGrid(grid=grid, counts=counts, margins=margins, scale=drawn.scale)
 
 
-def coarse_sides(rows: int, epsilon: float) -> int:
+def coarse_grid_size(rows: int, epsilon: float) -> int:
     """Return how many cells the coarse grid has on a side: a quarter of the best number of a single grid.
 
-    >>> coarse_sides(1_000_000, 1.0), coarse_sides(500, 0.1)
+    >>> coarse_grid_size(1_000_000, 1.0), coarse_grid_size(500, 0.1)
     (80, 10)
     """
     alone = ceil(sqrt(max(rows, 0) * epsilon / ROWS_PER_CELL))
-    return min(max(FEWEST_SIDES, ceil(alone / 4)), MOST_SIDES)
+    return min(max(MIN_SIDES, ceil(alone / 4)), MAX_SIDES)
 
 
-def leaf_sides(sums: Floats, epsilon: float) -> Integers:
+def fine_grid_sizes(sums: Floats, epsilon: float) -> Integers:
     """Return into how many leaves each cell is split on a side, by its noisy count; epsilon is that of the leaves.
 
-    >>> leaf_sides(np.array([-3.0, 0, 8, 1000]), 0.5).tolist()
+    >>> fine_grid_sizes(np.array([-3.0, 0, 8, 1000]), 0.5).tolist()
     [1, 1, 1, 10]
     """
     best = np.sqrt(np.maximum(sums, 0.0) * epsilon / (ROWS_PER_CELL / 2))
     sides = np.maximum(np.ceil(best), 1.0)
     total = float((sides**2).sum())
-    if total > MOST_CELLS:  # judged by noisy counts alone, so it tells nothing more
-        sides = np.maximum(np.floor(sides * sqrt((MOST_CELLS - len(sums)) / total)), 1.0)
+    if total > MAX_CELLS:  # judged by noisy counts alone, so it tells nothing more
+        sides = np.maximum(np.floor(sides * sqrt((MAX_CELLS - len(sums)) / total)), 1.0)
     return sides.astype(np.int64)
 
 
-def split(places: Floats, cell: Integers, coarse: int, sides: Integers) -> Grid:
+def assign_leaves(places: Floats, cell: Integers, coarse: int, sides: Integers) -> TwoLevelGrid:
     """Find the leaf of every point."""
     begins = np.r_[0, np.cumsum(sides**2)]
     corner = np.stack(np.divmod(cell, coarse), axis=1)
     inside = np.clip(places * coarse - corner, 0.0, 1.0)
-    leaf = begins[cell] + _numbered(inside, sides[cell])
-    return Grid(coarse=coarse, sides=sides, cell=cell, leaf=leaf)
+    leaf = begins[cell] + _cell_numbers(inside, sides[cell])
+    return TwoLevelGrid(coarse=coarse, sides=sides, cell=cell, leaf=leaf)
 
 
-def agreeing(sums: Floats, leaves: Floats, sides: Integers) -> Floats:
+def make_consistent_leaves(sums: Floats, leaves: Floats, sides: Integers) -> Floats:
     """Make the leaves of every cell agree with its own count, each weighed by its noise; both got half of epsilon.
 
     This is least squares with the inverse variances as weights. A leading axis may hold many draws.
 
-    >>> agreeing(np.array([10.0]), np.array([1.0, 2, 3, 2]), np.array([2])).tolist()
+    >>> make_consistent_leaves(np.array([10.0]), np.array([1.0, 2, 3, 2]), np.array([2])).tolist()
     [1.4, 2.4, 3.4, 2.4]
     """
     share = float(FOR_COARSE)
@@ -152,7 +152,7 @@ def agreeing(sums: Floats, leaves: Floats, sides: Integers) -> Floats:
     return leaves + np.repeat((best - below) / sides**2, sides**2, axis=-1)
 
 
-def corners(grid: Grid, first: Span, second: Span) -> Floats:
+def leaf_bounds(grid: TwoLevelGrid, first: Span, second: Span) -> Floats:
     """Return the lower and upper edge of every leaf in the first column, then in the second."""
     each = grid.sides**2
     cells = np.repeat(np.arange(grid.coarse**2), each)
@@ -165,35 +165,35 @@ def corners(grid: Grid, first: Span, second: Span) -> Floats:
     return np.stack(found, axis=1)
 
 
-def labels(edges: Floats) -> tuple[tuple[str, ...], ...]:
+def leaf_labels(edges: Floats) -> tuple[tuple[str, ...], ...]:
     """Write the cells as pairs of spans, which include their lower edge, and the last ones also their upper edge."""
     written = []
     for lower, upper in (edges[:, :2].T, edges[:, 2:].T):
         closed = np.where(upper >= upper.max(), "]", ")").tolist()
         ends = zip(lower.tolist(), upper.tolist(), closed, strict=True)
-        written.append([f"[{_shown(low)}, {_shown(high)}{bracket}" for low, high, bracket in ends])
+        written.append([f"[{_format_edge(low)}, {_format_edge(high)}{bracket}" for low, high, bracket in ends])
     return tuple(zip(*written, strict=True))
 
 
-def _shown(edge: float) -> str:
-    return text(float(f"{edge:.10g}"))
+def _format_edge(edge: float) -> str:
+    return format_value(float(f"{edge:.10g}"))
 
 
-def _numbered(places: Floats, sides: Integers) -> Integers:
+def _cell_numbers(places: Floats, sides: Integers) -> Integers:
     """Return the number of the cell in a grid of so many sides, row by row, of points given as two shares."""
     steps = np.minimum((places * sides[:, None]).astype(np.int64), sides[:, None] - 1)
     return np.asarray(steps[:, 0] * sides + steps[:, 1], dtype=np.int64)
 
 
-def _margins(sides: Integers, upper: float, lower: float, confidence: float) -> Floats:
+def _error_margins(sides: Integers, upper: float, lower: float, confidence: float) -> Floats:
     """Return the error of every leaf: equal for all of one size, so noise is drawn and pooled."""
     generator = np.random.default_rng(0)
     found = {}
     for side in np.unique(sides).tolist():
-        draws = max(FEWEST_DRAWS, DRAWN // side**2)
+        draws = max(MIN_DRAWS, DRAWN // side**2)
         above = generator.laplace(scale=upper, size=(draws, 1))
         below = generator.laplace(scale=lower, size=(draws, side**2))
-        off = np.abs(agreeing(above, below, np.array([side])))
+        off = np.abs(make_consistent_leaves(above, below, np.array([side])))
         found[side] = float(np.quantile(off, confidence, method="higher"))
     each = np.array([found[side] for side in sides.tolist()])
     return np.repeat(each, sides**2)

@@ -12,10 +12,10 @@ from sfumato.queries.private import noise
 from sfumato.queries.private.answers import PrivateCounts
 
 Floats = npt.NDArray[np.float64]
-MOST_CELLS = 20_000  # the time grows with their square
+MAX_CELLS = 20_000  # the time grows with their square
 
 
-def merged(answer: PrivateCounts) -> PrivateCounts:
+def merge_cells(answer: PrivateCounts) -> PrivateCounts:
     """Average neighboring cells where their counts differ less than their noise (NoiseFirst; Xu and others, 2013).
 
     The cells must have an order, as bins have. A count may end outside the interval of its noise, which is then
@@ -23,9 +23,9 @@ def merged(answer: PrivateCounts) -> PrivateCounts:
     """
     if answer.steps or answer.mechanism != noise.LAPLACE or len(answer.columns) > 1:
         raise InvalidParameterError("Only a histogram made with shape='cells' can be merged, and before other steps.")
-    if len(answer.cells) > MOST_CELLS:
-        raise InvalidParameterError(f"A histogram of more than {MOST_CELLS:,} cells is not merged; use wider bins.")
-    starts = cheapest_bins(answer.counts, noise.variance(answer.scale))
+    if len(answer.cells) > MAX_CELLS:
+        raise InvalidParameterError(f"A histogram of more than {MAX_CELLS:,} cells is not merged; use wider bins.")
+    starts = optimal_bins(answer.counts, noise.noise_variance(answer.scale))
     widths = np.diff([*starts, len(answer.counts)])
     values = np.repeat(np.add.reduceat(answer.counts, starts) / widths, widths)
     return replace(
@@ -37,7 +37,7 @@ def merged(answer: PrivateCounts) -> PrivateCounts:
     )
 
 
-def cheapest_bins(counts: Floats, variance: float) -> npt.NDArray[np.int64]:
+def optimal_bins(counts: Floats, variance: float) -> npt.NDArray[np.int64]:
     """Return where the bins of least expected error start, for counts whose noise has this variance.
 
     A bin of n cells whose noisy counts have the sum of squares S about their mean has the expected error
@@ -45,7 +45,7 @@ def cheapest_bins(counts: Floats, variance: float) -> npt.NDArray[np.int64]:
     least over every k and every choice of bins is the least sum of S + 2 variance: one dynamic program, in time that
     grows with the square of N. A bin that is worse than its own noise is never among the best.
 
-    >>> cheapest_bins(np.array([9.0, 11, 10, 30, 31]), variance=2.0).tolist()
+    >>> optimal_bins(np.array([9.0, 11, 10, 30, 31]), variance=2.0).tolist()
     [0, 3]
     """
     centered = counts - counts.mean()

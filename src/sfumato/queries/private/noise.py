@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.exceptions import InvalidParameterError
-from sfumato.table.extras import optional_library
+from sfumato.table.extras import import_optional
 
 LAPLACE = "discrete Laplace"
 SELECTION = "permute and flip"
-LARGEST_SCALE = 2.0**60  # noise beyond it would not fit into 64 bits
+MAX_SCALE = 2.0**60  # noise beyond it would not fit into 64 bits
 HALF = 32  # bits
 MOST_TOTAL = 2**62
 TOO_SMALL = "Such a small epsilon needs noise that does not fit into 64 bits; give a larger one."
@@ -25,7 +25,7 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Noisy:
+class NoisyIntegers:
     """Whole numbers with noise, and the scale of the noise."""
 
     numbers: Integers
@@ -34,7 +34,7 @@ class Noisy:
 
 def refuse_too_small(sensitivity: int, epsilon: Fraction) -> None:
     """Refuse an epsilon whose noise does not fit into 64 bits, before it is paid; this is known without any data."""
-    if sensitivity > min(epsilon, Fraction(1)) * Fraction(LARGEST_SCALE) / 2:
+    if sensitivity > min(epsilon, Fraction(1)) * Fraction(MAX_SCALE) / 2:
         raise InvalidParameterError(TOO_SMALL)
 
 
@@ -45,24 +45,24 @@ def summed(numbers: Integers) -> Integers:
     return np.array([max(-MOST_TOTAL, min(total, MOST_TOTAL))], dtype=np.int64)
 
 
-def noisy(values: Integers, *, sensitivity: int, epsilon: Fraction) -> Noisy:
+def add_discrete_laplace(values: Integers, *, sensitivity: int, epsilon: Fraction) -> NoisyIntegers:
     """Add noise to numbers that change by at most `sensitivity` in total when a person is added or removed."""
-    library = opendp()
+    library = load_opendp()
     space = library.vector_domain(library.atom_domain(T="i64")), library.l1_distance(T="i64")
-    scale, measure = _calibrated(lambda scale: library.m.make_laplace(*space, scale), sensitivity, epsilon)
-    return Noisy(numbers=np.array(measure(values.tolist()), dtype=np.int64), scale=scale)
+    scale, measure = _calibrate_scale(lambda scale: library.m.make_laplace(*space, scale), sensitivity, epsilon)
+    return NoisyIntegers(numbers=np.array(measure(values.tolist()), dtype=np.int64), scale=scale)
 
 
-def least(scores: Integers, *, sensitivity: int, epsilon: Fraction) -> tuple[int, float]:
+def permute_and_flip(scores: Integers, *, sensitivity: int, epsilon: Fraction) -> tuple[int, float]:
     """Choose one of the smallest scores; each changes by at most `sensitivity` when a person is added or removed."""
-    library = opendp()
+    library = load_opendp()
     space = library.vector_domain(library.atom_domain(T="i64")), library.linf_distance(T="i64")
     measure = library.max_divergence()
 
     def selection(scale: float) -> Any:
         return library.m.make_noisy_max(*space, measure, scale, negate=True)
 
-    scale, measurement = _calibrated(selection, sensitivity, epsilon)
+    scale, measurement = _calibrate_scale(selection, sensitivity, epsilon)
     return int(measurement(scores.tolist())), scale
 
 
@@ -71,13 +71,13 @@ def selection_scale(*, sensitivity: int, epsilon: Fraction) -> float:
     return float(2 * sensitivity / epsilon)
 
 
-def margin(scale: float, confidence: float) -> int:
+def error_margin(scale: float, confidence: float) -> int:
     """Return the largest error of noise with this scale, at this confidence."""
     beyond = (1.0 - confidence) * (1.0 + exp(-1.0 / scale)) / 2
     return max(0, ceil(-scale * log(beyond)) - 1)
 
 
-def variance(scale: float) -> float:
+def noise_variance(scale: float) -> float:
     """Return the variance of noise with this scale; nearly 2 scale**2 where that is large."""
     share = exp(-1.0 / scale)
     return 2 * share / (1 - share) ** 2
@@ -89,18 +89,18 @@ def selection_margin(scale: float, candidates: int, error: float) -> float:
 
 
 @cache
-def opendp() -> Any:
+def load_opendp() -> Any:
     """Return OpenDP with its proven samplers from `contrib` enabled."""
-    library = optional_library("opendp.prelude", extra="dp", error=InvalidParameterError)
+    library = import_optional("opendp.prelude", extra="dp", error=InvalidParameterError)
     library.enable_features("contrib")
     return library
 
 
-def _calibrated(make: Callable[[float], Any], sensitivity: int, epsilon: Fraction) -> tuple[float, Any]:
+def _calibrate_scale(make: Callable[[float], Any], sensitivity: int, epsilon: Fraction) -> tuple[float, Any]:
     """Find the scale whose cost, as OpenDP computes it, is at most epsilon."""
     scale = float(sensitivity / epsilon)
     for _ in range(2):
-        measurement = make(min(scale, LARGEST_SCALE))
+        measurement = make(min(scale, MAX_SCALE))
         cost = Fraction(measurement.map(sensitivity))
         while cost > epsilon and cost <= epsilon * Fraction(1 + 2**-40):
             scale = nextafter(scale, inf)

@@ -13,18 +13,18 @@ from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
 
 Floats = npt.NDArray[np.float64]
 DRAWN = 400_000  # numbers drawn to estimate the noise after a step
-FEWEST_DRAWS = 20
+MIN_DRAWS = 20
 MOST_LEAVES = 4_000_000
 
 
-def non_negative(answer: PrivateCounts) -> PrivateCounts:
+def clip_negative(answer: PrivateCounts) -> PrivateCounts:
     """Raise negative counts to 0: none is negative afterward, but sums of cells become too large on average."""
     label = "raised to 0"
     raised = {name: np.maximum(getattr(answer, name), 0.0) for name in ("counts", "lower", "upper")}
     return replace(answer, **raised, tree=(), steps=(*answer.steps, label))
 
 
-def consistent(answer: PrivateCounts) -> PrivateCounts:
+def make_consistent(answer: PrivateCounts) -> PrivateCounts:
     """Make the sums of a tree agree by least squares (Hay and others, 2010), which reduces the noise of all."""
     if not answer.tree:
         raise InvalidParameterError("Only a histogram made with shape='tree' has sums to make consistent.")
@@ -48,11 +48,11 @@ def consistent_leaves(tree: Sequence[Floats], branching: int) -> Floats:
     means = [np.asarray(tree[-1], dtype=np.float64)]
     for height, level in enumerate(reversed(tree[:-1]), start=2):
         below, here = float(branching ** (height - 1)), float(branching**height)
-        children = _per_parent(means[0], branching).sum(axis=-1)
+        children = _group_children(means[0], branching).sum(axis=-1)
         means.insert(0, ((here - below) * np.asarray(level) + (below - 1) * children) / (here - 1))
     fitted = means[0]
     for level in means[1:]:
-        families = _per_parent(level, branching)
+        families = _group_children(level, branching)
         spare = (fitted - families.sum(axis=-1)) / branching
         fitted = (families + spare[..., None]).reshape(level.shape)
     return fitted
@@ -72,20 +72,20 @@ def height_of_tree(leaves: int, branching: int) -> int:
     return height
 
 
-def tree_of(leaves: npt.NDArray[np.int64], branching: int) -> list[npt.NDArray[np.int64]]:
+def sum_tree(leaves: npt.NDArray[np.int64], branching: int) -> list[npt.NDArray[np.int64]]:
     """Sum counts up a complete tree, level by level from the root; absent leaves are 0.
 
-    >>> [level.tolist() for level in tree_of(np.array([1, 2, 3]), 2)]
+    >>> [level.tolist() for level in sum_tree(np.array([1, 2, 3]), 2)]
     [[6], [3, 3], [1, 2, 3, 0]]
     """
     size = branching ** height_of_tree(len(leaves), branching)
     levels = [np.pad(leaves, (0, size - len(leaves)))]
     while len(levels[0]) > 1:
-        levels.insert(0, _per_parent(levels[0], branching).sum(axis=-1))
+        levels.insert(0, _group_children(levels[0], branching).sum(axis=-1))
     return levels
 
 
-def bounded(answer: PrivateAnswer, low: float, high: float) -> PrivateAnswer:
+def clip_to_bounds(answer: PrivateAnswer, low: float, high: float) -> PrivateAnswer:
     """Clip an answer and its interval to known bounds."""
     moved = {name: min(max(getattr(answer, name), low), high) for name in ("value", "lower", "upper")}
     return replace(answer, **moved, steps=(*answer.steps, "moved between the bounds"))
@@ -93,12 +93,12 @@ def bounded(answer: PrivateAnswer, low: float, high: float) -> PrivateAnswer:
 
 def _margin(sizes: Sequence[int], answer: PrivateCounts) -> float:
     """Return the error of least-squares leaves: equal for all, so noise is drawn and pooled."""
-    draws = max(FEWEST_DRAWS, DRAWN // sum(sizes))
+    draws = max(MIN_DRAWS, DRAWN // sum(sizes))
     generator = np.random.default_rng(0)
     noise = [generator.laplace(scale=answer.scale, size=(draws, size)) for size in sizes]
     off = np.abs(consistent_leaves(noise, answer.branching))
     return float(np.quantile(off, answer.confidence, method="higher"))
 
 
-def _per_parent(level: npt.NDArray[np.generic], branching: int) -> npt.NDArray[np.float64]:
+def _group_children(level: npt.NDArray[np.generic], branching: int) -> npt.NDArray[np.float64]:
     return level.reshape(*level.shape[:-1], -1, branching)  # type: ignore[return-value]  # numbers of any kind

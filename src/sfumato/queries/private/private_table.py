@@ -14,27 +14,34 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.coding.fingerprint import fingerprint_of_rows
-from sfumato.neighbors import ROW, individual
-from sfumato.queries.estimates.rows import refuse_unknown, satisfying
+from sfumato.neighbors import ROW, one_individual
+from sfumato.queries.estimates.rows import check_column_exists, matching_rows
 from sfumato.queries.private import grids, noise, post_processing, quantiles, wavelet
 from sfumato.queries.private.accountant import Accountant, recording_refusals
 from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
-from sfumato.queries.private.budget import UNIT, exact_number, shown, units_of_cost
-from sfumato.queries.private.columns import Bound, one_writing, stated, step_of, unread, whole_steps
+from sfumato.queries.private.budget import UNIT, epsilon_cost_units, exact_decimal_number, format_epsilon
+from sfumato.queries.private.columns import (
+    Bound,
+    canonical_text,
+    count_unreadable,
+    declare_columns,
+    step_of,
+    to_integer_steps,
+)
 from sfumato.queries.query import Query
-from sfumato.table.frames import Frame, all_texts, cells_of
-from sfumato.table.values import coded, distinct_texts
-from sfumato.validation import check_confidence, is_number, is_whole, require
+from sfumato.table.frames import Frame, cells_of, to_text_table
+from sfumato.table.values import encode_distinct, format_distinct_values
+from sfumato.validation import check_confidence, is_finite_number, is_integer, require
 
 Where = Mapping[str, object]
 Shape: TypeAlias = Literal["cells", "tree", "wavelet"]
 SHAPES = get_args(Shape)
-MOST_CELLS = 1_000_000
+MAX_CELLS = 1_000_000
 PAIR = 2
-MOST_SHARE_DIGITS = 10**6
+MAX_SHARE_DIGITS = 10**6
 
 
-class Paid(NamedTuple):
+class PaidQuery(NamedTuple):
     """A question whose cost is spent."""
 
     question: str
@@ -44,14 +51,14 @@ class Paid(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unit:
+class PrivacyUnit:
     """Whose presence the answers hide: a row, or a person with up to `max_rows` rows."""
 
     person: str | None
     max_rows: int
 
     def __str__(self) -> str:
-        return ROW if self.person is None else individual(self.person, self.max_rows)
+        return ROW if self.person is None else one_individual(self.person, self.max_rows)
 
 
 class PrivateTable:
@@ -88,25 +95,25 @@ class PrivateTable:
         max_rows: int | None = None,
     ) -> None:
         require(isinstance(accountant, Accountant), self, "accountant", "an Accountant", type(accountant).__name__)
-        noise.opendp()
+        noise.load_opendp()
         table = cells_of(data)
-        self.unit = _unit(table, person, max_rows)
-        self._form = stated(table.slice(0, 0), bounds or {}, categories or {})
-        accountant.belong_to(fingerprint_of_rows(all_texts(table)), str(self.unit))
+        self.unit = _privacy_unit(table, person, max_rows)
+        self._form = declare_columns(table.slice(0, 0), bounds or {}, categories or {})
+        accountant.bind_table(fingerprint_of_rows(to_text_table(table)), str(self.unit))
         if person is not None:
-            table = table.filter(pa.array(_first_rows(table[person], self.unit.max_rows)))
+            table = table.filter(pa.array(_rows_within_limit(table[person], self.unit.max_rows)))
         self.accountant = accountant
         self.analyst = analyst
         self._rows = table.num_rows
-        self._stated = stated(table, bounds or {}, categories or {})
+        self._stated = declare_columns(table, bounds or {}, categories or {})
 
     def __repr__(self) -> str:
         return f"PrivateTable({len(self._stated.columns)} columns, for {self.unit}, analyst {self.analyst!r})"
 
     @property
-    def unread(self) -> dict[str, int]:
+    def unreadable_counts(self) -> dict[str, int]:
         """Per stated column how many cells are missing or cannot be read as stated; for the owner's eyes only."""
-        return unread(self._stated)
+        return count_unreadable(self._stated)
 
     def for_analyst(self, analyst: str) -> PrivateTable:
         """Return the same table for another analyst, who has a budget of their own."""
@@ -128,7 +135,7 @@ class PrivateTable:
         values, low, high = self._stated.bounded(column)
         step, most = step_of(low, high)
         chosen, paid = self._pay(where, f"sum of {column}", epsilon, confidence, self._adding(most))
-        steps = whole_steps(values[chosen & ~np.isnan(values)], low, high)
+        steps = to_integer_steps(values[chosen & ~np.isnan(values)], low, high)
         return self._total(noise.summed(steps), most * self.unit.max_rows, step, paid)
 
     @recording_refusals
@@ -144,7 +151,7 @@ class PrivateTable:
         middle, half = (low + high) / 2, (high - low) / 2
         step, most = step_of(-half, half)
         chosen, paid = self._pay(where, f"mean of {column}", epsilon, confidence, self._adding(2 * most))
-        steps = whole_steps(values[chosen & ~np.isnan(values)] - middle, -half, half)
+        steps = to_integer_steps(values[chosen & ~np.isnan(values)] - middle, -half, half)
         part = paid._replace(epsilon=paid.epsilon / 2, confidence=(1 + confidence) / 2)
         total = self._total(noise.summed(steps), most * self.unit.max_rows, step, part)
         number = self._total(np.array([len(steps)], dtype=np.int64), self.unit.max_rows, 1.0, part)
@@ -160,7 +167,7 @@ class PrivateTable:
             epsilon=paid.cost,
             steps=("divided by a count of at least 1",),
         )
-        return post_processing.bounded(answer, low, high)
+        return post_processing.clip_to_bounds(answer, low, high)
 
     @recording_refusals
     def quantile(
@@ -179,18 +186,18 @@ class PrivateTable:
         close whole bounds, or a thousand steps. `scale` is that of the noise of the rank.
         """
         values, low, high = self._stated.bounded(column)
-        exact = exact_number(share) if is_number(share) and 0 < share < 1 else None
+        exact = exact_decimal_number(share) if is_finite_number(share) and 0 < share < 1 else None
         exact = exact or Fraction(0)
-        fine = 0 < exact.denominator <= MOST_SHARE_DIGITS and exact > 0
+        fine = 0 < exact.denominator <= MAX_SHARE_DIGITS and exact > 0
         require(fine, self, "share", "between 0 and 1, with at most 6 decimals", share)
-        grid = _grid(low, high, step)
+        grid = _candidate_step(low, high, step)
 
         def fits(cost: Fraction) -> None:
             quantiles.shift_of_ends(exact, len(grid), max_rows=self.unit.max_rows, epsilon=cost, confidence=confidence)
 
         chosen, paid = self._pay(where, f"quantile {share} of {column}", epsilon, confidence, fits)
-        counts = quantiles.counted(np.clip(values[chosen & ~np.isnan(values)], low, high), grid)
-        middle, lower, upper, scale = quantiles.select(
+        counts = quantiles.count_at_candidates(np.clip(values[chosen & ~np.isnan(values)], low, high), grid)
+        middle, lower, upper, scale = quantiles.select_quantile(
             counts, exact, max_rows=self.unit.max_rows, epsilon=paid.epsilon, confidence=confidence
         )
         return PrivateAnswer(
@@ -223,7 +230,7 @@ class PrivateTable:
         "wavelet" noise is added to the Haar wavelet. Both answer ranges of many cells better than "cells".
         """
         require(shape in SHAPES, self, "shape", f"one of {', '.join(SHAPES)}", shape)
-        require(is_whole(branching) and branching > 1, self, "branching", "a whole number of at least 2", branching)
+        require(is_integer(branching) and branching > 1, self, "branching", "a whole number of at least 2", branching)
         given = None if edges is None else {column: edges}
         return self._counts(
             [column], where, edges=given, epsilon=epsilon, confidence=confidence, shape=shape, branching=branching
@@ -267,12 +274,14 @@ class PrivateTable:
         low, high = np.array(lows), np.array(highs)
         points = np.stack(values, axis=1)[chosen]
         points = (np.clip(points[~np.isnan(points).any(axis=1)], low, high) - low) / (high - low)
-        found = grids.grid_counts(points, max_rows=self.unit.max_rows, epsilon=paid.epsilon, confidence=confidence)
-        corners = grids.corners(found.grid, *zip(lows, highs, strict=True))
+        found = grids.count_adaptive_grid(
+            points, max_rows=self.unit.max_rows, epsilon=paid.epsilon, confidence=confidence
+        )
+        corners = grids.leaf_bounds(found.grid, *zip(lows, highs, strict=True))
         return grids.PrivateGrid(
             question=paid.question,
             columns=tuple(columns),
-            cells=grids.labels(corners),
+            cells=grids.leaf_labels(corners),
             counts=found.counts,
             lower=found.counts - found.margins,
             upper=found.counts + found.margins,
@@ -298,7 +307,7 @@ class PrivateTable:
     ) -> PrivateCounts:
         bins = {name: (edges or {}).get(name) for name in columns}
         sizes = [len(self._form.cells(name, bins[name])[1]) for name in columns]
-        require(prod(sizes) <= MOST_CELLS, self, "columns", f"of at most {MOST_CELLS:,} cells", prod(sizes))
+        require(prod(sizes) <= MAX_CELLS, self, "columns", f"of at most {MAX_CELLS:,} cells", prod(sizes))
         what = "table" if len(columns) > 1 else "histogram"
         fits = self._adding(_touched(prod(sizes), shape, branching))
         chosen, paid = self._pay(where, f"{what} of {', '.join(columns)}", epsilon, confidence, fits)
@@ -326,28 +335,30 @@ class PrivateTable:
         )
 
     def _shaped(
-        self, counts: npt.NDArray[np.int64], paid: Paid, shape: str, branching: int
+        self, counts: npt.NDArray[np.int64], paid: PaidQuery, shape: str, branching: int
     ) -> tuple[npt.NDArray[np.float64], float, float, tuple[npt.NDArray[np.float64], ...]]:
         """Add noise to counts, to all sums of a tree, or to a wavelet; return counts, margin, scale and tree."""
         if shape == "wavelet":
-            coefficients = wavelet.forward(wavelet.padded(counts))
+            coefficients = wavelet.haar_transform(wavelet.pad_to_power_of_two(counts))
             touched = _touched(len(counts), shape, branching)
-            drawn = noise.noisy(coefficients, sensitivity=touched * self.unit.max_rows, epsilon=paid.epsilon)
-            off = wavelet.margin(len(coefficients), drawn.scale, paid.confidence)
-            return wavelet.backward(drawn.numbers)[: len(counts)], off, drawn.scale, ()
-        levels = post_processing.tree_of(counts, branching) if shape == "tree" else [counts]
+            drawn = noise.add_discrete_laplace(
+                coefficients, sensitivity=touched * self.unit.max_rows, epsilon=paid.epsilon
+            )
+            off = wavelet.wavelet_margin(len(coefficients), drawn.scale, paid.confidence)
+            return wavelet.inverse_haar_transform(drawn.numbers)[: len(counts)], off, drawn.scale, ()
+        levels = post_processing.sum_tree(counts, branching) if shape == "tree" else [counts]
         flat = np.concatenate(levels)
-        drawn = noise.noisy(flat, sensitivity=len(levels) * self.unit.max_rows, epsilon=paid.epsilon)
+        drawn = noise.add_discrete_laplace(flat, sensitivity=len(levels) * self.unit.max_rows, epsilon=paid.epsilon)
         values = drawn.numbers.astype(np.float64)
-        off = float(noise.margin(drawn.scale, paid.confidence))
+        off = float(noise.error_margin(drawn.scale, paid.confidence))
         if shape == "cells":
             return values, off, drawn.scale, ()
         parts = tuple(np.split(values, np.cumsum([len(level) for level in levels])[:-1]))
         return parts[-1][: len(counts)], off, drawn.scale, parts
 
-    def _total(self, value: npt.NDArray[np.int64], sensitivity: int, step: float, paid: Paid) -> PrivateAnswer:
-        drawn = noise.noisy(value, sensitivity=sensitivity, epsilon=paid.epsilon)
-        off = noise.margin(drawn.scale, paid.confidence)
+    def _total(self, value: npt.NDArray[np.int64], sensitivity: int, step: float, paid: PaidQuery) -> PrivateAnswer:
+        drawn = noise.add_discrete_laplace(value, sensitivity=sensitivity, epsilon=paid.epsilon)
+        off = noise.error_margin(drawn.scale, paid.confidence)
         found = int(drawn.numbers[0])
         return PrivateAnswer(
             question=paid.question,
@@ -372,7 +383,7 @@ class PrivateTable:
         epsilon: float | str,
         confidence: float,
         fits: Callable[[Fraction], None],
-    ) -> tuple[npt.NDArray[np.bool_], Paid]:
+    ) -> tuple[npt.NDArray[np.bool_], PaidQuery]:
         """Judge a question by what is stated, spend, and only then look which rows are asked about.
 
         From the spending on the budget is gone, whatever happens; so `fits` refuses before it what could not be
@@ -380,15 +391,15 @@ class PrivateTable:
         """
         query = Query(where=where or {})
         for name in query.conditions:
-            self._form.refuse_unstated(name)
-        satisfying(query.conditions, self._form.columns, 0)
-        units = units_of_cost(epsilon, "PrivateTable")
+            self._form.check_declared(name)
+        matching_rows(query.conditions, self._form.columns, 0)
+        units = epsilon_cost_units(epsilon, "PrivateTable")
         check_confidence(self, confidence)
         fits(Fraction(units, UNIT))
         question = what + repr(query).removeprefix("Query(count").removesuffix(")")
-        self.accountant.spend(self.analyst, shown(units), question)
-        paid = Paid(question, Fraction(units, UNIT), shown(units), confidence)
-        return satisfying(query.conditions, self._stated.columns, self._rows), paid
+        self.accountant.spend(self.analyst, format_epsilon(units), question)
+        paid = PaidQuery(question, Fraction(units, UNIT), format_epsilon(units), confidence)
+        return matching_rows(query.conditions, self._stated.columns, self._rows), paid
 
 
 def _touched(cells: int, shape: str, branching: int) -> int:
@@ -400,20 +411,20 @@ def _touched(cells: int, shape: str, branching: int) -> int:
     return 1 + (cells - 1).bit_length()
 
 
-def _unit(table: pa.Table, person: str | None, max_rows: int | None) -> Unit:
+def _privacy_unit(table: pa.Table, person: str | None, max_rows: int | None) -> PrivacyUnit:
     if person is None:
         require(max_rows is None, "PrivateTable", "max_rows", "left out unless a person column is named", max_rows)
-        return Unit(person=None, max_rows=1)
-    refuse_unknown(person, table)
-    fine = is_whole(max_rows) and max_rows > 0  # type: ignore[operator]  # a whole number, as just checked
+        return PrivacyUnit(person=None, max_rows=1)
+    check_column_exists(person, table)
+    fine = is_integer(max_rows) and max_rows > 0  # type: ignore[operator]  # a whole number, as just checked
     require(fine, "PrivateTable", "max_rows", "a whole number of at least 1", max_rows)
-    return Unit(person=person, max_rows=max_rows or 1)
+    return PrivacyUnit(person=person, max_rows=max_rows or 1)
 
 
-def _first_rows(persons: pa.ChunkedArray, most: int) -> npt.NDArray[np.bool_]:
+def _rows_within_limit(persons: pa.ChunkedArray, most: int) -> npt.NDArray[np.bool_]:
     """Return which rows are among the first of a person; this depends only on that person's rows."""
-    distinct, found = coded(persons)
-    names = [one_writing(each) for each in distinct_texts(distinct).to_pylist()]
+    distinct, found = encode_distinct(persons)
+    names = [canonical_text(each) for each in format_distinct_values(distinct).to_pylist()]
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
     same = np.array([*(places[name] for name in names), -1], dtype=np.int64)
     codes = same[np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)]
@@ -426,7 +437,7 @@ def _first_rows(persons: pa.ChunkedArray, most: int) -> npt.NDArray[np.bool_]:
     return kept
 
 
-def _grid(low: float, high: float, step: float | None) -> npt.NDArray[np.float64]:
-    fine = step is None or (is_number(step) and 0 < step <= high - low and (high - low) / step <= MOST_CELLS)
+def _candidate_step(low: float, high: float, step: float | None) -> npt.NDArray[np.float64]:
+    fine = step is None or (is_finite_number(step) and 0 < step <= high - low and (high - low) / step <= MAX_CELLS)
     require(fine, "PrivateTable", "step", "above 0, and neither wider than the bounds nor very small", step)
-    return quantiles.candidates(low, high, step)
+    return quantiles.quantile_candidates(low, high, step)

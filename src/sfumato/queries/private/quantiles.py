@@ -18,23 +18,23 @@ from sfumato.exceptions import InvalidParameterError
 from sfumato.queries.private import noise
 
 Integers = npt.NDArray[np.int64]
-MOST_STEPS = 1_000
+MAX_STEPS = 1_000
 MOST_SHIFT = 2**60
 SAFETY = 1 + 1e-9  # scales are accurate up to rounding
 
 
-def candidates(low: float, high: float, step: float | None) -> npt.NDArray[np.float64]:
+def quantile_candidates(low: float, high: float, step: float | None) -> npt.NDArray[np.float64]:
     """Return the possible answers: every whole number between whole bounds that are close, else equal steps.
 
-    >>> candidates(0, 4, None), candidates(0, 1, 0.25)
+    >>> quantile_candidates(0, 4, None), quantile_candidates(0, 1, 0.25)
     (array([0., 1., 2., 3., 4.]), array([0.  , 0.25, 0.5 , 0.75, 1.  ]))
     """
-    whole = float(low).is_integer() and float(high).is_integer() and high - low <= MOST_STEPS
-    steps = MOST_STEPS if step is None else max(1, ceil((high - low) / step - SAFETY + 1))
+    whole = float(low).is_integer() and float(high).is_integer() and high - low <= MAX_STEPS
+    steps = MAX_STEPS if step is None else max(1, ceil((high - low) / step - SAFETY + 1))
     return np.linspace(low, high, int(high - low) + 1 if whole and step is None else steps + 1)
 
 
-def counted(values: npt.NDArray[np.float64], grid: npt.NDArray[np.float64]) -> Integers:
+def count_at_candidates(values: npt.NDArray[np.float64], grid: npt.NDArray[np.float64]) -> Integers:
     """Count values at the candidates nearest to them."""
     middles = (grid[1:] + grid[:-1]) / 2
     return np.bincount(np.searchsorted(middles, values), minlength=len(grid)).astype(np.int64)
@@ -58,7 +58,7 @@ def shift_of_ends(
     return sensitivity, shift
 
 
-def select(
+def select_quantile(
     counts: Integers, share: Fraction, *, max_rows: int, epsilon: Fraction, confidence: float
 ) -> tuple[int, int, int, float]:
     """Select the indices of a quantile and of both ends of its interval; also return the scale of the rank's noise.
@@ -76,7 +76,7 @@ def select(
         over, short = under - rank, rank - up_to
         over[0] = short[-1] = 0
         scores = np.maximum(np.maximum(over, short), 0)
-        return noise.least(scores, sensitivity=sensitivity, epsilon=cost)
+        return noise.permute_and_flip(scores, sensitivity=sensitivity, epsilon=cost)
 
     middle, scale = selected(wanted, epsilon / 2)
     lower, _ = selected(wanted - shift, epsilon / 4)

@@ -39,12 +39,12 @@ class Question:
     where: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, sentence: str) -> Question:
+    def parse(cls, sentence: str) -> Question:
         """Read a question, or say how to write one."""
         read = SENTENCE.fullmatch(sentence)
         if read is None:
             raise InvalidParameterError(f'The question is not understood; write {FORMS}, optionally "where ...".')
-        where = read_conditions(read["where"])
+        where = parse_conditions(read["where"])
         if read["count"]:
             return cls(kind="count", where=where)
         if read["share"]:
@@ -77,7 +77,7 @@ class Question:
         return asked(column, self.where, epsilon=epsilon, confidence=confidence)
 
 
-def read_conditions(text: str | None) -> dict[str, object]:
+def parse_conditions(text: str | None) -> dict[str, object]:
     """Read what follows "where": one condition per column, joined by "and"."""
     found: dict[str, object] = {}
     for number, each in enumerate([] if text is None else re.split(r"\s+and\s+", text), 1):

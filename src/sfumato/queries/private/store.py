@@ -27,7 +27,7 @@ REMEDY = "make one by sfumato query init"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Store:
+class PrivateStore:
     """The settings that `sfumato query init` writes.
 
     Parameters
@@ -54,13 +54,13 @@ class Store:
         return tomli_w.dumps({"format": FORMAT, **said})
 
     @property
-    def stated(self) -> dict[str, Any]:
+    def declared_columns(self) -> dict[str, Any]:
         """The arguments of a `PrivateTable`."""
         bounds = {name: tuple(each) for name, each in self.bounds.items()}
         return {"bounds": bounds, "categories": self.categories, "person": self.person, "max_rows": self.max_rows}
 
     @classmethod
-    def read(cls, path: Path) -> Store:
+    def read(cls, path: Path) -> PrivateStore:
         """Read a store."""
         content = read_toml(path, "store", remedy=REMEDY)
         known = set(cls.__dataclass_fields__) | {"format"}
@@ -73,10 +73,10 @@ class Store:
         return cls(**{name: value for name, value in content.items() if name != "format"})
 
 
-def from_folder(source: str, folder: Path) -> str:
+def path_from_folder(source: str, folder: Path) -> str:
     """Return the path of a file relative to a folder; a database URL is unchanged.
 
-    >>> from_folder("sqlite:///people.db", Path())
+    >>> path_from_folder("sqlite:///people.db", Path())
     'sqlite:///people.db'
     """
     if "://" in source:
@@ -87,10 +87,10 @@ def from_folder(source: str, folder: Path) -> str:
         return str(Path(source).resolve())
 
 
-def in_folder(source: str, folder: Path) -> str:
+def path_in_folder(source: str, folder: Path) -> str:
     """Return the path of a file given relative to a folder.
 
-    >>> in_folder("people.csv", Path("data")) == str(Path("data") / "people.csv")
+    >>> path_in_folder("people.csv", Path("data")) == str(Path("data") / "people.csv")
     True
     """
     return source if "://" in source else str(folder / source)

@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 Number = TypeVar("Number", np.int64, np.float64)
 DRAWN = 400_000
-FEWEST_DRAWS = 20
+MIN_DRAWS = 20
 
 
-def forward(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def haar_transform(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return the sum of all, then differences of halves, quarters, ... down to neighbors; the length is a power of 2.
 
-    >>> forward(np.array([1, 2, 3, 4])).tolist()
+    >>> haar_transform(np.array([1, 2, 3, 4])).tolist()
     [10, -4, -1, -1]
     """
     sums = counts
@@ -26,10 +26,10 @@ def forward(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return np.concatenate([sums, *levels])
 
 
-def backward(coefficients: npt.NDArray[Number]) -> npt.NDArray[np.float64]:
+def inverse_haar_transform(coefficients: npt.NDArray[Number]) -> npt.NDArray[np.float64]:
     """Return the counts from their wavelet, on the last axis.
 
-    >>> backward(np.array([10, -4, -1, -1])).tolist()
+    >>> inverse_haar_transform(np.array([10, -4, -1, -1])).tolist()
     [1.0, 2.0, 3.0, 4.0]
     """
     sums = coefficients[..., :1].astype(np.float64)
@@ -40,18 +40,18 @@ def backward(coefficients: npt.NDArray[Number]) -> npt.NDArray[np.float64]:
     return sums
 
 
-def padded(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def pad_to_power_of_two(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Add empty cells up to the next power of 2.
 
-    >>> padded(np.array([1, 2, 3])).tolist()
+    >>> pad_to_power_of_two(np.array([1, 2, 3])).tolist()
     [1, 2, 3, 0]
     """
     size = 1 << (len(counts) - 1).bit_length()
     return np.pad(counts, (0, size - len(counts)))
 
 
-def margin(size: int, scale: float, confidence: float) -> float:
+def wavelet_margin(size: int, scale: float, confidence: float) -> float:
     """Return the error of a count: equal for all cells, so noise is drawn and pooled."""
-    draws = max(FEWEST_DRAWS, DRAWN // size)
+    draws = max(MIN_DRAWS, DRAWN // size)
     noise = np.random.default_rng(0).laplace(scale=scale, size=(draws, size))
-    return float(np.quantile(np.abs(backward(noise)), confidence, method="higher"))
+    return float(np.quantile(np.abs(inverse_haar_transform(noise)), confidence, method="higher"))

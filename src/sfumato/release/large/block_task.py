@@ -10,33 +10,33 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Task
+from sfumato.algorithms.base import TableRequest
 from sfumato.algorithms.buckets.slicing import Slicing
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
-from sfumato.coding.codes import CodedColumn, CodedTable, refuse_uncoded
+from sfumato.coding.codes import CodedColumn, CodedTable, check_encodable
 from sfumato.coding.cutting.batches import Batch
 from sfumato.coding.domain import Domain
 from sfumato.exceptions import InfeasibleError
-from sfumato.models.requirements import without_implied
-from sfumato.randomness import generator
+from sfumato.models.requirements import drop_implied
+from sfumato.randomness import seeded_generator
 from sfumato.recipe import Recipe
-from sfumato.release.large.large_run import LargeRun
-from sfumato.release.large.segment_task import domain_of, watched_counts
-from sfumato.release.large.served import watched
+from sfumato.release.large.large_run import EngineRun
+from sfumato.release.large.segment_task import column_domain, count_model_attributes
+from sfumato.release.large.served import model_attributes
 from sfumato.release.tasks import (
-    most_suppressed,
-    refuse_impossible,
-    refuse_unsupported,
-    refuse_without_suppression,
+    check_feasible,
+    check_feasible_without_suppression,
+    check_supported,
+    max_suppressed_records,
 )
-from sfumato.schema.missing import Missing
+from sfumato.schema.missing import MissingPolicy
 
 BYTES_PER_BLOCK_ROW = 3_000  # of a search with nine quasi-identifiers, with what it publishes and compares
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BlockTask:
+class BlockRequest:
     """A table that is searched in blocks.
 
     Parameters
@@ -51,43 +51,45 @@ class BlockTask:
     recipe: Recipe
     rows: int
     cutter: SegmentedSearch
-    counted: Task
+    counted: TableRequest
     others: tuple[Domain, ...] = ()
 
     @classmethod
-    def of(cls, run: LargeRun) -> BlockTask:
+    def of(cls, run: EngineRun) -> BlockRequest:
         """Find the domains of all columns that a search reads, and refuse what is refused in memory."""
         schema, algorithm = run.recipe.schema, run.recipe.algorithm
-        models = without_implied(run.recipe.models)
+        models = drop_implied(run.recipe.models)
         cutter = SegmentedSearch(
             algorithm=Mondrian(),
-            quasi=tuple(domain_of(run, name) for name in schema.quasi),
-            sensitive=tuple(domain_of(run, name) for name in watched(run.recipe)),
-            models=tuple(algorithm.needed_of_blocks(models)),
-            missing=Missing(schema.missing),
+            quasi=tuple(column_domain(run, name) for name in schema.quasi_identifiers),
+            sensitive=tuple(column_domain(run, name) for name in model_attributes(run.recipe)),
+            models=tuple(algorithm.block_models(models)),
+            missing=MissingPolicy(schema.missing),
         )
-        unread = [name for name in schema.sensitive if name not in watched(run.recipe)]
-        others = tuple(domain_of(run, name) for name in unread) if algorithm.publishes == "buckets" else ()
-        refuse_uncoded(cutter.quasi, (*cutter.sensitive, *others), run.profile.rows)
-        task = cls(recipe=run.recipe, rows=run.profile.rows, cutter=cutter, counted=cutter.task(), others=others)
-        lost = {name: run.profile.column(name).missing for name in schema.quasi}
-        one = isinstance(algorithm, Slicing) and len(schema.quasi) == 1  # which a slice would show unchanged
+        unread = [name for name in schema.sensitive if name not in model_attributes(run.recipe)]
+        others = tuple(column_domain(run, name) for name in unread) if algorithm.publishes == "buckets" else ()
+        check_encodable(cutter.quasi, (*cutter.sensitive, *others), run.profile.rows)
+        task = cls(recipe=run.recipe, rows=run.profile.rows, cutter=cutter, counted=cutter.request(), others=others)
+        lost = {name: run.profile.column(name).missing for name in schema.quasi_identifiers}
+        one = (
+            isinstance(algorithm, Slicing) and len(schema.quasi_identifiers) == 1
+        )  # which a slice would show unchanged
         counted = replace(
             task.counted,
-            table=task.all_sensitive(watched_counts(run, cutter, quasi=one)),
+            table=task.all_sensitive(count_model_attributes(run, cutter, quasi=one)),
             models=models,
-            most_suppressed=most_suppressed(run.recipe, run.profile.rows),
-            lost=lost,
+            max_suppressed=max_suppressed_records(run.recipe, run.profile.rows),
+            missing_cells=lost,
         )
-        _refuse(run, counted)
+        _check_request(run, counted)
         return replace(task, counted=counted)
 
     @cached_property
     def totals(self) -> Mapping[str, npt.NDArray[np.int64]]:
         """How often every value of a column that models read occurs in the table."""
-        return self.counted.whole().totals
+        return self.counted.as_one_group().totals
 
-    def of_block(self, plan: SegmentPlan, block: int, batch: Batch, cells: Mapping[str, pa.Array]) -> Task:
+    def of_block(self, plan: SegmentPlan, block: int, batch: Batch, cells: Mapping[str, pa.Array]) -> TableRequest:
         """Build the task of one block: the same as in memory, see `sfumato.algorithms.in_blocks`.
 
         Parameters
@@ -95,14 +97,14 @@ class BlockTask:
         plan, block : how the table was cut, and the number of the block.
         batch, cells : what is coded of its records, and all their other columns.
         """
-        blocks, most = plan.tree.segments, most_suppressed(self.recipe, self.rows)
-        rng, alone = generator(self.recipe.seed or 0), blocks == 1
-        task = self.cutter.task(batch, totals=None if alone else self.totals)
+        blocks, most = plan.tree.segments, max_suppressed_records(self.recipe, self.rows)
+        rng, alone = seeded_generator(self.recipe.seed or 0), blocks == 1
+        task = self.cutter.request(batch, totals=None if alone else self.totals)
         return replace(
             task,
             table=self.all_sensitive(task.table, cells),
-            models=without_implied(self.recipe.models),
-            most_suppressed=most if alone else most * len(batch) // self.rows,
+            models=drop_implied(self.recipe.models),
+            max_suppressed=most if alone else most * len(batch) // self.rows,
             rng=rng if alone else rng.spawn(blocks)[block],
         )
 
@@ -110,16 +112,16 @@ class BlockTask:
         """Add the sensitive columns that no model reads, in their order; without cells, only that they are there."""
         found = {column.name: column for column in table.sensitive}
         for domain in self.others:
-            nothing = np.zeros(table.cases, dtype=np.uint8)
+            nothing = np.zeros(table.n_weighted_records, dtype=np.uint8)
             codes = nothing if cells is None else domain.encode(pa.chunked_array([cells[domain.name]]))
             found[domain.name] = CodedColumn(domain, codes)
         named = (name for name in self.recipe.schema.sensitive if name in found)
         return replace(table, sensitive=tuple(found[name] for name in named))
 
 
-def refuse_large_blocks(recipe: Recipe, memory: int) -> None:
+def check_block_size(recipe: Recipe, memory: int) -> None:
     """Refuse blocks that do not fit into memory."""
-    rows, most = recipe.block_rows or 0, most_block_rows(memory)
+    rows, most = recipe.block_rows or 0, max_block_rows(memory)
     if rows > most:
         raise InfeasibleError(
             f"Blocks of {rows:,} rows may not fit into the {memory / 1e9:g} GB of memory that are given; set "
@@ -127,13 +129,13 @@ def refuse_large_blocks(recipe: Recipe, memory: int) -> None:
         )
 
 
-def most_block_rows(memory: int) -> int:
+def max_block_rows(memory: int) -> int:
     """Return how many rows a block may have; DuckDB has taken half of the memory."""
     return memory // 2 // BYTES_PER_BLOCK_ROW
 
 
-def _refuse(run: LargeRun, counted: Task) -> None:
+def _check_request(run: EngineRun, counted: TableRequest) -> None:
     """Refuse models that not even all records together keep, and what the algorithm does not support."""
-    refuse_impossible(counted, run.recipe.algorithm)
-    refuse_unsupported(counted, run.recipe.algorithm)
-    refuse_without_suppression(counted, run.recipe.algorithm)
+    check_feasible(counted, run.recipe.algorithm)
+    check_supported(counted, run.recipe.algorithm)
+    check_feasible_without_suppression(counted, run.recipe.algorithm)

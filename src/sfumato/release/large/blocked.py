@@ -11,38 +11,38 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.in_blocks import told_of_whole
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.in_blocks import digest_of_whole_table
 from sfumato.algorithms.local.segmented import SegmentPlan
-from sfumato.algorithms.microaggregation.space import Space, SpaceAxis
-from sfumato.algorithms.suppressing import refuse_suppressed
+from sfumato.algorithms.microaggregation.space import RecordSpace, SpaceAxis
+from sfumato.algorithms.suppressing import check_suppression
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
-from sfumato.core.progress import partly
-from sfumato.core.publication import Bound, Proof, Publication
+from sfumato.core.progress import scale_progress
+from sfumato.core.publication import LossBound, OptimalityProof, TableSolution
 from sfumato.exceptions import InfeasibleError, ReadError
-from sfumato.randomness import Stream
-from sfumato.release.applying import fixed_order
-from sfumato.release.large.block_task import BlockTask, most_block_rows
+from sfumato.randomness import KeyedRandom
+from sfumato.release.applying import canonical_order
+from sfumato.release.large.block_task import BlockRequest, max_block_rows
 from sfumato.release.large.bucket_numbers import count_keys, number_buckets, renumber
 from sfumato.release.large.coded_rows import CodedRows, RowCoder
 from sfumato.release.large.disk_space import DiskSpace
-from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of, write_part
-from sfumato.release.large.judging import Judgement, refuse_broken
+from sfumato.release.large.finishing import SegmentProcessing, SegmentResult, truth_of_segments, write_part
+from sfumato.release.large.judging import AuditFindings, withhold_broken
 from sfumato.release.large.keeping import RunLog
-from sfumato.release.large.large_release import Passage
-from sfumato.release.large.large_run import LargeOutcome, LargeRun
-from sfumato.release.large.mixed_parts import mix
-from sfumato.release.large.segment_judging import judge_segments
-from sfumato.release.large.segment_task import coder_of
-from sfumato.release.large.segmented import ENDS, code_rows, finish_all, part_rows, segment_folder
+from sfumato.release.large.large_release import EngineStatistics
+from sfumato.release.large.large_run import EngineOutcome, EngineRun
+from sfumato.release.large.mixed_parts import shuffle_into_parts
+from sfumato.release.large.segment_judging import audit_segments
+from sfumato.release.large.segment_task import row_coder
+from sfumato.release.large.segmented import ENDS, code_rows, finish_all, segment_folder, write_segment_rows
 from sfumato.release.searching import INFORMATION_LOSS
-from sfumato.release.streams import SEARCH, SHUFFLE, ByPurpose, streams_of
-from sfumato.release.tasks import most_suppressed
-from sfumato.sources.base import Source
+from sfumato.release.streams import SEARCH, SHUFFLE, ByPurpose, derive_streams
+from sfumato.release.tasks import max_suppressed_records
+from sfumato.sources.base import EngineSource
 
 
-def carry_out_blocked(run: LargeRun, parts: Path) -> LargeOutcome:
+def release_blocks(run: EngineRun, parts: Path) -> EngineOutcome:
     """Code all rows, cut them into blocks, search these one by one, and judge the files.
 
     Parameters
@@ -50,19 +50,19 @@ def carry_out_blocked(run: LargeRun, parts: Path) -> LargeOutcome:
     run : the recipe and its table.
     parts : the folder for the parts of the published table.
     """
-    task = BlockTask.of(run)
-    coder = coder_of(run, task.cutter)
+    task = BlockRequest.of(run)
+    coder = row_coder(run, task.cutter)
     parts.mkdir(parents=True)
     space = DiskSpace.of(run.profile, coder, run.source.temporary, parts)
-    space.refuse_full_disks()
-    with space.told():
-        return _carried_out(run, task, coder, parts)
+    space.check()
+    with space.describe():
+        return _release_blocks(run, task, coder, parts)
 
 
-def _carried_out(run: LargeRun, task: BlockTask, coder: RowCoder, parts: Path) -> LargeOutcome:
+def _release_blocks(run: EngineRun, task: BlockRequest, coder: RowCoder, parts: Path) -> EngineOutcome:
     log = RunLog.of(run.kept or segment_folder(run), run.recipe, lasts=run.kept is not None)
     rows = code_rows(run, coder, log)
-    finishing = BlockFinishing(
+    finishing = BlockProcessing(
         search=task.cutter,
         plan=_cut(run, task, rows, log),
         rows=rows,
@@ -73,19 +73,19 @@ def _carried_out(run: LargeRun, task: BlockTask, coder: RowCoder, parts: Path) -
         task=task,
         log=log,
     )
-    part_rows(run, finishing, log)
-    finishing.settle()
+    write_segment_rows(run, finishing, log)
+    finishing.fit_blocks()
     finished = finish_all(run, finishing, log)
     run.progress(ENDS["finish"], "judging")
     staged = run.source.temporary / "blocks"
     staged.mkdir(mode=0o700)
     finishing.stage(finished, staged, keep=log.lasts)
-    mix(sorted(staged.iterdir()), run.source.temporary, parts)
+    shuffle_into_parts(sorted(staged.iterdir()), run.source.temporary, parts)
     written = run.source.written(parts)
-    return LargeOutcome(
-        judged=_judged(run, finishing, finished, written),
+    return EngineOutcome(
+        judged=_audit_blocks(run, finishing, finished, written),
         written=written,
-        passage=Passage(
+        passage=EngineStatistics(
             engine=run.source.engine,
             way="blocked",
             reason=f"the recipe asks for blocks of at most {run.recipe.block_rows:,} rows",
@@ -98,7 +98,7 @@ def _carried_out(run: LargeRun, task: BlockTask, coder: RowCoder, parts: Path) -
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BlockFinishing(Finishing):
+class BlockProcessing(SegmentProcessing):
     """Finishes the blocks of a table.
 
     Parameters
@@ -107,7 +107,7 @@ class BlockFinishing(Finishing):
     log : where is noted what the centers of every block lose, and what is proven of the only one.
     """
 
-    task: BlockTask
+    task: BlockRequest
     log: RunLog
 
     @property
@@ -116,26 +116,26 @@ class BlockFinishing(Finishing):
         return dict(self.log.noted.get("losses", {}))
 
     @property
-    def proof(self) -> Bound | None:
+    def proof(self) -> LossBound | None:
         """What is proven of the table, if it is one block."""
         noted = self.log.noted.get("proof")
-        return noted and (Proof if "checked" in noted else Bound)(**noted)
+        return noted and (OptimalityProof if "checked" in noted else LossBound)(**noted)
 
     def read(self, segment: int) -> pa.RecordBatch:
         """Read the rows of a block, in an order that follows from what they say."""
         coded = super().read(segment)
-        return coded.take(pa.array(fixed_order(pa.table(self._cells(coded)), self.schema)))
+        return coded.take(pa.array(canonical_order(pa.table(self._cells(coded)), self.schema)))
 
-    def settle(self) -> None:
+    def fit_blocks(self) -> None:
         """Decide what must be alike in all blocks, unless that was done before."""
         if self.plan.tree.segments > 1 and "settled" not in self.log.noted:
-            self.log.note(settled=self.task.recipe.algorithm.settle(self.task.counted, self._tables))
+            self.log.note(settled=self.task.recipe.algorithm.fit_blocks(self.task.counted, self._tables))
 
     def _tables(self) -> Iterator[CodedTable]:
         """Yield the records of all blocks."""
-        return (self._task(block, self.rows.segment(block)).table for block in range(self.plan.tree.segments))
+        return (self._request(block, self.rows.segment(block)).table for block in range(self.plan.tree.segments))
 
-    def _task(self, block: int, coded: pa.RecordBatch) -> Task:
+    def _request(self, block: int, coded: pa.RecordBatch) -> TableRequest:
         coder = self.rows.coder
         return self.task.of_block(self.plan, block, coder.batch(coded), coder.original(coded))
 
@@ -144,8 +144,8 @@ class BlockFinishing(Finishing):
         recipe = self.task.recipe
         assert recipe.secret is not None  # noqa: S101 - it was drawn before
         facts = self.log.noted.get("settled")
-        told = None if facts is None else told_of_whole(self.task.rows, self.task.totals, facts)
-        return streams_of(recipe.secret, recipe, lambda: self._plain(coded), told)
+        told = None if facts is None else digest_of_whole_table(self.task.rows, self.task.totals, facts)
+        return derive_streams(recipe.secret, recipe, lambda: self._plain(coded), told)
 
     def _plain(self, coded: pa.RecordBatch) -> pa.Table:
         """Return the rows of a block as they stand in the original."""
@@ -159,41 +159,47 @@ class BlockFinishing(Finishing):
             cells[domain.name] = _values(domain, coded.column(at).to_numpy(), kind)
         return cells
 
-    def kept(self, publication: Publication, coded: pa.RecordBatch) -> dict[str, pa.Array]:
+    def published_columns(self, publication: TableSolution, coded: pa.RecordBatch) -> dict[str, pa.Array]:
         """Return the columns of a block that are published as they are: slices have quasi-identifiers among them."""
-        open_names = [name for name in self.schema.quasi if publication.buckets and name not in publication.recoded]
+        open_names = [
+            name for name in self.schema.quasi_identifiers if publication.buckets and name not in publication.recoded
+        ]
         if not open_names:
-            return super().kept(publication, coded)
+            return super().published_columns(publication, coded)
         plain = self._plain(coded)
         return {name: plain[name].combine_chunks() for name in plain.column_names}
 
-    def stream(self, coded: pa.RecordBatch) -> Stream:
+    def stream(self, coded: pa.RecordBatch) -> KeyedRandom:
         """Return where bits come from that shuffle the values of a block."""
-        return self._streams(coded)(SHUFFLE) if self.in_buckets else Stream()
+        return self._streams(coded)(SHUFFLE) if self.in_buckets else KeyedRandom()
 
     @property
     def in_buckets(self) -> bool:
         """Whether values are published in buckets."""
         return self.task.recipe.algorithm.publishes == "buckets"
 
-    def found(self, segment: int, coded: pa.RecordBatch) -> Publication:
+    def find_solution(self, segment: int, coded: pa.RecordBatch) -> TableSolution:
         """Search one block."""
-        task, algorithm, facts = self._task(segment, coded), self.task.recipe.algorithm, self.log.noted.get("settled")
+        task, algorithm, facts = (
+            self._request(segment, coded),
+            self.task.recipe.algorithm,
+            self.log.noted.get("settled"),
+        )
         if self.in_buckets:
             task = replace(task, stream=self._streams(coded)(SEARCH))
-        publication = (algorithm if facts is None else algorithm.settled(facts)).search(task)
+        publication = (algorithm if facts is None else algorithm.for_blocks(facts)).search(task)
         if self.centers:
-            self.log.note(losses={**self.losses, str(segment): _lost(task, publication)})
+            self.log.note(losses={**self.losses, str(segment): _distance_to_centers(task, publication)})
         if publication.proof is not None and self.plan.tree.segments == 1:
             self.log.note(proof=asdict(publication.proof))
         return publication
 
-    def stage(self, finished: Sequence[FinishedSegment], folder: Path, *, keep: bool) -> None:
+    def stage(self, finished: Sequence[SegmentResult], folder: Path, *, keep: bool) -> None:
         """Bring all parts to a folder; write centers as one kind of number where that differs, as in memory."""
         super().stage(finished, folder, keep=keep)
         parts = [folder / part.name for each in finished for part in each.parts]
         kinds = {part: pq.read_schema(part) for part in parts}
-        for name in self.schema.quasi:
+        for name in self.schema.quasi_identifiers:
             mixed = {schema.field(name).type for schema in kinds.values()} == {pa.int64(), pa.float64()}
             for part in [part for part, schema in kinds.items() if mixed and schema.field(name).type == pa.int64()]:
                 _rewrite(part, name)
@@ -203,11 +209,11 @@ class BlockFinishing(Finishing):
                 renumber(part, {name: files[at] for name, files in numbers.items()})
 
 
-def _cut(run: LargeRun, task: BlockTask, rows: CodedRows, log: RunLog) -> SegmentPlan:
+def _cut(run: EngineRun, task: BlockRequest, rows: CodedRows, log: RunLog) -> SegmentPlan:
     """Cut a table into blocks, unless that was done before; one that cannot be cut further must fit into memory."""
     if "plan" in log.noted:
         return SegmentPlan.from_dict(log.noted["plan"])
-    tell = partly(run.progress, ENDS["code"], ENDS["cut"])
+    tell = scale_progress(run.progress, ENDS["code"], ENDS["cut"])
     tell(0.0, "cutting")
     plan = task.cutter.cut(
         task.cutter.pass_over(rows.batches),
@@ -215,7 +221,7 @@ def _cut(run: LargeRun, task: BlockTask, rows: CodedRows, log: RunLog) -> Segmen
         totals=task.totals,
         progress=tell,
     )
-    largest, most = int(plan.sizes.max(initial=0)), most_block_rows(run.memory)
+    largest, most = int(plan.sizes.max(initial=0)), max_block_rows(run.memory)
     if largest > most:
         raise InfeasibleError(
             f"A block of {largest:,} rows cannot be cut any further without breaking a promise, and does not fit into "
@@ -235,14 +241,14 @@ def _values(domain: Domain, codes: npt.NDArray[np.integer], kind: pa.DataType) -
     return pa.DictionaryArray.from_arrays(pa.array(place.ravel().astype(np.int32), mask=lost), values)
 
 
-def _lost(task: Task, publication: Publication) -> float:
+def _distance_to_centers(task: TableRequest, publication: TableSolution) -> float:
     """Sum the distances of the records of a block to their centers, on axes that the whole table spans."""
     axes = []
     for column in task.table.quasi:
         whole = CodedColumn(column.domain, np.arange(len(column.domain), dtype=np.uint32))
         axes.append(replace(SpaceAxis.of(whole), column=column))
     group = publication.group
-    return float(Space(tuple(axes)).losses(group, int(group.max()) + 1).sum())
+    return float(RecordSpace(tuple(axes)).losses(group, int(group.max()) + 1).sum())
 
 
 def _rewrite(part: Path, name: str) -> None:
@@ -255,19 +261,19 @@ def _rewrite(part: Path, name: str) -> None:
         raise ReadError("A part of the release was not written as it should be; check the disk and try again.")
 
 
-def _judged(
-    run: LargeRun, finishing: BlockFinishing, finished: Sequence[FinishedSegment], written: Source
-) -> Judgement:
+def _audit_blocks(
+    run: EngineRun, finishing: BlockProcessing, finished: Sequence[SegmentResult], written: EngineSource
+) -> AuditFindings:
     """Compare the blocks with their rows, and judge the files."""
-    truth = truth_of(finished, finishing.rows, run.profile.rows)
-    most = most_suppressed(run.recipe, run.profile.rows)
-    refuse_suppressed(run.recipe.algorithm, truth.suppressed, run.profile.rows, most)
-    tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
-    judged = judge_segments(run, written, finishing.search.quasi, truth, tell, centers=finishing.centers)
+    truth = truth_of_segments(finished, finishing.rows, run.profile.rows)
+    most = max_suppressed_records(run.recipe, run.profile.rows)
+    check_suppression(run.recipe.algorithm, truth.suppressed, run.profile.rows, most)
+    tell = scale_progress(run.progress, ENDS["finish"], ENDS["judge"])
+    judged = audit_segments(run, written, finishing.search.quasi, truth, tell, centers=finishing.centers)
     buckets = {name: count_keys([each.keys[name] for each in finished]) for name in finished[0].keys}
     if {column: sizes.buckets for column, sizes in judged.buckets.items()} != buckets:
-        refuse_broken(run.recipe, replace(truth, unmatched=truth.unmatched + 1))  # two buckets have one number
+        withhold_broken(run.recipe, replace(truth, unmatched=truth.unmatched + 1))  # two buckets have one number
     if not finishing.centers:
         return judged
     lost = sum(finishing.losses.values()) / truth.rows_out
-    return replace(judged, measures={INFORMATION_LOSS: lost, **judged.measures})
+    return replace(judged, metrics={INFORMATION_LOSS: lost, **judged.metrics})

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.coding.applying import rank_together
+from sfumato.coding.applying import rank_jointly
 from sfumato.exceptions import ReadError
 from sfumato.release.large.finishing import write_part
 
@@ -47,7 +47,7 @@ def number_buckets(blocks: Sequence[Path], at_once: int = KEYS_AT_ONCE) -> list[
         ends = [int(np.searchsorted(mine, last, side="right")) for mine in keys]
         spans = [slice(*each) for each in zip(begins, ends, strict=True)]
         for mine, span, found in zip(
-            ranks, spans, rank_together([each[span] for each, span in zip(keys, spans, strict=True)]), strict=True
+            ranks, spans, rank_jointly([each[span] for each, span in zip(keys, spans, strict=True)]), strict=True
         ):
             mine[span] = found + done
         done, begins = done + sum(ends) - sum(begins), ends

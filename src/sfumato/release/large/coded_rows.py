@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from sfumato.coding.cutting.batches import Batch
 from sfumato.coding.cutting.cut_tree import CutTree
 from sfumato.coding.domain import Domain
-from sfumato.coding.ordering import ascending
+from sfumato.coding.ordering import stable_argsort
 from sfumato.exceptions import ReadError
 from sfumato.release.large.row_hashes import hash_rows
-from sfumato.sources.base import HasWorkers, LookUp, Source, TableProfile
+from sfumato.sources.base import DistributedSource, EngineSource, TableProfile, ValueMapping
 
 TOGETHER = ("codes", "cells")  # the files of all rows
 MOST_FILES = 200  # that are written at once
@@ -45,18 +45,18 @@ class RowCoder:
     texts: Mapping[str, pa.Array]
     ready: frozenset[str] = frozenset()
 
-    def look_ups(self) -> dict[str, LookUp]:
+    def look_ups(self) -> dict[str, ValueMapping]:
         """Say which codes or ranks stand for the values of those columns that are only read as one of both."""
         domains = {domain.name: domain for domain in (*self.quasi, *self.watched)}
         found = {}
         for name, domain in domains.items():
             if name not in self.kept and len(domain) <= MOST_LOOKED_UP:
                 values = pa.concat_arrays([domain.values, pa.nulls(1, domain.values.type)])
-                found[name] = LookUp(values, pa.array(domain.encode(pa.chunked_array([values]))))
+                found[name] = ValueMapping(values, pa.array(domain.encode(pa.chunked_array([values]))))
         for name, texts in self.texts.items():
             if name not in domains:
                 ranks = pa.array([*range(len(texts)), None], pa.int32())
-                found[name] = LookUp(pa.concat_arrays([texts, pa.nulls(1, texts.type)]), ranks)
+                found[name] = ValueMapping(pa.concat_arrays([texts, pa.nulls(1, texts.type)]), ranks)
         return found
 
     @property
@@ -94,7 +94,7 @@ class RowCoder:
         """Return the codes of some rows as a search reads them."""
         cut = len(self.quasi)
         columns = [coded.column(at).to_numpy() for at in range(cut + len(self.watched))]
-        return Batch.of(columns[:cut], columns[cut:])
+        return Batch.from_columns(columns[:cut], columns[cut:])
 
     def original(self, coded: pa.RecordBatch) -> dict[str, pa.Array]:
         """Return the kept columns as they were."""
@@ -157,7 +157,7 @@ class CodedRows:
             writers = [BatchWriter(files, self.path(segment)) for segment in wanted.tolist()]
             for codes, cells in zip(*map(read_batches, self.files), strict=True):
                 segment = tree.descend(self.coder.batch(codes).codes)
-                order = ascending(segment.astype(np.int64), tree.segments)
+                order = stable_argsort(segment.astype(np.int64), tree.segments)
                 together = pa.RecordBatch.from_arrays(
                     [*codes.columns, *cells.columns], [*codes.schema.names, *cells.schema.names]
                 ).take(pa.array(order))
@@ -190,16 +190,16 @@ class CodedRows:
         return batch
 
 
-def reading_codes(source: Source, coder: RowCoder, profile: TableProfile) -> tuple[Source, RowCoder]:
+def coded_source(source: EngineSource, coder: RowCoder, profile: TableProfile) -> tuple[EngineSource, RowCoder]:
     """Let the engine look codes up: it sees every value of a column once where it stores them so.
 
     An engine with workers would join every row with every look-up, so its rows are coded where they come to.
     """
-    if isinstance(source, HasWorkers):
+    if isinstance(source, DistributedSource):
         return source, coder
     found = coder.look_ups()
     alike = {name: each for name, each in found.items() if each.values.type == profile.column(name).type}
-    return source.looked_up(alike), replace(coder, ready=frozenset(alike))
+    return source.with_mapping(alike), replace(coder, ready=frozenset(alike))
 
 
 class BatchWriter:

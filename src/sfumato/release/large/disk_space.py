@@ -45,7 +45,7 @@ class DiskSpace:
         row += sum(_cell(profile.column(name).type, ranked=name in coder.texts) for name in coder.kept)
         return cls(temporary, release, 2 * row * profile.rows, row * profile.rows)
 
-    def refuse_full_disks(self) -> None:
+    def check(self) -> None:
         """Refuse a table that has no room."""
         together = self.temporary.stat().st_dev == self.release.stat().st_dev
         needs = (
@@ -61,7 +61,7 @@ class DiskSpace:
                 )
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def describe(self) -> Iterator[None]:
         """Say what was needed when a disk turns out to be full after all."""
         try:
             yield

@@ -17,26 +17,26 @@ from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.applying import Words
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.domain import Domain
-from sfumato.core.publication import Publication
+from sfumato.core.publication import TableSolution
 from sfumato.exceptions import ReadError
-from sfumato.judging.audit.truth import Comparison, Truth
-from sfumato.judging.audit.truth_by_rule import added
-from sfumato.randomness import Stream
-from sfumato.release.applying import apply, published_kind
+from sfumato.judging.audit.truth import TruthComparison, Truthfulness
+from sfumato.judging.audit.truth_by_rule import sum_truthfulness
+from sfumato.randomness import KeyedRandom
+from sfumato.release.applying import apply_solution, published_type
 from sfumato.release.large.coded_rows import CodedRows
 from sfumato.release.large.published_parts import PublishedPart, PublishedParts
 from sfumato.release.large.row_hashes import hash_rows
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import ColumnProfile, in_zone
+from sfumato.sources.base import ColumnProfile, restore_time_zone
 from sfumato.sources.parts import PartsWriter
-from sfumato.table.values import texts
+from sfumato.table.values import format_values
 
 UNCUT = 2  # a segment of so many times the rows that fit is one that nothing cuts
 ROWS_AT_ONCE = 250_000  # of a part, which are a row group
 
 
 @dataclass(frozen=True, kw_only=True)
-class FinishedSegment:
+class SegmentResult:
     """What became of a segment.
 
     Parameters
@@ -50,7 +50,7 @@ class FinishedSegment:
 
     parts: tuple[Path, ...]
     hashed: int
-    truth: Truth
+    truth: Truthfulness
     valued: frozenset[str]
     keys: Mapping[str, Path] = field(default_factory=dict)
 
@@ -70,7 +70,7 @@ class FinishedSegment:
         }
 
     @classmethod
-    def from_dict(cls, folder: Path, plain: Mapping[str, Any]) -> FinishedSegment:
+    def from_dict(cls, folder: Path, plain: Mapping[str, Any]) -> SegmentResult:
         """Read it back; its files are in a folder."""
         truth: dict[str, Any] = {
             name: tuple(each) if isinstance(each, list) else each for name, each in plain["truth"].items()
@@ -79,13 +79,13 @@ class FinishedSegment:
             parts=tuple(folder / name for name in plain["parts"]),
             keys={name: folder / file for name, file in plain["keys"].items()},
             hashed=plain["hashed"],
-            truth=Truth(**truth),
+            truth=Truthfulness(**truth),
             valued=frozenset(plain["valued"]),
         )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Finishing:
+class SegmentProcessing:
     """Finishes the segments of a table.
 
     Parameters
@@ -108,19 +108,19 @@ class Finishing:
     centers: bool = False
     by_cases: bool = True
 
-    def finish(self, segment: int) -> FinishedSegment:
+    def finish(self, segment: int) -> SegmentResult:
         """Find what is published of a segment, write it in its order, and read it back."""
         coder, coded = self.rows.coder, self.read(segment)
         batch = coder.batch(coded)
-        publication = self.found(segment, coded)
-        original = self.original(self.kept(publication, coded), len(batch))
-        applied = apply(publication, original, self.schema, self.stream(coded))
+        publication = self.find_solution(segment, coded)
+        original = self.original(self.published_columns(publication, coded), len(batch))
+        applied = apply_solution(publication, original, self.schema, self.stream(coded))
         order, keys = applied.rows, applied.keys
         part = self.rows.folder / f"part-{segment:05}.parquet"
         write_part(part, self.zoned(applied.shown))
         del applied
         back = PublishedPart.read(part, self.schema, self.domains)
-        compared = Comparison(
+        compared = TruthComparison(
             published=back.table,
             shown=unzoned(back.shown),
             coded=CodedTable(
@@ -137,12 +137,12 @@ class Finishing:
         truth = replace(truth, unmatched=truth.unmatched + again)  # no row of the original stands for two
         if self.judged is not None:
             self.judged.add(back)
-        return FinishedSegment(
+        return SegmentResult(
             parts=(part,),
             hashed=hash_rows(coded.columns),
             truth=truth,
-            valued=valued_columns(publication),
-            keys=self.keep_keys(segment, keys),
+            valued=columns_of_values(publication),
+            keys=self.store_keys(segment, keys),
         )
 
     def is_uncut(self, segment: int, most: int) -> bool:
@@ -153,32 +153,32 @@ class Finishing:
         """Read the rows of a segment."""
         return self.rows.segment(segment)
 
-    def found(self, segment: int, coded: pa.RecordBatch) -> Publication:  # noqa: ARG002 - every segment is searched alike
+    def find_solution(self, segment: int, coded: pa.RecordBatch) -> TableSolution:  # noqa: ARG002 - every segment is searched alike
         """Find what to publish of a segment."""
         return self.search.finish(self.rows.coder.batch(coded), self.plan.totals)
 
-    def kept(self, publication: Publication, coded: pa.RecordBatch) -> dict[str, pa.Array]:  # noqa: ARG002 - as below
+    def published_columns(self, publication: TableSolution, coded: pa.RecordBatch) -> dict[str, pa.Array]:  # noqa: ARG002 - as below
         """Return the columns of a segment that are published as they are: all but quasi-identifiers."""
         return self.rows.coder.original(coded)
 
-    def stream(self, coded: pa.RecordBatch) -> Stream:  # noqa: ARG002 - nothing is shuffled
+    def stream(self, coded: pa.RecordBatch) -> KeyedRandom:  # noqa: ARG002 - nothing is shuffled
         """Return where bits come from that shuffle the values of a segment."""
-        return Stream()
+        return KeyedRandom()
 
-    def keep_keys(self, segment: int, keys: Mapping[str, Words]) -> dict[str, Path]:
+    def store_keys(self, segment: int, keys: Mapping[str, Words]) -> dict[str, Path]:
         """Write the keys of the buckets of a segment."""
         return {
             name: write_keys(self.rows.folder / f"keys-{segment:05}-{at}.npy", each)
             for at, (name, each) in enumerate(keys.items())
         }
 
-    def read_again(self, noted: Mapping[str, Any]) -> FinishedSegment:
+    def read_again(self, noted: Mapping[str, Any]) -> SegmentResult:
         """Take a segment as finished by an earlier run; its part is judged as it stands."""
-        found = FinishedSegment.from_dict(self.rows.folder, noted)
+        found = SegmentResult.from_dict(self.rows.folder, noted)
         if self.judged is not None and len(found.parts) == 1:
             self.judged.add(PublishedPart.read(found.parts[0], self.schema, self.domains))
         elif self.judged is not None:
-            self.judged.refuse()
+            self.judged.reject()
         return found
 
     @cached_property
@@ -194,14 +194,14 @@ class Finishing:
     def zoned(self, shown: pa.Table) -> pa.Table:
         """Give moments their time zones back."""
         zones = {column.name: column.zone for column in self.columns}
-        return pa.table({name: _moments(shown[name], zones.get(name, "")) for name in shown.column_names})
+        return pa.table({name: _timestamps(shown[name], zones.get(name, "")) for name in shown.column_names})
 
-    def typed(self, finished: Sequence[FinishedSegment]) -> tuple[ColumnProfile, ...]:
+    def typed(self, finished: Sequence[SegmentResult]) -> tuple[ColumnProfile, ...]:
         """Find the quasi-identifiers of which all segments publish nothing but values, and which are no texts."""
         valued = frozenset.intersection(*(each.valued for each in finished))
         return tuple(each for each in self.columns if each.name in valued and not pa.types.is_string(each.type))
 
-    def stage(self, finished: Sequence[FinishedSegment], folder: Path, *, keep: bool) -> None:
+    def stage(self, finished: Sequence[SegmentResult], folder: Path, *, keep: bool) -> None:
         """Bring all parts to a folder, where quasi-identifiers are values if that is what all segments publish.
 
         With `keep`, the parts stay where they are, too.
@@ -222,23 +222,23 @@ def retype(part: Path, typed: Sequence[ColumnProfile], target: Path) -> None:
     for column in typed:
         cells = written[column.name].dictionary_encode().combine_chunks()
         values = pa.DictionaryArray.from_arrays(cells.indices, cells.dictionary.cast(column.type))
-        cells = _moments(pa.chunked_array([values.cast(column.type)]), column.zone)
+        cells = _timestamps(pa.chunked_array([values.cast(column.type)]), column.zone)
         shown = shown.set_column(shown.schema.get_field_index(column.name), column.name, cells)
     write_part(target, shown)
-    _refuse_other_texts(written, pq.read_table(target), [column.name for column in typed])
+    _check_same_texts(written, pq.read_table(target), [column.name for column in typed])
 
 
-def truth_of(finished: Sequence[FinishedSegment], rows: CodedRows, records: int) -> Truth:
+def truth_of_segments(finished: Sequence[SegmentResult], rows: CodedRows, records: int) -> Truthfulness:
     """Put together what was found of all segments; rows that are lost or mixed up on the way are untrue."""
-    truth = replace(added(each.truth for each in finished), rows_in=records)
+    truth = replace(sum_truthfulness(each.truth for each in finished), rows_in=records)
     same = sum(each.hashed for each in finished) % 2**64 == rows.hashed
     return truth if same else replace(truth, unmatched=truth.unmatched + 1)
 
 
-def valued_columns(publication: Publication) -> frozenset[str]:
+def columns_of_values(publication: TableSolution) -> frozenset[str]:
     """Find the columns of which nothing but values is published."""
     return frozenset(
-        name for name, recoded in publication.recoded.items() if published_kind(recoded, pa.null()) == pa.null()
+        name for name, recoded in publication.recoded.items() if published_type(recoded, pa.null()) == pa.null()
     )
 
 
@@ -259,10 +259,10 @@ def write_part(part: Path, shown: pa.Table) -> None:
     folder.rmdir()
 
 
-def _moments(cells: pa.ChunkedArray, zone: str) -> pa.ChunkedArray:
+def _timestamps(cells: pa.ChunkedArray, zone: str) -> pa.ChunkedArray:
     if zone and pa.types.is_dictionary(cells.type):
         cells = cells.cast(cells.type.value_type)
-    return pa.chunked_array([in_zone(chunk, zone) for chunk in cells.chunks]) if zone else cells
+    return pa.chunked_array([restore_time_zone(chunk, zone) for chunk in cells.chunks]) if zone else cells
 
 
 def unzoned(shown: pa.Table) -> pa.Table:
@@ -274,9 +274,9 @@ def unzoned(shown: pa.Table) -> pa.Table:
     return shown
 
 
-def _refuse_other_texts(before: pa.Table, after: pa.Table, names: Sequence[str]) -> None:
+def _check_same_texts(before: pa.Table, after: pa.Table, names: Sequence[str]) -> None:
     plain = unzoned(after)
     for name in before.column_names:
-        told = pa.chunked_array([texts(plain[name])]) if name in names else plain[name]
+        told = pa.chunked_array([format_values(plain[name])]) if name in names else plain[name]
         if not told.equals(unzoned(before)[name]):
             raise ReadError("A part of the release was not written as it should be; check the disk and try again.")

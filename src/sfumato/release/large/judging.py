@@ -10,66 +10,66 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Task
-from sfumato.catalogue import measure
-from sfumato.core.progress import Progress, partly
-from sfumato.core.publication import Publication
+from sfumato.algorithms.base import TableRequest
+from sfumato.catalogue import compute_metrics
+from sfumato.core.progress import Progress, scale_progress
+from sfumato.core.publication import TableSolution
 from sfumato.core.published.bucket_contents import BucketSizes
-from sfumato.exceptions import BrokenPromiseError
+from sfumato.exceptions import GuaranteeViolatedError
 from sfumato.judging.audit.audit import Audit
-from sfumato.judging.audit.file_audit import FileAudit
-from sfumato.judging.audit.truth import Truth
+from sfumato.judging.audit.file_audit import EngineAudit
+from sfumato.judging.audit.truth import Truthfulness
 from sfumato.judging.audit.truth_by_rule import truth_by_rule
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures import Measured
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.measures import MetricInput
 from sfumato.recipe import Recipe
 from sfumato.release.large.served import audited_columns, audited_schema, published_schema
-from sfumato.reporting.public import dictionary_of
-from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, Source, TableProfile
+from sfumato.reporting.public import make_data_dictionary
+from sfumato.sources.base import NOWHERE, WEIGHT, CombinationRecoding, EngineSource, TableProfile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Ruled:
+class RuledRelease:
     """Counted combinations, the group of each, and the rule by which rows are published."""
 
     combinations: pa.Table
     group: npt.NDArray[np.int32]
-    rule: ByCase
+    rule: CombinationRecoding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CountedSearch(Ruled):
+class CountedSearch(RuledRelease):
     """What a search found on counted combinations, and how rows are published by it."""
 
-    task: Task
-    publication: Publication
+    task: TableRequest
+    publication: TableSolution
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Judgement:
+class AuditFindings:
     """What was found of a table as it stands in its files.
 
     `evidence` is what its report looks at; `profile` describes its columns, and `described` tells receivers about those
     that were judged. `buckets` tells of every column that numbers buckets how large these are.
     """
 
-    evidence: Evidence
+    evidence: AuditContext
     audit: Audit
-    measures: Mapping[str, float]
+    metrics: Mapping[str, float]
     profile: TableProfile
     described: Mapping[str, dict[str, Any]]
     buckets: Mapping[str, BucketSizes] = field(default_factory=dict)
 
 
-def judge_parts(
+def audit_parts(
     recipe: Recipe,
-    source: Source,
-    written: Source,
-    found: Ruled,
+    source: EngineSource,
+    written: EngineSource,
+    found: RuledRelease,
     *,
     most: int,
     progress: Progress,
-) -> Judgement:
+) -> AuditFindings:
     """Count what was written, judge it, and compare it with the original by the rule that recoded it.
 
     Parameters
@@ -82,14 +82,14 @@ def judge_parts(
 
     Raises
     ------
-    BrokenPromiseError
+    GuaranteeViolatedError
         The table breaks a promise, or is not what the rule makes of the original.
     """
     names, rule, combinations = audited_columns(recipe), found.rule, found.combinations
-    profile = written.profile(rule.names, recipe.schema.quasi, rule.kept)
+    profile = written.profile(rule.names, recipe.schema.quasi_identifiers, rule.unchanged_columns)
     counts = written.count(names, most, lambda done: progress(0.1 + 0.4 * done, "judging the parts"))
     progress(0.5, "judging the parts")
-    evidence = Evidence(
+    evidence = AuditContext(
         counts.select(names),
         audited_schema(recipe),
         original=combinations.select(names),
@@ -98,30 +98,30 @@ def judge_parts(
     )
     progress(0.6, "comparing with the original")
     truth = _truth(evidence, found, same=source.digest(rule) == written.digest_written(rule))
-    audited = FileAudit(source=written, schema=published_schema(recipe.schema), most=most)
-    audit = replace(audited.run(recipe.models, partly(progress, 0.8, 1.0)), truth=truth)
-    refuse_broken(recipe, audit)
-    measured = Measured.of(evidence.table, evidence.source_records - evidence.records, evidence.groups.histograms)
-    shown = Evidence(evidence.published, evidence.schema, weights=evidence.weights)
-    return Judgement(
+    audited = EngineAudit(source=written, schema=published_schema(recipe.schema), most=most)
+    audit = replace(audited.run(recipe.models, scale_progress(progress, 0.8, 1.0)), truth=truth)
+    withhold_broken(recipe, audit)
+    measured = MetricInput.of(evidence.table, evidence.source_records - evidence.records, evidence.groups.histograms)
+    shown = AuditContext(evidence.published, evidence.schema, weights=evidence.weights)
+    return AuditFindings(
         evidence=evidence,
         audit=audit,
-        measures=measure(measured, covers=True),
+        metrics=compute_metrics(measured, covers=True),
         profile=profile,
-        described={column["name"]: column for column in dictionary_of(shown)},
+        described={column["name"]: column for column in make_data_dictionary(shown)},
     )
 
 
-def refuse_broken(recipe: Recipe, found: Audit | Truth) -> None:
+def withhold_broken(recipe: Recipe, found: Audit | Truthfulness) -> None:
     """Withhold a release that breaks a promise or is not true."""
     if not found.holds:
-        raise BrokenPromiseError(
+        raise GuaranteeViolatedError(
             f"{type(recipe.algorithm).__name__} found a release that fails its audit, or the table changed while it "
             "was read, so the release is withheld; make it again, and report it as a bug if it fails again."
         )
 
 
-def _truth(evidence: Evidence, found: Ruled, *, same: bool) -> Truth:
+def _truth(evidence: AuditContext, found: RuledRelease, *, same: bool) -> Truthfulness:
     """Compare the counts of what was written with what the rule makes of every combination of the original.
 
     `same` says whether the digests of both agree on the columns that are published as they are.
@@ -130,7 +130,7 @@ def _truth(evidence: Evidence, found: Ruled, *, same: bool) -> Truth:
     shown, groups = found.rule.shown, pa.array(np.where(lost, 0, found.group))
     ruled = {
         name: shown[name].take(groups) if name in shown.column_names else found.combinations[name]
-        for name in evidence.schema.quasi
+        for name in evidence.schema.quasi_identifiers
     }
     truth = truth_by_rule(evidence, pa.table(ruled), lost)
     return truth if same else replace(truth, unmatched=max(truth.unmatched, 1))

@@ -12,33 +12,33 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.exceptions import BrokenPromiseError, InvalidParameterError, WriteError
+from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError, WriteError
 from sfumato.recipe import Recipe
-from sfumato.sources.engines import Resources
-from sfumato.table.workplace import LOCKS, PREFIX, is_private, locked, writable
+from sfumato.sources.engines import EngineSelector
+from sfumato.table.workplace import LOCKS, PREFIX, is_private_folder, lock_folder, reworded_permission_errors
 
 PLAN = "plan.json"
 PIECE = 1 << 20  # bytes that are hashed at once
 
 
 @contextmanager
-def kept_folder(parent: Path, name: str) -> Iterator[Path]:
+def resumable_folder(parent: Path, name: str) -> Iterator[Path]:
     """Return the folder for a release of some name, which stays there after a failure, and is gone after success.
 
     Nobody else may look into it: it holds original values. What a release left that broke its promise is of no use.
     """
     place = parent / f"{PREFIX}resume-{name}"
-    with writable(parent):
+    with reworded_permission_errors(parent):
         place.mkdir(mode=0o700, exist_ok=True)
-    if not is_private(place):
+    if not is_private_folder(place):
         raise WriteError(f"{place} can be read by others; delete it, or give another folder with temporary=.")
-    lock = locked(place)
+    lock = lock_folder(place)
     if lock is None and LOCKS:
         raise WriteError(f"Another process is making this release, as {place} tells; wait for it.")
     try:
         yield place
         shutil.rmtree(place)
-    except BrokenPromiseError:
+    except GuaranteeViolatedError:
         shutil.rmtree(place)
         raise
     except BaseException:
@@ -51,12 +51,12 @@ def kept_folder(parent: Path, name: str) -> Iterator[Path]:
 
 
 @contextmanager
-def kept_for(resources: Resources, out: Path) -> Iterator[Path | None]:
+def resumable_folder_for(resources: EngineSelector, out: Path) -> Iterator[Path | None]:
     """Return the folder that lasts until a release is made, if that can be resumed."""
     if not resources.resume:
         yield None
         return
-    with kept_folder(resources.parent(out), out.resolve().name) as place:
+    with resumable_folder(resources.parent(out), out.resolve().name) as place:
         yield place
 
 
@@ -75,7 +75,7 @@ class RunLog:
     @classmethod
     def of(cls, folder: Path, recipe: Recipe, *, lasts: bool) -> RunLog:
         """Continue with what is noted in a folder, or begin anew; refuse what was left by another recipe or table."""
-        log = cls(folder, lasts, _noted(folder) if lasts else {})
+        log = cls(folder, lasts, _read_plan(folder) if lasts else {})
         if log.noted and log.noted["recipe"] != recipe.to_toml():
             raise InvalidParameterError(
                 f"{folder} was left by a run with another recipe or table; resume that one, or delete the folder."
@@ -117,9 +117,9 @@ class RunLog:
         self.note(finished={}, files={})
 
 
-def as_noted(recipe: Recipe, folder: Path) -> Recipe:
+def resume_recipe(recipe: Recipe, folder: Path) -> Recipe:
     """Return a recipe with the date of the run that is resumed, and with the seed and secret that it has drawn."""
-    drawn = _noted(folder).get("drawn")
+    drawn = _read_plan(folder).get("drawn")
     if drawn is None:
         return recipe
     given = {name: getattr(recipe, name) for name in ("seed", "secret")}
@@ -127,7 +127,7 @@ def as_noted(recipe: Recipe, folder: Path) -> Recipe:
     return replace(recipe, **known, input_date=drawn["date"])
 
 
-def _noted(folder: Path) -> dict[str, Any]:
+def _read_plan(folder: Path) -> dict[str, Any]:
     """Read the plan; one that is damaged is as good as none."""
     try:
         noted = json.loads((folder / PLAN).read_text(encoding="utf-8"))

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.publication import Bound
+from sfumato.core.publication import LossBound
 from sfumato.judging.audit.audit import Audit
 from sfumato.masking.masked_table import StepRecord
 from sfumato.recipe import Recipe
 from sfumato.release.recoding_rules import Recoding
-from sfumato.sources.spark_files import spark_frame, spark_frame_at
-from sfumato.table.object_stores import StoredFolder
-from sfumato.words import Sentence
+from sfumato.sources.spark_files import read_parquet_at, read_written_parquet
+from sfumato.table.object_stores import ObjectStoreFolder
+from sfumato.words import LocalizedText
 
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
@@ -24,7 +24,7 @@ TABLE = "table"  # the folder of parts inside `public/`
 
 
 @dataclass(frozen=True, kw_only=True)
-class Passage:
+class EngineStatistics:
     """How an engine carried a release out.
 
     Parameters
@@ -47,9 +47,9 @@ class Passage:
     spilled: int = 0
 
     @property
-    def sentence(self) -> Sentence:
+    def sentence(self) -> LocalizedText:
         """How the release was made, in words."""
-        return Sentence(
+        return LocalizedText(
             f"search.{self.way}",
             engine=self.engine,
             combinations=self.combinations or 0,
@@ -62,27 +62,27 @@ class Passage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain values, and in words."""
-        return {**{name: getattr(self, name) for name in self.__dataclass_fields__}, "told": self.sentence.told}
+        return {**{name: getattr(self, name) for name in self.__dataclass_fields__}, "told": self.sentence.to_dict}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class LargeRelease:
+class StoredRelease:
     """A release that was written, judged and put in place by an engine.
 
     `folder` holds `public/`, whose table is a folder of Parquet parts, and `internal/`; in an object store, its
     manifest says where. `rows` and `suppressed` count
-    records; `left_out` are the columns that have no role and are not published.
+    records; `points_to_suppress` are the columns that have no role and are not published.
     """
 
-    folder: Path | StoredFolder
+    folder: Path | ObjectStoreFolder
     audit: Audit
-    measures: Mapping[str, float]
+    metrics: Mapping[str, float]
     recipe: Recipe
-    passage: Passage
+    passage: EngineStatistics
     rows: int
     suppressed: int
     left_out: tuple[str, ...]
-    proof: Bound | None = None
+    proof: LossBound | None = None
     recoding: Recoding | None = field(default=None)
 
     @property
@@ -93,7 +93,7 @@ class LargeRelease:
     @property
     def paths(self) -> tuple[Path, ...] | tuple[str, ...]:
         """The parts of the published table, in their order; in an object store, their addresses."""
-        if isinstance(self.folder, StoredFolder):
+        if isinstance(self.folder, ObjectStoreFolder):
             return tuple(self.folder.addresses())
         return tuple(sorted((self.folder / "public" / TABLE).glob("*.parquet")))
 
@@ -101,23 +101,23 @@ class LargeRelease:
         """Return the published table as an Arrow dataset, which is read as it is used."""
         import pyarrow.dataset as ds
 
-        if isinstance(self.folder, StoredFolder):
+        if isinstance(self.folder, ObjectStoreFolder):
             return self.folder.scan()
         return ds.dataset([str(path) for path in self.paths], format="parquet")
 
     def to_spark(self, session: SparkSession) -> DataFrame:
         """Return the published table as a DataFrame of a Spark session, whose workers see `folder` at the same path."""
-        if isinstance(self.folder, StoredFolder):
-            shown: DataFrame = spark_frame_at(session, self.folder.addresses(), self.folder.scan().schema)
+        if isinstance(self.folder, ObjectStoreFolder):
+            shown: DataFrame = read_parquet_at(session, self.folder.addresses(), self.folder.scan().schema)
         else:
-            shown = spark_frame(session, [Path(path) for path in self.paths])
+            shown = read_written_parquet(session, [Path(path) for path in self.paths])
         return shown
 
     def __repr__(self) -> str:
-        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.measures.items())
+        measures = ", ".join(f"{name} {value:.4g}" for name, value in self.metrics.items())
         found = "" if self.proof is None else f"{self.proof}\n"
         return (
-            f"LargeRelease: {self.rows - self.suppressed:,} of {self.rows:,} records in {len(self.paths)} parts, "
+            f"StoredRelease: {self.rows - self.suppressed:,} of {self.rows:,} records in {len(self.paths)} parts, "
             f"{len(self.audit.sizes):,} groups, {measures}\n"
             f"{self.passage}\n{found}{self.audit!r}"
         )

@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from sfumato.coding.codes import starred
+from sfumato.coding.codes import stars_error
 from sfumato.core.progress import Progress
-from sfumato.core.publication import Bound
+from sfumato.core.publication import LossBound
 from sfumato.randomness import draw_secret, draw_seed
 from sfumato.recipe import Recipe
-from sfumato.release.large.judging import Judgement
-from sfumato.release.large.large_release import Passage
+from sfumato.release.large.judging import AuditFindings
+from sfumato.release.large.large_release import EngineStatistics
 from sfumato.release.large.served import counted_columns, published_names
 from sfumato.release.recoding_rules import Recoding
-from sfumato.sources.base import Source, TableProfile
+from sfumato.sources.base import EngineSource, TableProfile
 
 BYTES_PER_COMBINATION = 400  # of the search, the look-up of groups, and the combinations themselves
 BYTES_PER_ROW = 1_200  # of a segment at the peak: its codes and cells, search, order of rows, comparison
 
 
 @dataclass(frozen=True)
-class Limits:
+class MemoryLimits:
     """What fits into memory.
 
     Parameters
@@ -45,7 +45,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LargeRun:
+class EngineRun:
     """A recipe, the table that it is carried out on, and what that may take.
 
     Parameters
@@ -58,10 +58,10 @@ class LargeRun:
     """
 
     recipe: Recipe
-    source: Source
+    source: EngineSource
     profile: TableProfile
     memory: int
-    limits: Limits
+    limits: MemoryLimits
     progress: Progress
     kept: Path | None = None
 
@@ -69,19 +69,19 @@ class LargeRun:
     def begin(
         cls,
         recipe: Recipe,
-        source: Source,
+        source: EngineSource,
         *,
         memory: int,
-        limits: Limits | None,
+        limits: MemoryLimits | None,
         progress: Progress,
         kept: Path | None,
-    ) -> LargeRun:
+    ) -> EngineRun:
         """Scan the table once, and record in the recipe what it was made of."""
         progress(0.0, "reading")
         names = published_names(recipe.schema, source.names)
-        plain = [name for name in names if name not in recipe.schema.quasi]
+        plain = [name for name in names if name not in recipe.schema.quasi_identifiers]
         profile = source.profile(names, counted_columns(recipe), plain)
-        refuse_stars(profile, (*recipe.schema.quasi, *recipe.schema.sensitive))
+        check_ambiguous_stars(profile, (*recipe.schema.quasi_identifiers, *recipe.schema.sensitive))
         made_of = replace(
             recipe,
             seed=draw_seed() if recipe.seed is None else recipe.seed,
@@ -97,7 +97,7 @@ class LargeRun:
             source=source,
             profile=profile,
             memory=memory,
-            limits=limits or Limits.of(memory),
+            limits=limits or MemoryLimits.of(memory),
             progress=progress,
             kept=kept,
         )
@@ -114,18 +114,18 @@ class LargeRun:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LargeOutcome:
+class EngineOutcome:
     """What a way has made: parts that were written and judged, and what is told of them."""
 
-    judged: Judgement
-    written: Source
-    passage: Passage
-    proof: Bound | None = None
+    judged: AuditFindings
+    written: EngineSource
+    passage: EngineStatistics
+    proof: LossBound | None = None
     recoding: Recoding | None = None
 
 
-def refuse_stars(profile: TableProfile, names: Iterable[str]) -> None:
+def check_ambiguous_stars(profile: TableProfile, names: Iterable[str]) -> None:
     """Refuse some columns if they have cells that nothing tells apart from suppressed ones."""
     for name in names:
         if profile.column(name).stars:
-            raise starred(name)
+            raise stars_error(name)

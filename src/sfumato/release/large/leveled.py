@@ -10,40 +10,40 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.full_domain.recodings import FindsNode, Recodings
-from sfumato.algorithms.suppressing import refuse_suppressed
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.full_domain.recodings import NodeFinder, Recodings
+from sfumato.algorithms.suppressing import check_suppression
 from sfumato.coding.domain import Domain
-from sfumato.core.progress import partly
-from sfumato.core.publication import Publication
+from sfumato.core.progress import scale_progress
+from sfumato.core.publication import TableSolution
 from sfumato.core.published.table import PublishedColumn
 from sfumato.exceptions import InfeasibleError
-from sfumato.judging.audit.truth import Truth, cells_cover
+from sfumato.judging.audit.truth import Truthfulness, cells_cover
 from sfumato.judging.audit.truth_by_rule import truth_by_rule
-from sfumato.judging.evidence import Evidence
+from sfumato.judging.evidence import AuditContext
 from sfumato.recipe import Recipe
-from sfumato.release.large.large_release import Passage
-from sfumato.release.large.large_run import LargeOutcome, LargeRun
-from sfumato.release.large.leveled_counts import LeveledCounts
-from sfumato.release.large.rules import rule_of
-from sfumato.release.large.segment_judging import judge_segments
-from sfumato.release.large.served import audited_columns, watched
-from sfumato.release.searching import recoding_of
+from sfumato.release.large.large_release import EngineStatistics
+from sfumato.release.large.large_run import EngineOutcome, EngineRun
+from sfumato.release.large.leveled_counts import LevelCounts
+from sfumato.release.large.rules import rewrite_rule
+from sfumato.release.large.segment_judging import audit_segments
+from sfumato.release.large.served import audited_columns, model_attributes
+from sfumato.release.searching import recoding_of_solution
 from sfumato.schema.schema import Schema
-from sfumato.sources.base import NOWHERE, WEIGHT, ByCase, LookUp, Source
+from sfumato.sources.base import NOWHERE, WEIGHT, CombinationRecoding, EngineSource, ValueMapping
 
 ENDS = {"profile": 0.05, "search": 0.5, "write": 0.8, "judge": 0.97}  # shares of the time
 
 
-def is_leveled(recipe: Recipe) -> bool:
+def is_full_domain(recipe: Recipe) -> bool:
     """Return whether the algorithm of a recipe does nothing but choose one level per column."""
     algorithm = recipe.algorithm
-    plain = not getattr(algorithm, "refine", False) and not algorithm.guides
-    return isinstance(algorithm, FindsNode) and plain and bool(recipe.schema.quasi)
+    plain = not getattr(algorithm, "refine", False) and not algorithm.target_columns
+    return isinstance(algorithm, NodeFinder) and plain and bool(recipe.schema.quasi_identifiers)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Leveled:
+class _LevelSearch:
     """What a search chose, as it is published.
 
     Parameters
@@ -56,16 +56,16 @@ class _Leveled:
     rule : how rows are published.
     """
 
-    task: Task
-    publication: Publication
+    task: TableRequest
+    publication: TableSolution
     counts: pa.Table
-    look_ups: Mapping[str, LookUp]
-    source: Source
+    look_ups: Mapping[str, ValueMapping]
+    source: EngineSource
     group: npt.NDArray[np.int32]
-    rule: ByCase
+    rule: CombinationRecoding
 
 
-def carry_out_leveled(run: LargeRun, parts: Path) -> LargeOutcome:
+def release_levels(run: EngineRun, parts: Path) -> EngineOutcome:
     """Search, let the engine look up and write all rows, and judge the files.
 
     Parameters
@@ -73,17 +73,19 @@ def carry_out_leveled(run: LargeRun, parts: Path) -> LargeOutcome:
     run : the recipe and its table.
     parts : the folder for the parts of the published table.
     """
-    counts = LeveledCounts.of(run)
-    found = _found(run, counts)
-    tell = partly(run.progress, ENDS["search"], ENDS["write"])
+    counts = LevelCounts.of(run)
+    found = _search_levels(run, counts)
+    tell = scale_progress(run.progress, ENDS["search"], ENDS["write"])
     found.source.write(found.rule, parts, lambda done: tell(done, "writing"))
     written = run.source.written(parts)
-    written.profile(run.names, run.recipe.schema.quasi, found.rule.kept)
+    written.profile(run.names, run.recipe.schema.quasi_identifiers, found.rule.unchanged_columns)
     truth = _truth(run, counts.quasi, found, written)
-    return LargeOutcome(
-        judged=judge_segments(run, written, counts.quasi, truth, partly(run.progress, ENDS["write"], ENDS["judge"])),
+    return EngineOutcome(
+        judged=audit_segments(
+            run, written, counts.quasi, truth, scale_progress(run.progress, ENDS["write"], ENDS["judge"])
+        ),
         written=written,
-        passage=Passage(
+        passage=EngineStatistics(
             engine=run.source.engine,
             way="leveled",
             reason=f"more than {run.limits.combinations:,} combinations of {len(run.columns)} columns do not fit into "
@@ -93,48 +95,48 @@ def carry_out_leveled(run: LargeRun, parts: Path) -> LargeOutcome:
             spilled=max(run.source.spilled, found.source.spilled),
         ),
         proof=found.publication.proof,
-        recoding=recoding_of(found.publication, found.task, found.counts, run.recipe),
+        recoding=recoding_of_solution(found.publication, found.task, found.counts, run.recipe),
     )
 
 
-def _found(run: LargeRun, counts: LeveledCounts) -> _Leveled:
+def _search_levels(run: EngineRun, counts: LevelCounts) -> _LevelSearch:
     """Choose the levels, and say how every row is published."""
     algorithm = run.recipe.algorithm
-    assert isinstance(algorithm, FindsNode)  # noqa: S101 - asked before
-    task = counts.task(partly(run.progress, ENDS["profile"], ENDS["search"]))
+    assert isinstance(algorithm, NodeFinder)  # noqa: S101 - asked before
+    task = counts.request(scale_progress(run.progress, ENDS["profile"], ENDS["search"]))
     levels, proof = algorithm.find(task)[1:]
     combinations = counts.counted(levels)
     if combinations is None:
         raise InfeasibleError(
-            f"The levels that {type(algorithm).__name__} chose have more than {counts.most:,} groups, too many for "
+            f"The levels that {type(algorithm).__name__} chose have more than {counts.max_combinations:,} groups, too many for "
             "memory; give more with memory=, or use fewer or coarser quasi-identifiers."
         )
-    task = replace(task, table=counts.coded(combinations), finer=None)
+    task = replace(task, table=counts.coded(combinations), rollup_counts=None)
     publication = replace(Recodings(task).publish(levels), proof=proof)
-    refuse_suppressed(algorithm, publication.suppressed(task.table), task.table.rows, task.most_suppressed)
-    rule, group = rule_of(publication, combinations, run.recipe.schema.quasi, run.names)
+    check_suppression(algorithm, publication.suppressed(task.table), task.table.rows, task.max_suppressed)
+    rule, group = rewrite_rule(publication, combinations, run.recipe.schema.quasi_identifiers, run.names)
     look_ups = counts.look_ups(levels)
-    return _Leveled(
+    return _LevelSearch(
         task=task,
         publication=publication,
         counts=combinations,
         look_ups=look_ups,
-        source=run.source.looked_up(look_ups),
+        source=run.source.with_mapping(look_ups),
         group=group,
         rule=rule,
     )
 
 
-def _truth(run: LargeRun, quasi: tuple[Domain, ...], found: _Leveled, written: Source) -> Truth:
+def _truth(run: EngineRun, quasi: tuple[Domain, ...], found: _LevelSearch, written: EngineSource) -> Truthfulness:
     """Compare what was written with what the rule makes of every combination, and the rule with every value."""
     recipe, lost = run.recipe, found.group == NOWHERE
     names, groups = audited_columns(recipe), pa.array(np.where(lost, 0, found.group))
-    ruled = pa.table({name: found.rule.shown[name].take(groups) for name in recipe.schema.quasi})
+    ruled = pa.table({name: found.rule.shown[name].take(groups) for name in recipe.schema.quasi_identifiers})
     expected = ruled
-    for name in watched(recipe):
+    for name in model_attributes(recipe):
         expected = expected.append_column(name, found.counts[name])
     counts = written.count(names, max(run.limits.groups, found.counts.num_rows), lambda _: None)
-    evidence = Evidence(
+    evidence = AuditContext(
         counts.select(names),
         Schema(insensitive=names),
         original=expected,
@@ -150,7 +152,7 @@ def _truth(run: LargeRun, quasi: tuple[Domain, ...], found: _Leveled, written: S
 
 
 def _false_values(
-    run: LargeRun, domain: Domain, found: _Leveled, cells: pa.ChunkedArray, kept: npt.NDArray[np.bool_]
+    run: EngineRun, domain: Domain, found: _LevelSearch, cells: pa.ChunkedArray, kept: npt.NDArray[np.bool_]
 ) -> int:
     """Count the values of a column that the cell does not cover in which the rule publishes them."""
     own = domain.encode(found.counts[domain.name])[kept]
@@ -163,7 +165,7 @@ def _false_values(
         values, others = (domain.encode(pa.chunked_array([each])) for each in (look_up.values, look_up.others))
     place = np.searchsorted(standing, others).clip(max=len(standing) - 1)
     published = standing[place] == others
-    column = PublishedColumn.of_cells(
+    column = PublishedColumn.from_cells(
         domain.name, shown.take(pa.array(first[place[published]])), run.recipe.schema, domain
     )
     return int(np.count_nonzero(~cells_cover(column, column.codes, values[published])))

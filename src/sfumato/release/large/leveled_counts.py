@@ -10,26 +10,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.base import Task
-from sfumato.algorithms.full_domain.ladder import Ladder
+from sfumato.algorithms.base import TableRequest
+from sfumato.algorithms.full_domain.ladder import LevelMap
 from sfumato.algorithms.full_domain.lattice import Levels
-from sfumato.coding.codes import CodedColumn, CodedTable, refuse_uncoded
-from sfumato.coding.domain import Domain, describe
+from sfumato.coding.codes import CodedColumn, CodedTable, check_encodable
+from sfumato.coding.domain import Domain, infer_domain
 from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, ReadError
-from sfumato.models.requirements import without_implied
-from sfumato.randomness import generator
-from sfumato.release.large.large_run import LargeRun
-from sfumato.release.large.served import watched
-from sfumato.release.tasks import refuse_unkept, refuse_unsupported
-from sfumato.schema.missing import Missing
-from sfumato.sources.base import WEIGHT, LookUp, TooManyCombinationsError
+from sfumato.models.requirements import drop_implied
+from sfumato.randomness import seeded_generator
+from sfumato.release.large.large_run import EngineRun
+from sfumato.release.large.served import model_attributes
+from sfumato.release.tasks import check_model, check_supported
+from sfumato.schema.missing import MissingPolicy
+from sfumato.sources.base import WEIGHT, TooManyCombinationsError, ValueMapping
 
 SETS = 4  # so many sets of combinations share the memory of all
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LeveledCounts:
+class LevelCounts:
     """The counts that a search over full-domain recodings asks for, one `GROUP BY` each.
 
     On a level, the first value of every node stands for all values of that node, so what is counted looks like the
@@ -42,31 +42,31 @@ class LeveledCounts:
     values : the different values of every quasi-identifier, the missing one last.
     """
 
-    run: LargeRun
+    run: EngineRun
     quasi: tuple[Domain, ...]
     sensitive: tuple[Domain, ...]
     values: tuple[pa.Array, ...]
 
     @classmethod
-    def of(cls, run: LargeRun) -> LeveledCounts:
+    def of(cls, run: EngineRun) -> LevelCounts:
         """Find the values of all columns that a search reads."""
         schema, found = run.recipe.schema, {name: run.source.values(name) for name in run.columns}
-        domains = {name: describe(name, pa.chunked_array([cells]), schema) for name, cells in found.items()}
-        quasi = tuple(domains[name] for name in schema.quasi)
-        sensitive = tuple(domains[name] for name in watched(run.recipe))
-        refuse_uncoded(quasi, sensitive, run.profile.rows)
+        domains = {name: infer_domain(name, pa.chunked_array([cells]), schema) for name, cells in found.items()}
+        quasi = tuple(domains[name] for name in schema.quasi_identifiers)
+        sensitive = tuple(domains[name] for name in model_attributes(run.recipe))
+        check_encodable(quasi, sensitive, run.profile.rows)
         values = tuple(pa.concat_arrays([found[each.name], pa.nulls(1, found[each.name].type)]) for each in quasi)
         return cls(run=run, quasi=quasi, sensitive=sensitive, values=values)
 
     @property
-    def most(self) -> int:
+    def max_combinations(self) -> int:
         """How many combinations fit, of several sets."""
         return max(self.run.limits.combinations // SETS, 1)
 
     @cached_property
-    def ladders(self) -> tuple[Ladder, ...]:
+    def level_maps(self) -> tuple[LevelMap, ...]:
         """The levels of every quasi-identifier."""
-        return tuple(Ladder.of(domain) for domain in self.quasi)
+        return tuple(LevelMap.of(domain) for domain in self.quasi)
 
     @cached_property
     def histograms(self) -> tuple[npt.NDArray[np.float64], ...]:
@@ -78,44 +78,46 @@ class LeveledCounts:
             found.append(np.bincount(codes, weights, minlength=len(domain) + 1).astype(np.float64))
         return tuple(found)
 
-    def task(self, progress: Progress) -> Task:
+    def request(self, progress: Progress) -> TableRequest:
         """Build the task of the recipe, and refuse what is refused in memory."""
         recipe = self.run.recipe
-        table = self.fetch(tuple(ladder.height for ladder in self.ladders))
+        table = self.fetch(tuple(ladder.height for ladder in self.level_maps))
         if table is None:
             raise InfeasibleError(
-                f"The sensitive columns that models read have more than {self.most:,} combinations, too many for "
+                f"The sensitive columns that models read have more than {self.max_combinations:,} combinations, too many for "
                 "memory; give more with memory=."
             )
-        task = Task(
+        task = TableRequest(
             table=table,
-            models=without_implied(recipe.models),
-            most_suppressed=int(Fraction(str(recipe.max_suppressed)) * table.rows),
-            missing=Missing(recipe.schema.missing),
-            rng=generator(recipe.seed or 0),
+            models=drop_implied(recipe.models),
+            max_suppressed=int(Fraction(str(recipe.max_suppressed)) * table.rows),
+            missing=MissingPolicy(recipe.schema.missing),
+            rng=seeded_generator(recipe.seed or 0),
             progress=progress,
-            finer=self,
+            rollup_counts=self,
         )
         for model in task.models:
-            refuse_unkept(model, task, recipe.algorithm)
-        refuse_unsupported(task, recipe.algorithm)
+            check_model(model, task, recipe.algorithm)
+        check_supported(task, recipe.algorithm)
         return task
 
-    def look_ups(self, levels: Levels) -> dict[str, LookUp]:
+    def look_ups(self, levels: Levels) -> dict[str, ValueMapping]:
         """Look up for every value the first one of its node."""
         found = {}
-        for domain, values, ladder, level in zip(self.quasi, self.values, self.ladders, levels, strict=True):
+        for domain, values, ladder, level in zip(self.quasi, self.values, self.level_maps, levels, strict=True):
             if level:
                 nodes = ladder.levels[level][domain.encode(pa.chunked_array([values]))]
                 _, first, place = np.unique(nodes, return_index=True, return_inverse=True)
-                found[domain.name] = LookUp(values, values.take(pa.array(first[place])))
+                found[domain.name] = ValueMapping(values, values.take(pa.array(first[place])))
         return found
 
     def counted(self, levels: Levels) -> pa.Table | None:
         """Count combinations on one level per quasi-identifier; nothing if they do not fit."""
         names = [domain.name for domain in (*self.quasi, *self.sensitive)]
         try:
-            counts = self.run.source.looked_up(self.look_ups(levels)).count(names, self.most, lambda _: None)
+            counts = self.run.source.with_mapping(self.look_ups(levels)).count(
+                names, self.max_combinations, lambda _: None
+            )
         except TooManyCombinationsError:
             return None
         if int(counts[WEIGHT].to_numpy().sum()) != self.run.profile.rows:
@@ -136,7 +138,7 @@ class LeveledCounts:
         counts = self.counted(levels)
         return None if counts is None else self.coded(counts)
 
-    def in_groups_below(self, size: int, levels: Levels) -> int:
+    def count_records_below(self, size: int, levels: Levels) -> int:
         """Count the records in groups of a recoding that are smaller than a size."""
         names = [domain.name for domain in self.quasi]
-        return self.run.source.looked_up(self.look_ups(levels)).in_groups_below(size, names)
+        return self.run.source.with_mapping(self.look_ups(levels)).count_in_small_groups(size, names)

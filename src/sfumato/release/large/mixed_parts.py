@@ -14,15 +14,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.coding.applying import column_ranks, order_rows
-from sfumato.coding.ordering import ascending
+from sfumato.coding.applying import order_rows, rank_column
+from sfumato.coding.ordering import stable_argsort
 from sfumato.exceptions import ReadError
 from sfumato.release.large.coded_rows import MOST_FILES
 from sfumato.release.large.finishing import write_part
 from sfumato.release.large.row_hashes import hash_each, hash_rows
 
 
-def mix(blocks: Sequence[Path], temporary: Path, folder: Path) -> None:
+def shuffle_into_parts(blocks: Sequence[Path], temporary: Path, folder: Path) -> None:
     """Write as many parts as there are blocks, or fewer: a row's part follows from a hash of its cells.
 
     Parameters
@@ -39,7 +39,7 @@ def mix(blocks: Sequence[Path], temporary: Path, folder: Path) -> None:
     dealt = written = count = 0
     for begin in range(0, len(blocks), MOST_FILES):
         hands = [temporary / f"hand-{hand:05}.arrow" for hand in range(begin, min(begin + MOST_FILES, len(blocks)))]
-        dealt += _deal(blocks, hands, begin)
+        dealt += _distribute(blocks, hands, begin)
         for hand in hands:
             rows = _read(hand)
             hand.unlink()
@@ -54,7 +54,7 @@ def mix(blocks: Sequence[Path], temporary: Path, folder: Path) -> None:
         raise ReadError("A part of the release was not written as it should be; check the disk and try again.")
 
 
-def _deal(blocks: Sequence[Path], hands: Sequence[Path], begin: int) -> int:
+def _distribute(blocks: Sequence[Path], hands: Sequence[Path], begin: int) -> int:
     """Write the rows that belong to some of all hands into a file each; return the sum of their hashes."""
     total = 0
     with ExitStack() as files:
@@ -64,7 +64,7 @@ def _deal(blocks: Sequence[Path], hands: Sequence[Path], begin: int) -> int:
             rows = pq.read_table(block).replace_schema_metadata(None)
             hashes = hash_each(_plain(rows))
             owner = ((hashes >> np.uint64(32)) % np.uint64(len(blocks))).astype(np.int64)
-            order = ascending(owner, len(blocks))
+            order = stable_argsort(owner, len(blocks))
             bounds = np.searchsorted(owner[order], begin + np.arange(len(hands) + 1))
             total += int(hashes[order[bounds[0] : bounds[-1]]].sum(dtype=np.uint64))
             mine = rows.take(pa.array(order[bounds[0] : bounds[-1]]))
@@ -79,7 +79,7 @@ def _read(hand: Path) -> pa.Table:
 
 
 def _ordered(rows: pa.Table) -> pa.Table:
-    order = order_rows([column_ranks(column) for column in rows.columns], rows.num_rows)
+    order = order_rows([rank_column(column) for column in rows.columns], rows.num_rows)
     return rows.take(pa.array(order))
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from sfumato.sources.engines import EngineName, Room
+from sfumato.sources.engines import EngineName, ResourceLimits
 
 
-class Place(Room, total=False):
+class OutputOptions(ResourceLimits, total=False):
     """What can be said of a place apart from its engine; see `Where`."""
 
     out: str | os.PathLike[str] | None
@@ -16,19 +16,19 @@ class Place(Room, total=False):
     resume: bool
 
 
-class InMemory(Place, total=False):
+class MemoryOptions(OutputOptions, total=False):
     """A place that a type checker takes for memory, because no other engine is named."""
 
     engine: Literal["auto", "memory"]
 
 
-class Elsewhere(Place):
+class ExternalEngineOptions(OutputOptions):
     """A place of which the engine is named."""
 
     engine: Literal["duckdb", "spark"]
 
 
-class Where(Place, total=False):
+class EngineOptions(OutputOptions, total=False):
     """Where a release is made, and what that may take; none of it changes the release.
 
     - `engine`: `"memory"`, `"duckdb"` or `"spark"`; by default `"auto"`: in memory if the table takes at most a

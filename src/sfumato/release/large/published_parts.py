@@ -14,19 +14,19 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.catalogue import measure, unite_measures
+from sfumato.catalogue import compute_metrics, merge_metrics
 from sfumato.coding.domain import Domain
 from sfumato.core.publication import ValueSet
 from sfumato.core.published.table import PublishedColumn, PublishedTable
-from sfumato.core.published.totals import Totals
+from sfumato.core.published.totals import SensitiveTotals
 from sfumato.judging.audit.audit import Audit
-from sfumato.judging.audit.file_audit import united_audits
+from sfumato.judging.audit.file_audit import merge_audits
 from sfumato.judging.audit.pieces import PieceAudit
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures.base import Measured
-from sfumato.models.base import PrivacyModel
-from sfumato.reporting.public import dictionary_of, type_words
-from sfumato.schema.restricting import restricted
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.measures.base import MetricInput
+from sfumato.models.base import GroupModel
+from sfumato.reporting.public import make_data_dictionary, type_text
+from sfumato.schema.restricting import restrict_schema
 from sfumato.schema.schema import Schema
 
 Hashes = npt.NDArray[np.uint64]
@@ -61,28 +61,28 @@ class PublishedParts:
     """
 
     def __init__(
-        self, schema: Schema, whole: Totals, sets: Sequence[Sequence[str]], models: Sequence[PrivacyModel]
+        self, schema: Schema, whole: SensitiveTotals, sets: Sequence[Sequence[str]], models: Sequence[GroupModel]
     ) -> None:
-        self._schema, self._whole, self._totals = schema, whole, [whole.only(names) for names in sets]
+        self._schema, self._whole, self._totals = schema, whole, [whole.select(names) for names in sets]
         self._audits = [PieceAudit(() if at else models) for at in range(len(sets))]
         self._groups: list[Hashes] = []
         self._measured: list[tuple[int, Mapping[str, float]]] = []
         self._minorities: dict[str, float] = {}
-        self._columns = {name: _ColumnFacts() for name in schema.quasi}
+        self._columns = {name: _ColumnFacts() for name in schema.quasi_identifiers}
         self._bare: tuple[PublishedColumn, ...] = ()
         self._torn = False
         self._key = secrets.token_bytes(16)  # of hashes, by which workers know the same text
 
-    def refuse(self) -> None:
+    def reject(self) -> None:
         """Leave a part out whose groups are in others, too: then all parts are judged together."""
         self._torn = True
 
     def add(self, part: PublishedPart) -> None:
         """Judge and measure one more part."""
         for audit, totals in zip(self._audits, self._totals, strict=True):
-            schema = restricted(self._schema, sensitive=tuple(totals.counts))
-            shown = part.shown.select([*schema.quasi, *schema.sensitive])
-            piece = Evidence(shown, schema, totals=totals).already_read(part.table)
+            schema = restrict_schema(self._schema, sensitive=tuple(totals.counts))
+            shown = part.shown.select([*schema.quasi_identifiers, *schema.sensitive])
+            piece = AuditContext(shown, schema, totals=totals).already_read(part.table)
             audit.add(piece)
             if audit is self._audits[0]:
                 self._measure(piece)
@@ -102,32 +102,32 @@ class PublishedParts:
             self._columns[name].unite(facts)
         self._bare, self._torn = other._bare or self._bare, self._torn or other._torn
 
-    def _measure(self, piece: Evidence) -> None:
-        measured = Measured.of(piece.table, 0, piece.groups.histograms)
-        self._measured.append((piece.records, measure(measured)))
+    def _measure(self, piece: AuditContext) -> None:
+        measured = MetricInput.of(piece.table, 0, piece.groups.histograms)
+        self._measured.append((piece.records, compute_metrics(measured)))
         for name, minority in measured.minorities.items():
             self._minorities[name] = self._minorities.get(name, 0.0) + minority
         nothing = np.zeros(0, dtype=np.int32)
         self._bare = tuple(replace(column, texts=(), codes=nothing) for column in measured.columns)
 
-    def hold(self, written: Totals) -> bool:
+    def hold(self, written: SensitiveTotals) -> bool:
         """Return whether findings hold for all parts: they were compared with these totals, and no group is in two."""
-        if self._torn or not self._whole.agrees(written):
+        if self._torn or not self._whole.matches(written):
             return False
         together = np.sort(np.concatenate(self._groups))
         return not (together[1:] == together[:-1]).any()
 
     def audit(self) -> Audit:
         """Return what was found of all parts together."""
-        return united_audits([audit.audit() for audit in self._audits], self._whole, self._schema)
+        return merge_audits([audit.audit() for audit in self._audits], self._whole, self._schema)
 
-    def measures(self, sizes: npt.NDArray[np.int64], suppressed: int) -> dict[str, float]:
+    def metrics(self, sizes: npt.NDArray[np.int64], suppressed: int) -> dict[str, float]:
         """Return the measures of all parts together."""
-        return unite_measures(self._measured, Measured(self._bare, {}, sizes, suppressed, self._minorities))
+        return merge_metrics(self._measured, MetricInput(self._bare, {}, sizes, suppressed, self._minorities))
 
     def described(self, name: str, kind: pa.DataType) -> dict[str, Any]:
         """Describe one quasi-identifier from its published cells alone."""
-        return self._columns[name].described(name, kind, restricted(self._schema, sensitive=(), quasi=(name,)))
+        return self._columns[name].described(name, kind, restrict_schema(self._schema, sensitive=(), quasi=(name,)))
 
 
 @dataclass(eq=False)
@@ -162,9 +162,9 @@ class _ColumnFacts:
         """Describe the column; one set stands for all, since only its members and that it is one are told."""
         sets = [ValueSet(tuple(sorted(self.members))).text] if self.members else []
         cells = pa.table({name: pa.array([*sorted(self.texts), *sets, *([None] if self.missing else [])], pa.string())})
-        (found,) = dictionary_of(Evidence(cells, schema))
+        (found,) = make_data_dictionary(AuditContext(cells, schema))
         distinct = _distinct(np.concatenate(self.hashes, axis=1))
-        return {**found, "type": type_words(kind), "distinct": distinct, "missing": self.missing}
+        return {**found, "type": type_text(kind), "distinct": distinct, "missing": self.missing}
 
 
 def _hashed(texts: Sequence[str | None], key: bytes) -> Hashes:

@@ -10,34 +10,34 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.algorithms.publishing import publish_groups
-from sfumato.catalogue import measure
-from sfumato.core.progress import Progress, partly
-from sfumato.core.publication import NOT_PUBLISHED, Publication, Recoded
+from sfumato.algorithms.publishing import merge_identical_groups
+from sfumato.catalogue import compute_metrics
+from sfumato.core.progress import Progress, scale_progress
+from sfumato.core.publication import NOT_PUBLISHED, RecodedAttribute, TableSolution
 from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.judging.audit.audit import audit_evidence
-from sfumato.judging.evidence import Evidence
-from sfumato.judging.measures import Measured
+from sfumato.judging.audit.audit import audit_context
+from sfumato.judging.evidence import AuditContext
+from sfumato.judging.measures import MetricInput
 from sfumato.recipe import Recipe
-from sfumato.release.large.judging import Judgement, Ruled, judge_parts
-from sfumato.release.large.large_release import TABLE, LargeRelease, Passage
-from sfumato.release.large.large_run import Limits, refuse_stars
-from sfumato.release.large.rules import rule_of
-from sfumato.release.large.served import audited_columns, audited_schema, published_names, refuse_unserved
-from sfumato.release.large.writing import write_statement
-from sfumato.release.readable import readable_schema
-from sfumato.release.recoding_rules import RecodedColumn, Recoding, family, label_of
+from sfumato.release.large.judging import AuditFindings, RuledRelease, audit_parts
+from sfumato.release.large.large_release import TABLE, EngineStatistics, StoredRelease
+from sfumato.release.large.large_run import MemoryLimits, check_ambiguous_stars
+from sfumato.release.large.rules import rewrite_rule
+from sfumato.release.large.served import audited_columns, audited_schema, check_engine_support, published_names
+from sfumato.release.large.writing import write_folders
+from sfumato.release.readable import published_schema
+from sfumato.release.recoding_rules import RecodedColumn, Recoding, label_from_text, type_family
 from sfumato.release.tasks import refuse_rows
-from sfumato.reporting.folders import PUBLIC, refuse_strangers
-from sfumato.sources.base import WEIGHT, Source, refuse_reserved
-from sfumato.sources.counting import count_fitting, rows_per_individual
+from sfumato.reporting.folders import PUBLIC, check_replaceable_folder
+from sfumato.sources.base import WEIGHT, EngineSource, check_no_reserved_names
+from sfumato.sources.counting import count_if_fits, rows_per_individual
 from sfumato.table.atomic import atomic_folder
 
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class LargeRecodedRows(LargeRelease):
+class StoredTransformedRows(StoredRelease):
     """Later rows that an engine published with the rules of an earlier release.
 
     `unknown` counts the rows left out because the recoding does not know one of their values, `broken` those whose
@@ -52,17 +52,17 @@ class LargeRecodedRows(LargeRelease):
         return f"{super().__repr__()}\n{refused}"
 
 
-def recode_large(
+def transform_in_engine(
     recoding: Recoding,
-    source: Source,
+    source: EngineSource,
     out: Path,
     *,
     memory: int,
     replace_older: bool,
     report: bool,
     progress: Progress,
-) -> LargeRecodedRows:
-    """Publish later rows that stay in their engine; see `sf.recode`.
+) -> StoredTransformedRows:
+    """Publish later rows that stay in their engine; see `sf.transform`.
 
     Parameters
     ----------
@@ -74,35 +74,41 @@ def recode_large(
     report : whether to write the internal report.
     progress : is told the share of the work that is done.
     """
-    left_out = _refuse(recoding, source)
+    left_out = _check_request(recoding, source)
     if replace_older:
-        refuse_strangers(out)
+        check_replaceable_folder(out)
     progress(0.0, "reading")
-    laid = _Laid.of(recoding, source, Limits.of(memory).combinations)
-    found = laid.ruled(laid.kept())
+    laid = _TransformedCombinations.of(recoding, source, MemoryLimits.of(memory).combinations)
+    found = laid.ruled(laid.published())
     with atomic_folder(out, replace=replace_older) as made:
-        tell = partly(progress, 0.2, 0.75)
+        tell = scale_progress(progress, 0.2, 0.75)
         source.write(found.rule, made / PUBLIC / TABLE, lambda done: tell(done, "writing"))
         written = source.written(made / PUBLIC / TABLE)
-        tell = partly(progress, 0.75, 0.97)
-        judged = judge_parts(laid.recipe, source, written, found, most=Limits.of(memory).groups, progress=tell)
+        tell = scale_progress(progress, 0.75, 0.97)
+        judged = audit_parts(laid.recipe, source, written, found, most=MemoryLimits.of(memory).groups, progress=tell)
         release = _release(laid, recoding, judged, folder=out, left_out=left_out, memory=memory)
-        write_statement(made, release, judged, written, report=report, progress=progress)
+        write_folders(made, release, judged, written, report=report, progress=progress)
         progress(1.0, "")
     return release
 
 
 def _release(
-    laid: _Laid, recoding: Recoding, judged: Judgement, *, folder: Path, left_out: tuple[str, ...], memory: int
-) -> LargeRecodedRows:
+    laid: _TransformedCombinations,
+    recoding: Recoding,
+    judged: AuditFindings,
+    *,
+    folder: Path,
+    left_out: tuple[str, ...],
+    memory: int,
+) -> StoredTransformedRows:
     published, known = judged.audit.records, laid.records(laid.known)
-    lost = Measured.of(judged.evidence.table, laid.rows - published, judged.evidence.groups.histograms)
-    return LargeRecodedRows(
+    lost = MetricInput.of(judged.evidence.table, laid.rows - published, judged.evidence.groups.histograms)
+    return StoredTransformedRows(
         folder=folder,
         audit=judged.audit,
-        measures=measure(lost),
+        metrics=compute_metrics(lost),
         recipe=laid.recipe,
-        passage=Passage(
+        passage=EngineStatistics(
             engine=laid.source.engine,
             way="counted",
             reason="values are looked up among their combinations",
@@ -119,41 +125,41 @@ def _release(
     )
 
 
-def _refuse(recoding: Recoding, source: Source) -> tuple[str, ...]:
+def _check_request(recoding: Recoding, source: EngineSource) -> tuple[str, ...]:
     """Refuse what is not served before any row is read; return the columns without a role."""
-    refuse_unserved(recoding.recipe)
-    refuse_reserved(recoding.recipe.schema.attributes)
+    check_engine_support(recoding.recipe)
+    check_no_reserved_names(recoding.recipe.schema.attributes)
     left_out = recoding.recipe.schema.check_columns(source.names)
     if recoding.recipe.models and not recoding.recipe.count_rows:
-        refuse_rows(rows_per_individual(source, recoding.recipe.schema.identifier, "table"))
+        refuse_rows(rows_per_individual(source, recoding.recipe.schema.identifiers, "table"))
     return left_out
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Laid:
+class _TransformedCombinations:
     """Counted combinations of later rows, and how the recoding publishes each that it knows.
 
     `recipe` says how published rows are read, `names` are their columns, and `rows` counts all rows.
     """
 
-    source: Source
+    source: EngineSource
     recipe: Recipe
     cases: pa.Table
     known: Flags
-    publication: Publication
+    publication: TableSolution
     names: tuple[str, ...]
     rows: int
 
     @classmethod
-    def of(cls, recoding: Recoding, source: Source, most: int) -> _Laid:
+    def of(cls, recoding: Recoding, source: EngineSource, most: int) -> _TransformedCombinations:
         """Count the combinations, and look each up."""
         recipe = recoding.recipe
         names, columns = published_names(recipe.schema, source.names), audited_columns(recipe)
-        kept = [name for name in names if name not in recipe.schema.quasi]
+        kept = [name for name in names if name not in recipe.schema.quasi_identifiers]
         profile = source.profile(names, columns, kept)
-        refuse_stars(profile, recipe.schema.sensitive)
-        cases = count_fitting(source, columns, most)
-        _refuse_other_types(recoding, cases)
+        check_ambiguous_stars(profile, recipe.schema.sensitive)
+        cases = count_if_fits(source, columns, most)
+        _reject_other_types(recoding, cases)
         recoded = {name: recoding.recode(name, cases[name]) for name in recoding.columns}
         known = np.logical_and.reduce([column.known for column in recoded.values()])
         if not known.any():
@@ -161,7 +167,7 @@ class _Laid:
                 f"The recoding does not know a value in each of these {profile.rows:,} rows; make a separate release."
             )
         told = {name: RecodedColumn(column.texts, column.numbers[known]) for name, column in recoded.items()}
-        schema = readable_schema(recoding, cases.filter(pa.array(known)), told)
+        schema = published_schema(recoding, cases.filter(pa.array(known)), told)
         return cls(
             source=source,
             recipe=replace(
@@ -175,7 +181,7 @@ class _Laid:
             ),
             cases=cases,
             known=known,
-            publication=_published(recoding, recoded, known),
+            publication=_combination_rules(recoding, recoded, known),
             names=names,
             rows=profile.rows,
         )
@@ -184,7 +190,7 @@ class _Laid:
         """Count the records of some combinations."""
         return int(self.cases[WEIGHT].to_numpy()[chosen].sum())
 
-    def kept(self) -> Flags:
+    def published(self) -> Flags:
         """Leave out combinations in groups that break a model until none does."""
         found, alive = self.ruled(self.known), self.known.copy()
         group = np.zeros(len(alive), dtype=np.int64)
@@ -195,8 +201,8 @@ class _Laid:
             rest = self.cases.drop_columns([WEIGHT, *shown.column_names]).filter(pa.array(alive))
             for name in rest.column_names:
                 shown = shown.append_column(name, rest[name])
-            evidence = Evidence(shown, audited_schema(self.recipe), weights=weights[alive])
-            audit = audit_evidence(evidence, self.recipe.models)
+            evidence = AuditContext(shown, audited_schema(self.recipe), weights=weights[alive])
+            audit = audit_context(evidence, self.recipe.models)
             broken = [audit.violating_rows(verdict.model) for verdict in audit.verdicts if not verdict.holds]
             if not broken:
                 return alive
@@ -206,31 +212,31 @@ class _Laid:
             "collect more rows and recode them together."
         )
 
-    def ruled(self, alive: Flags) -> Ruled:
+    def ruled(self, alive: Flags) -> RuledRelease:
         """Say how every row is published if only some combinations are; of these, only known ones can be compared."""
         group = np.where(alive, self.publication.group, NOT_PUBLISHED).astype(np.int32)
-        rule, numbers = rule_of(
-            replace(self.publication, group=group), self.cases, self.recipe.schema.quasi, self.names
+        rule, numbers = rewrite_rule(
+            replace(self.publication, group=group), self.cases, self.recipe.schema.quasi_identifiers, self.names
         )
-        return Ruled(combinations=self.cases.filter(pa.array(self.known)), group=numbers[self.known], rule=rule)
+        return RuledRelease(combinations=self.cases.filter(pa.array(self.known)), group=numbers[self.known], rule=rule)
 
 
-def _published(recoding: Recoding, recoded: Mapping[str, RecodedColumn], known: Flags) -> Publication:
+def _combination_rules(recoding: Recoding, recoded: Mapping[str, RecodedColumn], known: Flags) -> TableSolution:
     """Say how every combination is published that the recoding knows."""
     labels = {
-        name: Recoded(
-            [label_of(text, exact=recoding.columns[name].exact) for text in column.texts],
+        name: RecodedAttribute(
+            [label_from_text(text, exact=recoding.columns[name].exact) for text in column.texts],
             np.where(known, column.numbers, 0).astype(np.int32),
         )
         for name, column in recoded.items()
     }
-    return publish_groups(np.arange(len(known), dtype=np.int32), labels)
+    return merge_identical_groups(np.arange(len(known), dtype=np.int32), labels)
 
 
-def _refuse_other_types(recoding: Recoding, cases: pa.Table) -> None:
+def _reject_other_types(recoding: Recoding, cases: pa.Table) -> None:
     """Refuse columns whose values are of another kind than those of the release: an engine does not rewrite them."""
     for name, rules in recoding.columns.items():
-        if not rules.starred and family(cases[name].type) != family(rules.type):
+        if not rules.starred and type_family(cases[name].type) != type_family(rules.type):
             raise SchemaError(
                 f"Column {name!r} holds values of another type than in the earlier release; convert it, or use "
                 'engine="memory".'

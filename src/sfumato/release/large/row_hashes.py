@@ -71,7 +71,7 @@ def _bits(column: pa.Array) -> Hashes:
     if pa.types.is_string(kind):
         encoded = column.dictionary_encode()  # most texts occur many times
         places = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-        bits = np.append(_letters(encoded.dictionary), np.uint64(MISSING))[places]
+        bits = np.append(_text_hashes(encoded.dictionary), np.uint64(MISSING))[places]
     elif pa.types.is_floating(kind):
         bits = column.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False).view(np.uint64)
     else:
@@ -83,7 +83,7 @@ def _bits(column: pa.Array) -> Hashes:
     return bits
 
 
-def _letters(column: pa.Array) -> Hashes:
+def _text_hashes(column: pa.Array) -> Hashes:
     """Hash texts by the powers of a number, which begin anew for every text."""
     _, offsets, letters = column.buffers()
     ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1].astype(np.int64)

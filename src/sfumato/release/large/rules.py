@@ -8,17 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.coding.applying import CellTexts, Ranks, order_rows
-from sfumato.coding.grouping import Grouped, first_rows, group_columns
-from sfumato.core.publication import NOT_PUBLISHED, Publication
-from sfumato.release.applying import published_kind
-from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, ByCase
-from sfumato.table.values import as_dictionary
+from sfumato.coding.applying import ColumnTexts, Ranks, order_rows
+from sfumato.coding.grouping import Grouped, group_columns, representative_rows
+from sfumato.core.publication import NOT_PUBLISHED, TableSolution
+from sfumato.release.applying import published_type
+from sfumato.sources.base import GROUP, NOWHERE, WEIGHT, CombinationRecoding
+from sfumato.table.values import dictionary_encode
 
 
-def rule_of(
-    publication: Publication, combinations: pa.Table, quasi: Sequence[str], names: Sequence[str]
-) -> tuple[ByCase, npt.NDArray[np.int32]]:
+def rewrite_rule(
+    publication: TableSolution, combinations: pa.Table, quasi: Sequence[str], names: Sequence[str]
+) -> tuple[CombinationRecoding, npt.NDArray[np.int32]]:
     """Say for every combination of quasi-identifiers how it is published, and how published rows are ordered.
 
     Parameters
@@ -34,32 +34,32 @@ def rule_of(
         The rule, and the group of every combination by it, `NOWHERE` if it is not published.
     """
     cells = {
-        name: CellTexts(recoded.texts, recoded.by_group, published_kind(recoded, combinations[name].type))
+        name: ColumnTexts(recoded.texts, recoded.by_group, published_type(recoded, combinations[name].type))
         for name, recoded in publication.recoded.items()
     }
     ranked = {name: each.ranks() for name, each in cells.items()}
-    alike = _alike(ranked)
+    alike = _merge_identical(ranked)
     group = np.where(publication.group == NOT_PUBLISHED, NOWHERE, alike.labels[publication.group]).astype(np.int32)
-    shown = first_rows(alike)
+    shown = representative_rows(alike)
     distinct = _first_by(combinations, quasi, group)
-    rule = ByCase(
+    rule = CombinationRecoding(
         cases=combinations.select(quasi).take(pa.array(distinct)).append_column(GROUP, pa.array(group[distinct])),
         shown=pa.table({name: each.array().take(pa.array(shown)) for name, each in cells.items()}),
         names=tuple(names),
-        order=tuple(_order({name: (ranks[shown], width) for name, (ranks, width) in ranked.items()}, names)),
-        records=_records(combinations, group, len(shown)),
+        order=tuple(_rank_groups({name: (ranks[shown], width) for name, (ranks, width) in ranked.items()}, names)),
+        records=_group_records(combinations, group, len(shown)),
     )
     return rule, group
 
 
-def _records(combinations: pa.Table, group: npt.NDArray[np.int32], groups: int) -> npt.NDArray[np.int64]:
+def _group_records(combinations: pa.Table, group: npt.NDArray[np.int32], groups: int) -> npt.NDArray[np.int64]:
     """Count the records of every group."""
     published = group != NOWHERE
     weights = combinations[WEIGHT].to_numpy()[published]
     return np.bincount(group[published], weights=weights, minlength=groups).astype(np.int64)
 
 
-def _alike(ranked: Mapping[str, tuple[Ranks, int]]) -> Grouped:
+def _merge_identical(ranked: Mapping[str, tuple[Ranks, int]]) -> Grouped:
     """Unite groups that show the same texts: nothing tells them apart."""
     if not ranked:
         return Grouped(np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
@@ -70,16 +70,16 @@ def _first_by(combinations: pa.Table, quasi: Sequence[str], group: npt.NDArray[n
     """Find one of the combinations that differ only in other columns: they are published in the same group."""
     if not quasi:
         return np.zeros(1, dtype=np.intp)
-    coded = [as_dictionary(combinations[name]) for name in quasi]
+    coded = [dictionary_encode(combinations[name]) for name in quasi]
     codes = [each.indices.fill_null(len(each.dictionary)).to_numpy(zero_copy_only=False) for each in coded]
     grouped = group_columns(codes, [len(each.dictionary) + 1 for each in coded])
-    first = first_rows(grouped)
+    first = representative_rows(grouped)
     same = np.array_equal(group[first][grouped.labels], group)
     assert same  # noqa: S101 - searches that serve counts look at nothing else of a row
     return first
 
 
-def _order(ranked: Mapping[str, tuple[Ranks, int]], names: Sequence[str]) -> list[str | npt.NDArray[np.int64]]:
+def _rank_groups(ranked: Mapping[str, tuple[Ranks, int]], names: Sequence[str]) -> list[str | npt.NDArray[np.int64]]:
     """Rank groups by each run of recoded columns that stand side by side; other columns order rows by their values."""
     found: list[str | npt.NDArray[np.int64]] = []
     run: list[tuple[Ranks, int]] = []

@@ -12,40 +12,40 @@ from sfumato.core.progress import Progress
 from sfumato.exceptions import InfeasibleError, SchemaError
 from sfumato.judging.audit.audit import check_models
 from sfumato.recipe import Recipe
-from sfumato.release.large.block_task import refuse_large_blocks
-from sfumato.release.large.blocked import carry_out_blocked
-from sfumato.release.large.counted import carry_out_counted, combinations_of
-from sfumato.release.large.keeping import as_noted
-from sfumato.release.large.large_release import TABLE, LargeRelease
-from sfumato.release.large.large_run import LargeOutcome, LargeRun, Limits
-from sfumato.release.large.leveled import carry_out_leveled, is_leveled
-from sfumato.release.large.segmented import carry_out_segmented, is_segmented
-from sfumato.release.large.served import refuse_unserved
-from sfumato.release.large.writing import write_statement
-from sfumato.release.tasks import refuse_rows, refuse_text, refuse_unfit_blocks, refuse_unpublished, text_columns
-from sfumato.reporting.earlier import warn_of_earlier
-from sfumato.reporting.folders import PUBLIC, refuse_strangers
-from sfumato.sources.base import GROUP, WEIGHT, Source
+from sfumato.release.large.block_task import check_block_size
+from sfumato.release.large.blocked import release_blocks
+from sfumato.release.large.counted import count_combinations, release_combinations
+from sfumato.release.large.keeping import resume_recipe
+from sfumato.release.large.large_release import TABLE, StoredRelease
+from sfumato.release.large.large_run import EngineOutcome, EngineRun, MemoryLimits
+from sfumato.release.large.leveled import is_full_domain, release_levels
+from sfumato.release.large.segmented import is_segmented, release_segments
+from sfumato.release.large.served import check_engine_support
+from sfumato.release.large.writing import write_folders
+from sfumato.release.tasks import check_block_rows, check_published_columns, refuse_rows, refuse_text, text_columns
+from sfumato.reporting.earlier import warn_about_earlier_releases
+from sfumato.reporting.folders import PUBLIC, check_replaceable_folder
+from sfumato.sources.base import GROUP, WEIGHT, EngineSource
 from sfumato.sources.counting import rows_per_individual
 from sfumato.table.atomic import atomic_folder
-from sfumato.table.frames import canonical
+from sfumato.table.frames import to_canonical
 from sfumato.table.persons import RowsPerIndividual
 
 RESERVED = re.compile(rf"{WEIGHT}|{GROUP}|_rank\d*|_case|_part")  # what engines call columns of their own
 
 
-def carry_out_large(
+def run_recipe_in_engine(
     recipe: Recipe,
-    source: Source,
+    source: EngineSource,
     out: Path,
     *,
     memory: int,
     replace_older: bool,
     report: bool,
     progress: Progress,
-    limits: Limits | None = None,
+    limits: MemoryLimits | None = None,
     kept: Path | None = None,
-) -> LargeRelease:
+) -> StoredRelease:
     """Make a release of a table that stays in its engine, and write it.
 
     Parameters
@@ -60,20 +60,20 @@ def carry_out_large(
     limits : what fits into memory, if not as much as `memory` says.
     kept : the folder of a run that can be resumed.
     """
-    left_out = _refuse(recipe, source, memory)
+    left_out = _check_request(recipe, source, memory)
     rows = _rows_per_individual(recipe, source)
     if replace_older:
-        refuse_strangers(out)
-    asked = recipe if kept is None else as_noted(recipe, kept)
-    run = LargeRun.begin(asked, source, memory=memory, limits=limits, progress=progress, kept=kept)
+        check_replaceable_folder(out)
+    asked = recipe if kept is None else resume_recipe(recipe, kept)
+    run = EngineRun.begin(asked, source, memory=memory, limits=limits, progress=progress, kept=kept)
     _refuse_free_text(recipe, source)
-    warn_of_earlier(out, run.recipe.to_toml())
+    warn_about_earlier_releases(out, run.recipe.to_toml())
     with atomic_folder(out, replace=replace_older) as made:
-        outcome = _carried_out(run, made / PUBLIC / TABLE)
-        release = LargeRelease(
+        outcome = _choose_strategy(run, made / PUBLIC / TABLE)
+        release = StoredRelease(
             folder=out,
             audit=replace(outcome.judged.audit, rows_counted=() if rows is None else (rows,)),
-            measures=outcome.judged.measures,
+            metrics=outcome.judged.metrics,
             recipe=run.recipe,
             passage=outcome.passage,
             rows=run.profile.rows,
@@ -82,17 +82,17 @@ def carry_out_large(
             proof=outcome.proof,
             recoding=outcome.recoding,
         )
-        write_statement(made, release, outcome.judged, outcome.written, report=report, progress=progress)
+        write_folders(made, release, outcome.judged, outcome.written, report=report, progress=progress)
         progress(1.0, "")
     return release
 
 
-def _refuse(recipe: Recipe, source: Source, memory: int) -> tuple[str, ...]:
+def _check_request(recipe: Recipe, source: EngineSource, memory: int) -> tuple[str, ...]:
     """Refuse what is not served before any row is read; return the columns without a role."""
-    refuse_unpublished(recipe)
-    refuse_unfit_blocks(recipe)
-    refuse_unserved(recipe)
-    refuse_large_blocks(recipe, memory)
+    check_published_columns(recipe)
+    check_block_rows(recipe)
+    check_engine_support(recipe)
+    check_block_size(recipe, memory)
     check_models(recipe.models, recipe.schema)
     reserved = [name for name in recipe.schema.attributes if RESERVED.fullmatch(name)]
     if reserved:
@@ -100,33 +100,33 @@ def _refuse(recipe: Recipe, source: Source, memory: int) -> tuple[str, ...]:
     return recipe.schema.check_columns(source.names)
 
 
-def _rows_per_individual(recipe: Recipe, source: Source) -> RowsPerIndividual | None:
+def _rows_per_individual(recipe: Recipe, source: EngineSource) -> RowsPerIndividual | None:
     """Count the rows of individuals, if these are promised anything; refuse several rows unless asked for."""
-    found = rows_per_individual(source, recipe.schema.identifier if recipe.models else ())
+    found = rows_per_individual(source, recipe.schema.identifiers if recipe.models else ())
     if not recipe.count_rows:
         refuse_rows(found)
     return found
 
 
-def _refuse_free_text(recipe: Recipe, source: Source) -> None:
+def _refuse_free_text(recipe: Recipe, source: EngineSource) -> None:
     """Refuse to publish free text as it is, by the first rows that the engine gives."""
     for name in text_columns(recipe, source.names):
         first = next(iter(source.batches([name], lambda _: None)), None)
         if first is not None and first.num_rows:
-            refuse_text(name, canonical(pa.Table.from_batches([first]))[name])
+            refuse_text(name, to_canonical(pa.Table.from_batches([first]))[name])
 
 
-def _carried_out(run: LargeRun, parts: Path) -> LargeOutcome:
+def _choose_strategy(run: EngineRun, parts: Path) -> EngineOutcome:
     """Choose a way: blocks if the recipe asks for them, else counts if they fit, else segments or levels."""
     if run.recipe.block_rows is not None:
-        return carry_out_blocked(run, parts)
-    combinations = combinations_of(run)
+        return release_blocks(run, parts)
+    combinations = count_combinations(run)
     if combinations is not None:
-        return carry_out_counted(run, combinations, parts)
+        return release_combinations(run, combinations, parts)
     if is_segmented(run.recipe):
-        return carry_out_segmented(run, parts)
-    if is_leveled(run.recipe):
-        return carry_out_leveled(run, parts)
+        return release_segments(run, parts)
+    if is_full_domain(run.recipe):
+        return release_levels(run, parts)
     most = run.limits.combinations
     raise InfeasibleError(
         f"{type(run.recipe.algorithm).__name__} works on the combinations of {len(run.columns)} columns, of which the "

@@ -13,30 +13,30 @@ import pyarrow.parquet as pq
 
 from sfumato.algorithms.local.mondrian import Mondrian
 from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
-from sfumato.core.progress import partly
+from sfumato.core.progress import scale_progress
 from sfumato.exceptions import ReadError
 from sfumato.recipe import Recipe
-from sfumato.release.large.coded_rows import CodedRows, RowCoder, reading_codes
+from sfumato.release.large.coded_rows import CodedRows, RowCoder, coded_source
 from sfumato.release.large.disk_space import DiskSpace
-from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of
+from sfumato.release.large.finishing import SegmentProcessing, SegmentResult, truth_of_segments
 from sfumato.release.large.keeping import RunLog
-from sfumato.release.large.large_release import Passage
-from sfumato.release.large.large_run import LargeOutcome, LargeRun
-from sfumato.release.large.segment_judging import gathering, judge_segments
-from sfumato.release.large.segment_task import coder_of, search_of
+from sfumato.release.large.large_release import EngineStatistics
+from sfumato.release.large.large_run import EngineOutcome, EngineRun
+from sfumato.release.large.segment_judging import audit_segments, part_findings
+from sfumato.release.large.segment_task import row_coder, segment_search
 from sfumato.release.large.uncut_segments import finish_segment
-from sfumato.release.large.worker_segments import carry_out_in_workers
-from sfumato.sources.base import HasWorkers
+from sfumato.release.large.worker_segments import release_in_workers
+from sfumato.sources.base import DistributedSource
 
 ENDS = {"profile": 0.05, "code": 0.2, "cut": 0.35, "part": 0.45, "finish": 0.85, "judge": 0.97}  # shares of the time
 
 
 def is_segmented(recipe: Recipe) -> bool:
     """Return whether the algorithm of a recipe cuts a table top-down, and can do so while it is read in batches."""
-    return isinstance(recipe.algorithm, Mondrian) and recipe.algorithm.strict and bool(recipe.schema.quasi)
+    return isinstance(recipe.algorithm, Mondrian) and recipe.algorithm.strict and bool(recipe.schema.quasi_identifiers)
 
 
-def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
+def release_segments(run: EngineRun, parts: Path) -> EngineOutcome:
     """Code all rows, cut them into segments, finish these one by one, and judge the files.
 
     Parameters
@@ -44,38 +44,40 @@ def carry_out_segmented(run: LargeRun, parts: Path) -> LargeOutcome:
     run : the recipe and its table.
     parts : the folder for the parts of the published table.
     """
-    search = search_of(run)
-    coder = coder_of(run, search)
+    search = segment_search(run)
+    coder = row_coder(run, search)
     parts.mkdir(parents=True)
     space = DiskSpace.of(run.profile, coder, run.source.temporary, parts)
-    if isinstance(run.source, HasWorkers):
+    if isinstance(run.source, DistributedSource):
         space = replace(space, codes=0)  # workers keep them
-    space.refuse_full_disks()
-    with space.told():
-        if isinstance(run.source, HasWorkers):
-            return carry_out_in_workers(run, run.source, search, coder, parts)
-        return _carried_out(run, search, coder, parts)
+    space.check()
+    with space.describe():
+        if isinstance(run.source, DistributedSource):
+            return release_in_workers(run, run.source, search, coder, parts)
+        return _release_segments(run, search, coder, parts)
 
 
-def _carried_out(run: LargeRun, search: SegmentedSearch, coder: RowCoder, parts: Path) -> LargeOutcome:
+def _release_segments(run: EngineRun, search: SegmentedSearch, coder: RowCoder, parts: Path) -> EngineOutcome:
     log = RunLog.of(run.kept or segment_folder(run), run.recipe, lasts=run.kept is not None)
     rows = code_rows(run, coder, log)
     plan = _cut(run, search, rows, log)
     columns = tuple(run.profile.column(name) for name in run.names)
-    judged = gathering(run)
-    finishing = Finishing(search=search, plan=plan, rows=rows, schema=run.recipe.schema, columns=columns, judged=judged)
-    part_rows(run, finishing, log)
+    judged = part_findings(run)
+    finishing = SegmentProcessing(
+        search=search, plan=plan, rows=rows, schema=run.recipe.schema, columns=columns, judged=judged
+    )
+    write_segment_rows(run, finishing, log)
     finished = finish_all(run, finishing, log)
-    tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
+    tell = scale_progress(run.progress, ENDS["finish"], ENDS["judge"])
     tell(0.0, "judging")
     finishing.stage(finished, parts, keep=log.lasts)
     written = run.source.written(parts)
-    truth = truth_of(finished, rows, run.profile.rows)
+    truth = truth_of_segments(finished, rows, run.profile.rows)
     kinds = {each.name: each.type for each in pq.read_schema(parts / finished[0].parts[0].name)}
-    return LargeOutcome(
-        judged=judge_segments(run, written, search.quasi, truth, tell, parts=judged, kinds=kinds),
+    return EngineOutcome(
+        judged=audit_segments(run, written, search.quasi, truth, tell, parts=judged, kinds=kinds),
         written=written,
-        passage=Passage(
+        passage=EngineStatistics(
             engine=run.source.engine,
             way="segmented",
             reason=f"more than {run.limits.combinations:,} combinations of {len(run.columns)} columns do not fit into "
@@ -87,14 +89,14 @@ def _carried_out(run: LargeRun, search: SegmentedSearch, coder: RowCoder, parts:
     )
 
 
-def segment_folder(run: LargeRun) -> Path:
+def segment_folder(run: EngineRun) -> Path:
     """Make a folder for codes, segments and parts, which is gone at the end."""
     place = run.source.temporary / "segments"
     place.mkdir(mode=0o700)
     return place
 
 
-def code_rows(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
+def code_rows(run: EngineRun, coder: RowCoder, log: RunLog) -> CodedRows:
     """Code all rows once; refuse a table that is not the one any more that was described."""
     noted = log.noted.get("coded")
     if noted is not None:
@@ -102,23 +104,23 @@ def code_rows(run: LargeRun, coder: RowCoder, log: RunLog) -> CodedRows:
         if all(log.has(file.name) for file in rows.files):
             return rows
         log.forget()
-    tell = partly(run.progress, ENDS["profile"], ENDS["code"])
+    tell = scale_progress(run.progress, ENDS["profile"], ENDS["code"])
     tell(0.0, "coding")
-    source, reading = reading_codes(run.source, coder, run.profile)
+    source, reading = coded_source(run.source, coder, run.profile)
     batches = source.batches(coder.names, lambda done: tell(done, "coding"))
     with closing(cast("Generator[pa.RecordBatch]", batches)):  # else it would end after its engine
         rows = CodedRows.write(reading, batches, log.folder)
-    if run.source.digest_again() != (rows.rows, run.profile.digest):
+    if run.source.recompute_digest() != (rows.rows, run.profile.digest):
         raise ReadError("The table changed while it was read; make the release again.")
     log.note_files(rows.files, coded={"rows": rows.rows, "hashed": rows.hashed, "size": rows.size})
     return rows
 
 
-def _cut(run: LargeRun, search: SegmentedSearch, rows: CodedRows, log: RunLog) -> SegmentPlan:
+def _cut(run: EngineRun, search: SegmentedSearch, rows: CodedRows, log: RunLog) -> SegmentPlan:
     """Cut all rows into segments that fit, unless that was done before."""
     if "plan" in log.noted:
         return SegmentPlan.from_dict(log.noted["plan"])
-    tell = partly(run.progress, ENDS["code"], ENDS["cut"])
+    tell = scale_progress(run.progress, ENDS["code"], ENDS["cut"])
     tell(0.0, "cutting")
     plan = search.cut(search.pass_over(rows.batches), most_rows=run.limits.segment_rows, progress=tell)
     log.note(plan=plan.as_dict())
@@ -130,7 +132,7 @@ def _is_finished(segment: int, log: RunLog) -> bool:
     return noted is not None and all(map(log.has, (*noted["parts"], *noted["keys"].values())))
 
 
-def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
+def write_segment_rows(run: EngineRun, finishing: SegmentProcessing, log: RunLog) -> None:
     """Write the rows of all segments that are not finished and have no file yet."""
     rows, tree = finishing.rows, finishing.plan.tree
     wanted = [
@@ -138,7 +140,7 @@ def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
         for segment in range(tree.segments)
         if not _is_finished(segment, log) and not log.has(rows.path(segment).name)
     ]
-    tell = partly(run.progress, ENDS["cut"], ENDS["part"])
+    tell = scale_progress(run.progress, ENDS["cut"], ENDS["part"])
     tell(0.0, "parting")
     rows.part(tree, wanted, lambda done: tell(done, "parting"))
     log.note_files([rows.path(segment) for segment in wanted])
@@ -147,9 +149,9 @@ def part_rows(run: LargeRun, finishing: Finishing, log: RunLog) -> None:
             file.unlink()
 
 
-def finish_all(run: LargeRun, finishing: Finishing, log: RunLog) -> list[FinishedSegment]:
+def finish_all(run: EngineRun, finishing: SegmentProcessing, log: RunLog) -> list[SegmentResult]:
     """Finish all segments, and remove the rows of each as soon as it is finished."""
-    tell, finished = partly(run.progress, ENDS["part"], ENDS["finish"]), []
+    tell, finished = scale_progress(run.progress, ENDS["part"], ENDS["finish"]), []
     segments = finishing.plan.tree.segments
     for segment in range(segments):
         tell(segment / segments, f"segment {segment + 1} of {segments}")

@@ -19,14 +19,14 @@ import pyarrow.parquet as pq
 from sfumato.coding.codes import CodedColumn, CodedTable
 from sfumato.coding.cutting.batches import Batch
 from sfumato.coding.grouping import group_columns
-from sfumato.core.publication import Publication
+from sfumato.core.publication import TableSolution
 from sfumato.core.published.table import PublishedTable
-from sfumato.judging.audit.truth import Comparison, Truth
-from sfumato.judging.audit.truth_by_rule import added
-from sfumato.randomness import Stream
-from sfumato.release.applying import apply
+from sfumato.judging.audit.truth import TruthComparison, Truthfulness
+from sfumato.judging.audit.truth_by_rule import sum_truthfulness
+from sfumato.randomness import KeyedRandom
+from sfumato.release.applying import apply_solution
 from sfumato.release.large.coded_rows import BatchWriter, read_batches
-from sfumato.release.large.finishing import ROWS_AT_ONCE, FinishedSegment, Finishing, unzoned, valued_columns
+from sfumato.release.large.finishing import ROWS_AT_ONCE, SegmentProcessing, SegmentResult, columns_of_values, unzoned
 from sfumato.release.large.row_hashes import hash_each
 from sfumato.sources.parts import PartsWriter
 
@@ -34,30 +34,30 @@ Ints = npt.NDArray[np.int64]
 CASE, MANY = "case", "many"
 
 
-def finish_segment(finishing: Finishing, segment: int, most: int) -> FinishedSegment:
+def finish_segment(finishing: SegmentProcessing, segment: int, most: int) -> SegmentResult:
     """Finish a segment as it fits: all its rows at once, or equal ones as one if there are many more than `most`."""
     uncut = finishing.is_uncut(segment, most)
-    return UncutFinishing(finishing, most).finish(segment) if uncut else finishing.finish(segment)
+    return OversizedSegment(finishing, most).finish(segment) if uncut else finishing.finish(segment)
 
 
 @dataclass(frozen=True, eq=False)
-class Cases:
+class WeightedRows:
     """Different rows of codes, and how many records have each."""
 
     codes: pa.Table
     many: Ints
 
     @classmethod
-    def of(cls, batches: Iterator[pa.RecordBatch], names: Sequence[str], most: int) -> Cases:
+    def of(cls, batches: Iterator[pa.RecordBatch], names: Sequence[str], most: int) -> WeightedRows:
         """Reduce the rows of a segment, `most` at a time."""
         held, rows = [], 0
         for batch in batches:
-            held.append(_reduced(pa.Table.from_batches([batch]).select(names)))
+            held.append(_merge_equal_rows(pa.Table.from_batches([batch]).select(names)))
             rows += held[-1].num_rows
             if rows > most:
-                held = [_reduced(pa.concat_tables(held))]
+                held = [_merge_equal_rows(pa.concat_tables(held))]
                 rows = held[0].num_rows
-        found = _reduced(pa.concat_tables(held))
+        found = _merge_equal_rows(pa.concat_tables(held))
         found = found.sort_by([(name, "ascending") for name in names])
         return cls(found.select(names), found[MANY].to_numpy())
 
@@ -72,7 +72,7 @@ class Cases:
 
 
 @dataclass(frozen=True, eq=False)
-class UncutFinishing:
+class OversizedSegment:
     """Finishes a segment that has more rows than fit.
 
     Parameters
@@ -81,33 +81,33 @@ class UncutFinishing:
     most : how many rows fit.
     """
 
-    finishing: Finishing
+    finishing: SegmentProcessing
     most: int
 
-    def finish(self, segment: int) -> FinishedSegment:
+    def finish(self, segment: int) -> SegmentResult:
         """Find what is published of a segment, write it bucket by bucket, and read it back."""
         rows, coder = self.finishing.rows, self.finishing.rows.coder
         names = [f"code {at}" for at in range(len(coder.quasi) + len(coder.watched))]
-        cases = Cases.of(rows.pieces(segment), names, self.most)
+        cases = WeightedRows.of(rows.pieces(segment), names, self.most)
         columns = [cases.codes[name].to_numpy() for name in names]
         cut = len(coder.quasi)
-        batch = Batch.of(columns[:cut], columns[cut:], cases.many)
+        batch = Batch.from_columns(columns[:cut], columns[cut:], cases.many)
         publication = self.finishing.search.finish(batch, self.finishing.plan.totals)
         if self.finishing.judged is not None:
-            self.finishing.judged.refuse()
+            self.finishing.judged.reject()
         found = []
-        for at, bucket in enumerate(self._dealt(segment, cases, publication)):
+        for at, bucket in enumerate(self._distribute(segment, cases, publication)):
             part = rows.folder / f"part-{segment:05}-{at:05}.parquet"
-            found.append(_Bucket(self.finishing, cases, publication, bucket).finish(part, self.most))
+            found.append(_RowPartition(self.finishing, cases, publication, bucket).finish(part, self.most))
             bucket.unlink()
-        return FinishedSegment(
+        return SegmentResult(
             parts=tuple(part for each in found for part in each.parts),
             hashed=sum(each.hashed for each in found) % 2**64,
-            truth=added(each.truth for each in found),
-            valued=valued_columns(publication),
+            truth=sum_truthfulness(each.truth for each in found),
+            valued=columns_of_values(publication),
         )
 
-    def _dealt(self, segment: int, cases: Cases, publication: Publication) -> list[Path]:
+    def _distribute(self, segment: int, cases: WeightedRows, publication: TableSolution) -> list[Path]:
         """Write case and kept cells of all rows to buckets, by a hash of what is published of them."""
         rows, buckets = self.finishing.rows, -(-int(cases.many.sum()) // self.most)
         paths = [rows.folder / f"bucket-{at:05}.arrow" for at in range(buckets)]
@@ -125,15 +125,15 @@ class UncutFinishing:
 
 
 @dataclass(frozen=True, eq=False)
-class _Bucket:
+class _RowPartition:
     """Some rows of a segment, in a file."""
 
-    finishing: Finishing
-    cases: Cases
-    publication: Publication
+    finishing: SegmentProcessing
+    cases: WeightedRows
+    publication: TableSolution
     path: Path
 
-    def finish(self, part: Path, most: int) -> FinishedSegment:
+    def finish(self, part: Path, most: int) -> SegmentResult:
         """Write the rows in their order, and compare them with what the file says, some at a time."""
         rows, many = self._rows(most)
         case, coder = rows[CASE].to_numpy(), self.finishing.rows.coder
@@ -141,13 +141,13 @@ class _Bucket:
         kept = pa.RecordBatch.from_arrays([rows[name].combine_chunks() for name in names], names)
         original = self.finishing.original(coder.original(kept), len(case))
         publication = replace(self.publication, group=self.publication.group[case])
-        applied = apply(publication, original, self.finishing.schema, Stream())
+        applied = apply_solution(publication, original, self.finishing.schema, KeyedRandom())
         ends = np.cumsum(many[applied.rows])
         _write_repeated(part, self.finishing.zoned(applied.shown), ends)
         codes = [column.combine_chunks().take(pa.array(case)) for column in self.cases.codes.columns]
         quasi = zip(coder.quasi, codes, strict=False)
         coded = CodedTable(len(case), tuple(CodedColumn(domain, each.to_numpy()) for domain, each in quasi), ())
-        return FinishedSegment(
+        return SegmentResult(
             parts=(part,),
             hashed=int((hash_each([*codes, *kept.columns]) * many.astype(np.uint64)).sum(dtype=np.uint64)),
             truth=self._truth(part, coded, original, (applied.rows, ends, many)),
@@ -158,15 +158,17 @@ class _Bucket:
         """Read different rows, and how many are equal to each."""
         held, rows = [], 0
         for batch in read_batches(self.path):
-            held.append(_reduced(pa.Table.from_batches([batch])))
+            held.append(_merge_equal_rows(pa.Table.from_batches([batch])))
             rows += held[-1].num_rows
             if rows > most:
-                held = [_reduced(pa.concat_tables(held))]
+                held = [_merge_equal_rows(pa.concat_tables(held))]
                 rows = held[0].num_rows
-        found = _reduced(pa.concat_tables(held))
+        found = _merge_equal_rows(pa.concat_tables(held))
         return found.drop_columns([MANY]), found[MANY].to_numpy()
 
-    def _truth(self, part: Path, coded: CodedTable, original: pa.Table, written: tuple[Ints, Ints, Ints]) -> Truth:
+    def _truth(
+        self, part: Path, coded: CodedTable, original: pa.Table, written: tuple[Ints, Ints, Ints]
+    ) -> Truthfulness:
         """Compare every row group with the rows that it came from; these must all be there, as often as they are.
 
         `written` are the order of the rows, where each ends in the file, and how often each occurs.
@@ -176,16 +178,18 @@ class _Bucket:
         used, truths, start = np.zeros(len(many), dtype=np.int64), [], 0
         for at in range(file.num_row_groups):
             back = file.read_row_group(at)
-            compared = Comparison(PublishedTable.read(back, schema, domains), unzoned(back), coded, original, schema)
-            source = order[_repeated(ends, start, start + back.num_rows)]
+            compared = TruthComparison(
+                PublishedTable.read(back, schema, domains), unzoned(back), coded, original, schema
+            )
+            source = order[_rows_to_write(ends, start, start + back.num_rows)]
             used += np.bincount(source, minlength=len(many))
             truths.append(replace(compared.check(source), rows_in=back.num_rows, suppressed=0))
             start += back.num_rows
-        truth = added(truths)
+        truth = sum_truthfulness(truths)
         return replace(truth, unmatched=truth.unmatched + int(np.maximum(used - many, 0).sum()))
 
 
-def _reduced(rows: pa.Table) -> pa.Table:
+def _merge_equal_rows(rows: pa.Table) -> pa.Table:
     """Merge equal rows, and count them as `MANY`."""
     names = [name for name in rows.column_names if name != MANY]
     if MANY in rows.column_names:
@@ -200,16 +204,16 @@ def _write_repeated(part: Path, shown: pa.Table, ends: Ints) -> None:
     folder, rows = part.with_suffix(""), int(ends[-1])
     with PartsWriter(folder, rows_per_part=rows) as writer:
         for start in range(0, rows, ROWS_AT_ONCE):
-            writer.write(shown.take(pa.array(_repeated(ends, start, min(start + ROWS_AT_ONCE, rows)))))
+            writer.write(shown.take(pa.array(_rows_to_write(ends, start, min(start + ROWS_AT_ONCE, rows)))))
     (name,) = writer.parts
     (folder / name).replace(part)
     folder.rmdir()
 
 
-def _repeated(ends: Ints, start: int, stop: int) -> Ints:
+def _rows_to_write(ends: Ints, start: int, stop: int) -> Ints:
     """Return which rows of a table are written from one place to another.
 
-    >>> _repeated(np.array([2, 3, 6]), 1, 5).tolist()
+    >>> _rows_to_write(np.array([2, 3, 6]), 1, 5).tolist()
     [0, 1, 2, 2]
     """
     return np.searchsorted(ends, np.arange(start, stop), side="right")

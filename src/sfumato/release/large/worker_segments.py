@@ -18,35 +18,35 @@ from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
 from sfumato.coding.cutting.batches import SegmentCounts
 from sfumato.coding.cutting.cut_tree import CutTree
 from sfumato.coding.cutting.partition import Ints
-from sfumato.core.progress import partly
+from sfumato.core.progress import scale_progress
 from sfumato.exceptions import ReadError
 from sfumato.release.large.coded_rows import CodedRows, RowCoder
-from sfumato.release.large.finishing import FinishedSegment, Finishing, truth_of
+from sfumato.release.large.finishing import SegmentProcessing, SegmentResult, truth_of_segments
 from sfumato.release.large.keeping import RunLog
-from sfumato.release.large.large_release import Passage
-from sfumato.release.large.large_run import LargeOutcome, LargeRun
+from sfumato.release.large.large_release import EngineStatistics
+from sfumato.release.large.large_run import EngineOutcome, EngineRun
 from sfumato.release.large.published_parts import PublishedParts
-from sfumato.release.large.segment_judging import gathering, judge_segments
+from sfumato.release.large.segment_judging import audit_segments, part_findings
 from sfumato.release.large.worker_tasks import (
     ATTEMPT,
     REPORT,
+    AuditPart,
     CountCodes,
-    DealRows,
+    DistributeRows,
     FinishSegment,
-    JudgePart,
     StagePart,
     add_counts,
-    counts_of,
+    decode_counts,
 )
-from sfumato.sources.base import HasWorkers, RowsInWorkers
+from sfumato.sources.base import DistributedSource, WorkerRows
 
 ENDS = {"profile": 0.05, "code": 0.3, "cut": 0.45, "finish": 0.8, "judge": 0.97}  # shares of the time
 CHANGED = "The table changed while it was read; make the release again."
 
 
-def carry_out_in_workers(
-    run: LargeRun, source: HasWorkers, search: SegmentedSearch, coder: RowCoder, parts: Path
-) -> LargeOutcome:
+def release_in_workers(
+    run: EngineRun, source: DistributedSource, search: SegmentedSearch, coder: RowCoder, parts: Path
+) -> EngineOutcome:
     """Let workers code all rows, cut these into segments, let workers finish them, and judge the files.
 
     Parameters
@@ -57,41 +57,41 @@ def carry_out_in_workers(
     """
     log = RunLog.of(run.kept or parts, run.recipe, lasts=run.kept is not None)
     with closing(_Workers(run, source, search, coder, log)) as workers:
-        return workers.carry_out(parts)
+        return workers.execute(parts)
 
 
 @dataclass(eq=False)
 class _Workers:
     """One run, whose rows are coded when they are needed, and kept until it ends."""
 
-    run: LargeRun
-    source: HasWorkers
+    run: EngineRun
+    source: DistributedSource
     search: SegmentedSearch
     coder: RowCoder
     log: RunLog
-    coded: RowsInWorkers | None = None
+    coded: WorkerRows | None = None
 
     def close(self) -> None:
         """Let go of the rows."""
         if self.coded is not None:
             self.coded.close()
 
-    def carry_out(self, parts: Path) -> LargeOutcome:
+    def execute(self, parts: Path) -> EngineOutcome:
         """Do everything."""
         run, finishing = self.run, self._finishing()
         finished = self._finish_all(finishing)
-        tell = partly(run.progress, ENDS["finish"], ENDS["judge"])
+        tell = scale_progress(run.progress, ENDS["finish"], ENDS["judge"])
         tell(0.0, "judging")
         names = [part.name for each in finished for part in each.parts]
         self._stage(finishing.typed(finished), names, parts)
-        judged = self._judge(finishing, finished, parts)
+        judged = self._audit(finishing, finished, parts)
         written = self.source.written(parts)
-        truth = truth_of(finished, finishing.rows, run.profile.rows)
+        truth = truth_of_segments(finished, finishing.rows, run.profile.rows)
         kinds = {each.name: each.type for each in pq.read_schema(parts / names[0])}
-        return LargeOutcome(
-            judged=judge_segments(run, written, self.search.quasi, truth, tell, parts=judged, kinds=kinds),
+        return EngineOutcome(
+            judged=audit_segments(run, written, self.search.quasi, truth, tell, parts=judged, kinds=kinds),
             written=written,
-            passage=Passage(
+            passage=EngineStatistics(
                 engine=self.source.engine,
                 way="segmented",
                 reason=f"more than {run.limits.combinations:,} combinations of {len(run.columns)} columns do not fit "
@@ -107,15 +107,15 @@ class _Workers:
         """How many rows a segment may have."""
         return min(self.run.limits.segment_rows, self.source.worker_rows)
 
-    def _finishing(self) -> Finishing:
+    def _finishing(self) -> SegmentProcessing:
         """Cut all rows into segments, unless that was done before and still holds."""
         self._adopt_left()
         if not ("plan" in self.log.noted and self._is_same()):
             plan = self.search.cut(
-                self._count, most_rows=self.most, progress=partly(self.run.progress, ENDS["code"], ENDS["cut"])
+                self._count, most_rows=self.most, progress=scale_progress(self.run.progress, ENDS["code"], ENDS["cut"])
             )
             self.log.note(plan=plan.as_dict())
-        return Finishing(
+        return SegmentProcessing(
             search=self.search,
             plan=SegmentPlan.from_dict(self.log.noted["plan"]),
             rows=CodedRows(self.coder, self.log.folder, **self.log.noted["coded"]),
@@ -132,22 +132,22 @@ class _Workers:
         log.note(coded=self._facts())
         return False
 
-    def _kept(self) -> RowsInWorkers:
+    def _resumable_files(self) -> WorkerRows:
         """Let workers code all rows, once."""
         if self.coded is None:
             self.run.progress(ENDS["profile"], "coding")
-            self.coded = self.source.keep(self.coder.names, self.coder.coded)
+            self.coded = self.source.persist(self.coder.names, self.coder.coded)
             if "coded" not in self.log.noted:
                 self.log.note(coded=self._facts())
         return self.coded
 
     def _facts(self) -> dict[str, int]:
-        kept = self._kept()
+        kept = self._resumable_files()
         return {"rows": kept.rows, "hashed": kept.hashed, "size": kept.size}
 
     def _count(self, tree: CutTree, nodes: Ints) -> SegmentCounts:
         look = CountCodes(self.search, self.coder, tree, nodes)
-        return counts_of(self._kept().gather(look, add_counts), self.search, nodes)
+        return decode_counts(self._resumable_files().gather(look, add_counts), self.search, nodes)
 
     def _wanted(self, plan: SegmentPlan) -> tuple[int, ...]:
         """List the segments that are not finished."""
@@ -158,25 +158,25 @@ class _Workers:
             if str(segment) not in noted or not all(map(self.log.has, noted[str(segment)]["parts"]))
         )
 
-    def _finish_all(self, finishing: Finishing) -> list[FinishedSegment]:
+    def _finish_all(self, finishing: SegmentProcessing) -> list[SegmentResult]:
         plan, log = finishing.plan, self.log
         wanted = self._wanted(plan) if log.lasts else tuple(range(plan.tree.segments))
         if wanted:
-            kept, tell = self._kept(), partly(self.run.progress, ENDS["cut"], ENDS["finish"])
+            kept, tell = self._resumable_files(), scale_progress(self.run.progress, ENDS["cut"], ENDS["finish"])
             tell(0.0, f"segments, {len(wanted)} of {plan.tree.segments}")
             work = FinishSegment(finishing=finishing, wanted=wanted, most=self.most, lasts=log.lasts)
-            replies = kept.finish(DealRows(self.coder, plan.tree, wanted), len(wanted), work)
+            replies = kept.finish(DistributeRows(self.coder, plan.tree, wanted), len(wanted), work)
             self._adopt([json.loads(reply) for reply in replies])
         _remove_attempts(log.folder)
         noted = log.noted["finished"]
         if len(noted) < plan.tree.segments:
             raise ReadError(CHANGED)
-        return [FinishedSegment.from_dict(log.folder, noted[str(at)]) for at in range(plan.tree.segments)]
+        return [SegmentResult.from_dict(log.folder, noted[str(at)]) for at in range(plan.tree.segments)]
 
     def _adopt_left(self) -> None:
         """Take what workers had finished, but an earlier run was not told any more; remove what they had not."""
         if self.log.lasts and "plan" in self.log.noted:
-            reports = (_report(path) for path in self.log.folder.glob(f"{ATTEMPT}*/{REPORT}"))
+            reports = (_read_report(path) for path in self.log.folder.glob(f"{ATTEMPT}*/{REPORT}"))
             self._adopt([each for each in reports if each is not None])
         _remove_attempts(self.log.folder)
 
@@ -188,7 +188,7 @@ class _Workers:
             for name, size in report["sizes"].items():
                 made = folder / report["attempt"] / name
                 if not made.is_file() or made.stat().st_size != size:
-                    raise self.source.unseen(folder)
+                    raise self.source.unshared_folder_error(folder)
                 made.replace(folder / name)
             finished[str(report["segment"])] = report["finished"]
             files |= report["files"]
@@ -197,25 +197,27 @@ class _Workers:
     def _stage(self, typed: Sequence[Any], names: Sequence[str], parts: Path) -> None:
         """Bring all parts to their folder, unless workers have written them there as they are published."""
         if typed or self.log.lasts:
-            for _ in self.source.each(names, StagePart(self.log.folder, parts, tuple(typed))):
+            for _ in self.source.map(names, StagePart(self.log.folder, parts, tuple(typed))):
                 pass
             _remove_attempts(parts)
 
-    def _judge(self, finishing: Finishing, finished: Sequence[FinishedSegment], parts: Path) -> PublishedParts | None:
+    def _audit(
+        self, finishing: SegmentProcessing, finished: Sequence[SegmentResult], parts: Path
+    ) -> PublishedParts | None:
         """Let workers judge every part as it stands in its file, and put together what they find."""
-        judged = gathering(self.run)
+        judged = part_findings(self.run)
         if judged is None:
             return None
         if any(len(each.parts) > 1 for each in finished):
-            judged.refuse()
+            judged.reject()
             return judged
         names = [each.parts[0].name for each in finished]
-        for found in self.source.each(names, JudgePart(parts, finishing.schema, finishing.domains, judged)):
+        for found in self.source.map(names, AuditPart(parts, finishing.schema, finishing.domains, judged)):
             judged.unite(pickle.loads(found))  # noqa: S301 - from our own function in a worker of this session
         return judged
 
 
-def _report(path: Path) -> dict[str, Any] | None:
+def _read_report(path: Path) -> dict[str, Any] | None:
     """Read what a worker left; what is not complete was not finished."""
     try:
         report = json.loads(path.read_text(encoding="utf-8"))

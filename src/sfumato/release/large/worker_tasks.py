@@ -26,7 +26,7 @@ from sfumato.coding.cutting.cut_tree import CutTree
 from sfumato.coding.cutting.partition import Ints
 from sfumato.coding.domain import Domain
 from sfumato.release.large.coded_rows import CodedRows, RowCoder
-from sfumato.release.large.finishing import Finishing, retype
+from sfumato.release.large.finishing import SegmentProcessing, retype
 from sfumato.release.large.keeping import hash_file
 from sfumato.release.large.published_parts import PublishedPart, PublishedParts
 from sfumato.release.large.uncut_segments import finish_segment
@@ -61,9 +61,9 @@ def add_counts(sent: Iterator[bytes]) -> bytes:
     return _packed_entries(found, total)
 
 
-def counts_of(sent: Sequence[bytes], search: SegmentedSearch, nodes: Ints) -> SegmentCounts:
+def decode_counts(sent: Sequence[bytes], search: SegmentedSearch, nodes: Ints) -> SegmentCounts:
     """Return the counts that workers sent."""
-    return SegmentCounts.of_entries(len(nodes), search.layout, *_entries(sent))
+    return SegmentCounts.from_entries(len(nodes), search.layout, *_entries(sent))
 
 
 def _packed_entries(cells: Ints, weights: Ints) -> bytes:
@@ -77,7 +77,7 @@ def _entries(sent: Sequence[bytes]) -> tuple[Ints, Ints]:
 
 
 @dataclass(frozen=True, eq=False)
-class DealRows:
+class DistributeRows:
     """Tells which of some segments rows are in: its place among them, or -1."""
 
     coder: RowCoder
@@ -116,7 +116,7 @@ class FinishSegment:
     lasts : whether what is written outlives this run, and tells of itself.
     """
 
-    finishing: Finishing
+    finishing: SegmentProcessing
     wanted: tuple[int, ...]
     most: int
     lasts: bool
@@ -169,7 +169,7 @@ class StagePart:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgePart:
+class AuditPart:
     """Judges one part as it stands in its file."""
 
     folder: Path

@@ -6,24 +6,30 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.progress import Progress
-from sfumato.core.published.table import bucketed_attributes
-from sfumato.judging.evidence import Evidence
-from sfumato.release.large.judging import Judgement
-from sfumato.release.large.large_release import TABLE, LargeRelease
-from sfumato.reporting.facts import bucket_facts, gather
-from sfumato.reporting.folders import PUBLIC, Statement, write_beside
-from sfumato.reporting.handover import Handover
+from sfumato.core.published.table import parse_bucket_column
+from sfumato.judging.evidence import AuditContext
+from sfumato.release.large.judging import AuditFindings
+from sfumato.release.large.large_release import TABLE, StoredRelease
+from sfumato.reporting.facts import bucket_facts, gather_facts
+from sfumato.reporting.folders import PUBLIC, PublicStatement, write_documents
+from sfumato.reporting.handover import ReleaseBundle
 from sfumato.reporting.html import render_about
-from sfumato.reporting.judged import Judged
-from sfumato.reporting.public import is_bucket, promise_of, type_words
+from sfumato.reporting.judged import ReleaseMeasurements
+from sfumato.reporting.public import is_bucket_column, make_guarantee, type_text
 from sfumato.reporting.words import BUCKET
-from sfumato.sources.base import Source
-from sfumato.table.parts_list import write_list
-from sfumato.words import words_in
+from sfumato.sources.base import EngineSource
+from sfumato.table.parts_list import write_parts_manifest
+from sfumato.words import load_messages
 
 
-def write_statement(
-    made: Path, release: LargeRelease, judged: Judgement, written: Source, *, report: bool, progress: Progress
+def write_folders(
+    made: Path,
+    release: StoredRelease,
+    judged: AuditFindings,
+    written: EngineSource,
+    *,
+    report: bool,
+    progress: Progress,
 ) -> None:
     """Write both folders beside the parts, which are there already.
 
@@ -36,22 +42,22 @@ def write_statement(
     report : whether to write the internal report.
     progress : is told that it is being written.
     """
-    shown = Evidence(judged.evidence.published, judged.evidence.schema, weights=judged.evidence.weights)
+    shown = AuditContext(judged.evidence.published, judged.evidence.schema, weights=judged.evidence.weights)
     dictionary = _dictionary(release, judged, written)
-    promise = promise_of(release.recipe.models, release.audit, counts_rows=release.audit.counts_rows)
-    told = Statement(
+    promise = make_guarantee(release.recipe.models, release.audit, counts_rows=release.audit.counts_rows)
+    told = PublicStatement(
         promise=promise,
         dictionary=dictionary,
-        about=render_about(promise, dictionary, words_in(release.recipe.language)),
+        about=render_about(promise, dictionary, load_messages(release.recipe.language)),
         report=lambda: _facts(release, judged, shown, dictionary),
     )
     internal = {"recipe.toml": release.recipe.to_toml()}
     internal |= {} if release.recoding is None else {"recoding.toml": release.recoding.to_toml()}
-    write_beside(made, told, internal, report=report, progress=progress)
-    write_list(made / PUBLIC / TABLE)
+    write_documents(made, told, internal, report=report, progress=progress)
+    write_parts_manifest(made / PUBLIC / TABLE)
 
 
-def _dictionary(release: LargeRelease, judged: Judgement, written: Source) -> list[dict[str, Any]]:
+def _dictionary(release: StoredRelease, judged: AuditFindings, written: EngineSource) -> list[dict[str, Any]]:
     """Describe every published column; those that were not counted together, by what the engine says of each."""
     known, schema = dict(judged.described), release.recipe.schema
     others = [column for column in judged.profile.columns if column.name not in known]
@@ -59,9 +65,9 @@ def _dictionary(release: LargeRelease, judged: Judgement, written: Source) -> li
     for column in others:
         known[column.name] = {
             "name": column.name,
-            "role": BUCKET if is_bucket(column.name, schema) else schema.role(column.name).value,
-            "type": type_words(column.type),
-            "forms": ["bucket numbers" if is_bucket(column.name, schema) else "exact values"],
+            "role": BUCKET if is_bucket_column(column.name, schema) else schema.role(column.name).value,
+            "type": type_text(column.type),
+            "forms": ["bucket numbers" if is_bucket_column(column.name, schema) else "exact values"],
             "distinct": distinct[column.name],
             "missing": column.missing,
         }
@@ -69,24 +75,24 @@ def _dictionary(release: LargeRelease, judged: Judgement, written: Source) -> li
 
 
 def _facts(
-    release: LargeRelease, judged: Judgement, shown: Evidence, dictionary: list[dict[str, Any]]
+    release: StoredRelease, judged: AuditFindings, shown: AuditContext, dictionary: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    handover = Handover(
+    handover = ReleaseBundle(
         evidence=judged.evidence,
         models=release.recipe.models,
         audit=release.audit,
-        measures=release.measures,
+        metrics=release.metrics,
         recipe=release.recipe.to_toml(),
         left_out=release.left_out,
-        search=None if release.proof is None else release.proof.sentence,
+        search=None if release.proof is None else release.proof.describe,
     )
     return {
-        **gather(Judged(handover), shown, dictionary),
+        **gather_facts(ReleaseMeasurements(handover), shown, dictionary),
         "buckets": [
             bucket_facts(name, sizes)
             for name in release.recipe.schema.attributes
             for column, sizes in judged.buckets.items()
-            if name in bucketed_attributes(column, release.recipe.schema.attributes)
+            if name in parse_bucket_column(column, release.recipe.schema.attributes)
         ],
         "engine": release.passage.to_dict(),
     }

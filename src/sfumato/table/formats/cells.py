@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.limits import LONGEST_LINE
-from sfumato.threads import in_threads
+from sfumato.table.limits import MAX_LINE_BYTES
+from sfumato.threads import map_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def detect_separator(data: bytes) -> str:
     >>> detect_separator(b"name;height\nEve;1,70\nBob;1,80\n")
     ';'
     """
-    header, *rest = _bare_lines(data) or [""]
+    header, *rest = _unquoted_lines(data) or [""]
     scores = {}
     for separator in SEPARATORS:
         columns = header.count(separator)
@@ -58,7 +58,7 @@ def separated_by_spaces(data: bytes) -> bool:
     >>> separated_by_spaces(b"A11 6 A34\nA12 48 A32\n"), separated_by_spaces(b"name\nEve Smith\nBob Jones\n")
     (True, False)
     """
-    rows = [line.split() for line in _bare_lines(data, "q")]
+    rows = [line.split() for line in _unquoted_lines(data, "q")]
     (width, often), *_ = Counter(map(len, rows)).most_common(1) or [(0, 0)]
     alike = [row for row in rows if len(row) == width]
     if width < WIDE or len(rows[0]) != width or often < max(FEWEST_LINES, MOSTLY * len(rows)):
@@ -79,7 +79,7 @@ def tabbed(data: bytes) -> bytes:
     return re.sub(rb'(?<![^ \t\r\n])("(?:[^"]|"")*")(?![^ \t\r\n])|[ \t]+', lambda found: found[1] or b"\t", ends)
 
 
-def _bare_lines(data: bytes, quoted: str = "") -> list[str]:
+def _unquoted_lines(data: bytes, quoted: str = "") -> list[str]:
     """Return the first lines that are not empty, with something else for what stands in quotes."""
     sample = data[:SAMPLE].decode(errors="replace")
     if len(data) > SAMPLE:
@@ -88,12 +88,12 @@ def _bare_lines(data: bytes, quoted: str = "") -> list[str]:
     return [line for line in bare.splitlines() if line.strip()]
 
 
-def titles_above(data: bytes) -> int:
+def count_title_lines(data: bytes) -> int:
     r"""Count the lines before the header: those before the first that is as wide as nearly all others and half full.
 
     There are none if one of them might be the header itself, or if the first line below them has numbers.
 
-    >>> titles_above(b"Patients 2024\n\nname;age\nEve;39\nBob;40\n")
+    >>> count_title_lines(b"Patients 2024\n\nname;age\nEve;39\nBob;40\n")
     2
     """
     sample = data[:SAMPLE].decode(errors="replace")
@@ -106,7 +106,7 @@ def titles_above(data: bytes) -> int:
         (width, often), *_ = widths.most_common(1) or [(0, 0)]
         first = next((place for place, line in enumerate(lines) if _is_header(line, separator, width)), 0)
         below = [line.count(separator) == width for line in lines[first:] if line.strip()]
-        sparse = all(_filled(line, separator) <= max(1, width // 2) for line in lines[:first])
+        sparse = all(_count_filled(line, separator) <= max(1, width // 2) for line in lines[:first])
         if width and sparse and often > FEWEST_LINES and sum(below) + 1 >= MOSTLY * len(below):
             found = max(found, (often, first))
     return found[1]
@@ -114,19 +114,19 @@ def titles_above(data: bytes) -> int:
 
 def _is_header(line: str, separator: str, width: int) -> bool:
     cells = line.split(separator)
-    filled = _filled(line, separator)
+    filled = _count_filled(line, separator)
     numbers = any(re.fullmatch(r"[-+]?[0-9][0-9.,/:-]*", cell.strip()) for cell in cells)
     return len(cells) == width + 1 and filled > 1 and filled >= len(cells) / 2 and not numbers
 
 
-def _filled(line: str, separator: str) -> int:
+def _count_filled(line: str, separator: str) -> int:
     return sum(bool(cell.strip()) for cell in line.split(separator))
 
 
-def without_last_lines(data: bytes, count: int) -> bytes:
+def drop_last_lines(data: bytes, count: int) -> bytes:
     r"""Leave the last lines out, empty ones not counted.
 
-    >>> without_last_lines(b"age\n39\n40\nall: 79\n\n", 1)
+    >>> drop_last_lines(b"age\n39\n40\nall: 79\n\n", 1)
     b'age\n39\n40'
     """
     for _ in range(count):
@@ -135,20 +135,20 @@ def without_last_lines(data: bytes, count: int) -> bytes:
     return data
 
 
-def stated_separator(data: bytes) -> str | None:
+def read_declared_separator(data: bytes) -> str | None:
     r"""Return the separator that a first line states for Excel.
 
-    >>> stated_separator(b"sep=;\nname;age\n")
+    >>> read_declared_separator(b"sep=;\nname;age\n")
     ';'
     """
     found = re.match(rb"[\"']?sep=([^\r\n])[\"']?[\r\n]", data, re.IGNORECASE)
     return found[1].decode(errors="replace") if found else None
 
 
-def after_lines(data: bytes, count: int) -> bytes | None:
+def skip_lines(data: bytes, count: int) -> bytes | None:
     r"""Leave the first lines out, empty ones counted; None if there are not that many.
 
-    >>> after_lines(b"Patients\r\n\nname;age\n", 2)
+    >>> skip_lines(b"Patients\r\n\nname;age\n", 2)
     b'name;age\n'
     """
     ends = (match.end() for match in re.finditer(rb"\r\n|\r|\n", data))
@@ -156,26 +156,26 @@ def after_lines(data: bytes, count: int) -> bytes | None:
     return None if end is None else data[end:]
 
 
-def long_line(data: bytes) -> bool:
+def has_overlong_line(data: bytes) -> bool:
     """Return whether a line is longer than any record, as where line breaks are lost."""
     start = 0
-    while len(data) - start > LONGEST_LINE:
-        end = max(data.rfind(mark, start, start + LONGEST_LINE + 1) for mark in (b"\n", b"\r"))
+    while len(data) - start > MAX_LINE_BYTES:
+        end = max(data.rfind(mark, start, start + MAX_LINE_BYTES + 1) for mark in (b"\n", b"\r"))
         if end < 0:
             return True
         start = end + 1
     return False
 
 
-def separator_below(data: bytes, width: int) -> str | None:
+def find_body_separator(data: bytes, width: int) -> str | None:
     r"""Find a separator that parts nearly all lines but the first into one other number of cells.
 
     Then the first line is a title rather than the header, or the separator of the file is another.
 
-    >>> separator_below(b"Patients 2024\nname;age\nEve;39\nBob;40\n", 1)
+    >>> find_body_separator(b"Patients 2024\nname;age\nEve;39\nBob;40\n", 1)
     ';'
     """
-    _, *rest = _bare_lines(data) or [""]
+    _, *rest = _unquoted_lines(data) or [""]
     for separator in SEPARATORS:
         (counts, often), *_ = Counter(line.count(separator) for line in rest).most_common(1) or [(0, 0)]
         if counts and counts + 1 != width and often > 1 and often >= MOSTLY * len(rest):
@@ -183,7 +183,7 @@ def separator_below(data: bytes, width: int) -> str | None:
     return None
 
 
-def first_record(data: bytes, separator: str) -> tuple[bytes, int]:
+def split_first_record(data: bytes, separator: str) -> tuple[bytes, int]:
     """Return the first line that is not empty, including quoted line breaks, and where the rest begins."""
     mark = re.escape(separator.encode())
     cell = rb'(?:"(?:[^"]|"")*"[^' + mark + rb"\r\n]*|[^" + mark + rb"\r\n]*)"
@@ -192,12 +192,12 @@ def first_record(data: bytes, separator: str) -> tuple[bytes, int]:
     return (match[1], match.end()) if match else (b"", 0)
 
 
-def trimmed(data: bytes, separator: str) -> tuple[bytes, bool]:
+def trim_cells(data: bytes, separator: str) -> tuple[bytes, bool]:
     r"""Remove the spaces around cells, outside quotes, and return whether the quotation marks are sound.
 
     Quotation marks are sound if each quoted cell begins after a separator and ends before one.
 
-    >>> trimmed(b'a, b\n1 ," x, y "\n', ",")
+    >>> trim_cells(b'a, b\n1 ," x, y "\n', ",")
     (b'a,b\n1," x, y "\n', True)
     """
     mark = separator.encode()
@@ -206,17 +206,17 @@ def trimmed(data: bytes, separator: str) -> tuple[bytes, bool]:
     pieces, same = [], True
 
     def trim(at: int) -> bytes | None:
-        return _trimmed_block(blocks[at], mark[0], bool(quotes[at]))
+        return _trim_block(blocks[at], mark[0], bool(quotes[at]))
 
-    for block, piece in zip(blocks, in_threads(trim, range(len(blocks)), len(data)), strict=True):
+    for block, piece in zip(blocks, map_in_threads(trim, range(len(blocks)), len(data)), strict=True):
         if piece is None:
-            return _trimmed_slowly(data, mark), False
+            return _trim_cell_by_cell(data, mark), False
         pieces.append(piece)
         same &= piece is block
     return data if same else b"".join(pieces), not quotes[-1]
 
 
-def has_loose_spaces(column: pa.ChunkedArray) -> bool:
+def has_outer_spaces(column: pa.ChunkedArray) -> bool:
     """Return whether a cell of a dictionary-coded column begins or ends with a space."""
     return any(
         pc.any(pc.or_(pc.starts_with(each.dictionary, " "), pc.ends_with(each.dictionary, " "))).as_py()
@@ -232,7 +232,7 @@ def _blocks(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def _trimmed_block(block: bytes, mark: int, inside: bool) -> bytes | None:
+def _trim_block(block: bytes, mark: int, inside: bool) -> bytes | None:
     """Trim one block that ends with a line; nothing if its quotation marks are not sound.
 
     `inside` says whether the block begins within a quoted cell.
@@ -241,7 +241,7 @@ def _trimmed_block(block: bytes, mark: int, inside: bool) -> bytes | None:
     around = np.full(len(cells) + 2, NEWLINE, np.uint8)  # around[i + 1] is cells[i]
     around[1:-1] = cells
     quotes = np.flatnonzero(cells == QUOTE)
-    allowed, border = _among([mark, NEWLINE, RETURN, QUOTE, SPACE]), _among([mark, NEWLINE, RETURN])
+    allowed, border = _byte_lookup([mark, NEWLINE, RETURN, QUOTE, SPACE]), _byte_lookup([mark, NEWLINE, RETURN])
     opening, closing = quotes[int(inside) :: 2], quotes[1 - int(inside) :: 2]
     sound = bool(allowed[around[opening]].all() and allowed[around[closing + 2]].all())
     spaces = np.flatnonzero(cells == SPACE)
@@ -261,23 +261,23 @@ def _trimmed_block(block: bytes, mark: int, inside: bool) -> bytes | None:
     return cells[keep].tobytes()
 
 
-def _among(wanted: list[int]) -> npt.NDArray[np.bool_]:
+def _byte_lookup(wanted: list[int]) -> npt.NDArray[np.bool_]:
     """Make a list by which every byte is looked up: whether it is one of those."""
     found = np.zeros(256, dtype=np.bool_)
     found[wanted] = True
     return found
 
 
-def _trimmed_slowly(data: bytes, mark: bytes) -> bytes:
+def _trim_cell_by_cell(data: bytes, mark: bytes) -> bytes:
     """Trim a file with quotation marks inside unquoted cells."""
     border = b"[" + re.escape(mark) + rb"\r\n]"
     quoted = rb"(?:(?<=[\r\n " + re.escape(mark) + rb'])|\A)("(?:[^"]|"")*")(?= *(?:' + border + rb"|\Z))"
     return re.sub(quoted + rb"| *(" + border + rb") *|\A +| +\Z", rb"\1\2", data)
 
 
-def uneven_line(data: bytes, separator: str, width: int) -> tuple[int, int] | None:
+def find_uneven_line(data: bytes, separator: str, width: int) -> tuple[int, int] | None:
     """Find the first line with another number of cells, as (line, cells); called only after a failure."""
-    lines = csv.reader(_lines(data), delimiter=separator)
+    lines = csv.reader(_open_lines(data), delimiter=separator)
     before = 0
     try:
         for cells in lines:
@@ -289,9 +289,9 @@ def uneven_line(data: bytes, separator: str, width: int) -> tuple[int, int] | No
     return None
 
 
-def stray_quote_line(data: bytes, separator: str) -> int | None:
+def find_stray_quote(data: bytes, separator: str) -> int | None:
     """Find the line of a quoted cell that is not closed at its end; called only for unsound marks."""
-    lines = csv.reader(_lines(data), delimiter=separator, strict=True)
+    lines = csv.reader(_open_lines(data), delimiter=separator, strict=True)
     before = 0
     try:
         for _ in lines:
@@ -301,5 +301,5 @@ def stray_quote_line(data: bytes, separator: str) -> int | None:
     return None
 
 
-def _lines(data: bytes) -> io.TextIOWrapper:
+def _open_lines(data: bytes) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")

@@ -10,25 +10,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError
-from sfumato.table.formats.conventions import Conventions, refuse_absent
-from sfumato.table.formats.dates import ISO, DateFormat, parsed_iso
-from sfumato.table.formats.inference import Parse, parsed, parsed_numbers, present, typed
-from sfumato.table.formats.numerals import plain, without_unit
-from sfumato.table.values import coded, texts
+from sfumato.table.formats.conventions import Conventions, check_columns_exist
+from sfumato.table.formats.dates import ISO, DateFormat, parse_iso_dates
+from sfumato.table.formats.inference import Parse, drop_missing_spellings, infer_column, parse_narrowest, parse_numbers
+from sfumato.table.formats.numerals import normalize_numbers, strip_unit
+from sfumato.table.values import encode_distinct, format_values
 
 
-def typed_column(
+def convert_column(
     name: str,
     distinct: pa.Array,
     codes: pa.Array,
     missing: Sequence[str],
     conventions: Conventions,
     *,
-    parse_plain: Parse = parsed,
+    parse_plain: Parse = parse_narrowest,
 ) -> pa.ChunkedArray:
     """Convert a coded column of text to the type that it is said to have, or else to the one that fits.
 
-    `parse_plain` is as for `by_conventions`.
+    `parse_plain` is as for `parse_by_conventions`.
 
     Raises
     ------
@@ -37,50 +37,52 @@ def typed_column(
     """
     said = conventions.column_types.get(name)
     if said is None:
-        return typed(
-            distinct, codes, missing, partial(by_conventions, conventions=conventions, parse_plain=parse_plain)
+        return infer_column(
+            distinct, codes, missing, partial(parse_by_conventions, conventions=conventions, parse_plain=parse_plain)
         )
-    parse = parser(said, conventions)
+    parse = make_parser(said, conventions)
     if parse is None:
-        return typed(distinct, codes, missing, lambda _: None)
-    values = present(distinct, missing)
+        return infer_column(distinct, codes, missing, lambda _: None)
+    values = drop_missing_spellings(distinct, missing)
     if len(values) and parse(values) is None:
         places = codes.drop_null().to_numpy(zero_copy_only=False)
         fits = [_fits(each, missing, parse) for each in distinct.to_pylist()]
-        raise ReadError(_unfit(name, said, int((~np.array(fits, bool))[places].sum())))
-    return typed(distinct, codes, missing, parse)
+        raise ReadError(_misfit_message(name, said, int((~np.array(fits, bool))[places].sum())))
+    return infer_column(distinct, codes, missing, parse)
 
 
-def retyped(table: pa.Table, types: Mapping[str, str]) -> pa.Table:
+def convert_table(table: pa.Table, types: Mapping[str, str]) -> pa.Table:
     """Give columns of a canonical table, wherever it came from, the types that they are said to have."""
-    refuse_absent(types, table.column_names)
+    check_columns_exist(types, table.column_names)
     for name, said in types.items():
         column, place = table[name], table.column_names.index(name)
         if said == "text":
-            column = pa.chunked_array([texts(column)], pa.string())
+            column = pa.chunked_array([format_values(column)], pa.string())
         elif pa.types.is_string(column.type):
-            column = typed_column(name, *coded(column), (), Conventions(column_types={name: said}))
-        elif _kind(column.type) != said.partition(":")[0]:
-            raise ReadError(f"Column {name!r} cannot be read as {said!r}, because it holds {_kind(column.type)}s.")
+            column = convert_column(name, *encode_distinct(column), (), Conventions(column_types={name: said}))
+        elif _type_name(column.type) != said.partition(":")[0]:
+            raise ReadError(f"Column {name!r} cannot be read as {said!r}, because it holds {_type_name(column.type)}s.")
         table = table.set_column(place, name, column)
     return table
 
 
-def _kind(type_: pa.DataType) -> str:
+def _type_name(type_: pa.DataType) -> str:
     if pa.types.is_temporal(type_):
         return "date"
     return "boolean" if pa.types.is_boolean(type_) else "number"
 
 
-def by_conventions(values: pa.Array, conventions: Conventions, parse_plain: Parse = parsed) -> pa.Array | None:
+def parse_by_conventions(
+    values: pa.Array, conventions: Conventions, parse_plain: Parse = parse_narrowest
+) -> pa.Array | None:
     """Return texts as values of the narrowest type that fits all of them by these conventions, or None.
 
     `parse_plain` reads these very texts as everybody writes them; whoever has done that before gives what was found.
     """
     if not len(values):
         return None
-    numbers = plain(values, conventions.mark, conventions.thousands or "")
-    found = parse_plain(values) if numbers is None or numbers is values else parsed(numbers)
+    numbers = normalize_numbers(values, conventions.mark, conventions.thousands or "")
+    found = parse_plain(values) if numbers is None or numbers is values else parse_narrowest(numbers)
     if numbers is None and found is not None and pa.types.is_floating(found.type):
         found = None  # with points where a comma is the decimal mark
     if found is None and conventions.days is not None and len(values):
@@ -88,32 +90,34 @@ def by_conventions(values: pa.Array, conventions: Conventions, parse_plain: Pars
     return found
 
 
-def parser(said: str, conventions: Conventions) -> Parse | None:
+def make_parser(said: str, conventions: Conventions) -> Parse | None:
     """Return how texts of a type are read; None if they stay texts."""
     kind, _, how = said.partition(":")
     if kind == "text":
         return None
     if kind == "number":
-        return partial(_numbers, unit=how, conventions=conventions)
+        return partial(_parse_numbers, unit=how, conventions=conventions)
     if kind == "date":
         formats = how.split("|") if how else [conventions.date_format or ISO]
-        return partial(_days, formats=tuple(map(DateFormat, dict.fromkeys([*formats, ISO]))))
-    return _booleans
+        return partial(_parse_dates, formats=tuple(map(DateFormat, dict.fromkeys([*formats, ISO]))))
+    return _parse_booleans
 
 
-def _numbers(values: pa.Array, unit: str, conventions: Conventions) -> pa.Array | None:
-    numbers = plain(without_unit(values, unit) if unit else values, conventions.mark, conventions.thousands or "")
-    return None if numbers is None else parsed_numbers(numbers)
+def _parse_numbers(values: pa.Array, unit: str, conventions: Conventions) -> pa.Array | None:
+    numbers = normalize_numbers(
+        strip_unit(values, unit) if unit else values, conventions.mark, conventions.thousands or ""
+    )
+    return None if numbers is None else parse_numbers(numbers)
 
 
-def _days(values: pa.Array, formats: Sequence[DateFormat]) -> pa.Array | None:
+def _parse_dates(values: pa.Array, formats: Sequence[DateFormat]) -> pa.Array | None:
     """Read each text by the first format that fits it."""
     found = pc.coalesce(*(each.as_iso(values) for each in formats))
-    return parsed_iso(found)
+    return parse_iso_dates(found)
 
 
-def _booleans(values: pa.Array) -> pa.Array | None:
-    found = parsed(values)
+def _parse_booleans(values: pa.Array) -> pa.Array | None:
+    found = parse_narrowest(values)
     return found if found is not None and pa.types.is_boolean(found.type) else None
 
 
@@ -121,7 +125,7 @@ def _fits(written: str, missing: Sequence[str], parse: Parse) -> bool:
     return written in missing or parse(pa.array([written], pa.string())) is not None
 
 
-def _unfit(name: str, said: str, count: int) -> str:
+def _misfit_message(name: str, said: str, count: int) -> str:
     """Say how many cells do not have the type."""
     what = said.partition(":")[0]
     if not count:  # each is one, but together they are not, as numbers that a float would round

@@ -13,8 +13,8 @@ from sfumato.validation import require
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-KINDS = ("text", "number", "date", "boolean")
-TYPES_TOLD = "text, number, number:UNIT, date, date:FORMAT or boolean for columns, as in {'zip': 'text'}"
+TYPE_NAMES = ("text", "number", "date", "boolean")
+TYPE_DESCRIPTIONS = "text, number, number:UNIT, date, date:FORMAT or boolean for columns, as in {'zip': 'text'}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +44,8 @@ class Conventions:
         if self.date_format is not None:
             object.__setattr__(self, "date_format", DateFormat(self.date_format).written)
         types: object = self.column_types
-        typed = isinstance(types, Mapping) and all(map(_is_type, types.values()))
-        require(typed, "read", "column_types", TYPES_TOLD, types)
+        typed = isinstance(types, Mapping) and all(map(_is_type_name, types.values()))
+        require(typed, "read", "column_types", TYPE_DESCRIPTIONS, types)
 
     @property
     def mark(self) -> str:
@@ -58,24 +58,24 @@ class Conventions:
         return None if self.date_format in {None, ISO} else DateFormat(str(self.date_format))
 
 
-def refuse_absent(types: Mapping[str, str], columns: Iterable[str]) -> None:
+def check_columns_exist(types: Mapping[str, str], columns: Iterable[str]) -> None:
     """Refuse types of columns that are not in the table."""
     from sfumato.exceptions import SchemaError
-    from sfumato.validation import did_you_mean
+    from sfumato.validation import suggest_closest
 
     known = list(columns)
     for name in types:
         if name not in known:
             raise SchemaError(
-                f"column_types names {name!r}, which is not in the table{did_you_mean(name, known) or '.'}"
+                f"column_types names {name!r}, which is not in the table{suggest_closest(name, known) or '.'}"
             )
 
 
-def _is_type(given: object) -> bool:
+def _is_type_name(given: object) -> bool:
     if not isinstance(given, str):
         return False
     kind, colon, how = given.partition(":")
-    if kind not in KINDS or (colon and (not how or kind not in {"number", "date"})):
+    if kind not in TYPE_NAMES or (colon and (not how or kind not in {"number", "date"})):
         return False
     if kind == "date" and how:
         for each in how.split("|"):

@@ -16,19 +16,19 @@ from sfumato.table.formats.cells import (
     SEPARATORS,
     SPACE_MARK,
 )
-from sfumato.table.formats.column_types import typed_column
-from sfumato.table.formats.conventions import Conventions, refuse_absent
+from sfumato.table.formats.column_types import convert_column
+from sfumato.table.formats.conventions import Conventions, check_columns_exist
 from sfumato.table.formats.dates import ISO
-from sfumato.table.formats.detecting import Detected, detect, tell
-from sfumato.table.formats.encoding import encoded
+from sfumato.table.formats.detecting import DetectedConventions, add_findings, detect_conventions
+from sfumato.table.formats.encoding import encode_lines
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.formats.headers import Header, sample_of
-from sfumato.table.formats.inference import MISSING, present
-from sfumato.table.formats.numerals import COMMA, POINT, written
-from sfumato.table.formats.text_file import TextFile, columns_of, named_columns
-from sfumato.table.frames import canonical
-from sfumato.table.values import coded, distinct_texts, zoned_texts
-from sfumato.threads import in_threads
+from sfumato.table.formats.headers import Header, parse_sample
+from sfumato.table.formats.inference import MISSING, drop_missing_spellings
+from sfumato.table.formats.numerals import COMMA, POINT, format_numbers
+from sfumato.table.formats.text_file import TextFile, match_names, read_columns
+from sfumato.table.frames import to_canonical
+from sfumato.table.values import encode_distinct, format_distinct_values, format_zoned_values
+from sfumato.threads import map_in_threads
 from sfumato.validation import require
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 23
 ROWS_AT_ONCE = 1 << 17
 NAMES = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
-EXECUTED = r"\A[=+\-@\t\r]"
+FORMULA_STARTS = r"\A[=+\-@\t\r]"
 QUOTED = r'["\r\n]|\A | \z|\A\z|\A\x{FEFF}'  # beside the separator
 
 
@@ -71,7 +71,7 @@ def read_csv(
     path : the file; a name that ends in .gz is unpacked.
     separator : one character; if not given, a tab in .tsv files, and else detected among comma, semicolon, tab, bar and
         space, which stands for any number of spaces.
-    encoding : detected if not given; see `sfumato.table.formats.encoding.utf8_bytes`.
+    encoding : detected if not given; see `sfumato.table.formats.encoding.read_as_utf8`.
     missing : spellings of a missing value.
     skip_rows, skip_last : how many lines, such as titles and totals, stand before the header and after the records.
     header, names : see `sfumato.table.formats.headers.Header`.
@@ -89,34 +89,38 @@ def read_csv(
     if as_text:
         return _read_lines(path, separator, encoding, missing, skip_rows, about)
     findings = FileFindings() if findings is None else findings
-    source = TextFile.read(path, encoding, findings).below(separator, skip_rows, skip_last)
-    rows = sample_of(source.data, source.separator) or [[]]
-    source = replace(source, header=about.above(path, rows[0], rows[1:], findings, "line"))
-    first, columns = columns_of(source, missing)
-    parts = named_columns(source, about.called(path, first, findings, header=source.header), columns)
-    refuse_absent(conventions.column_types, parts)
+    source = TextFile.read(path, encoding, findings).trim(separator, skip_rows, skip_last)
+    rows = parse_sample(source.data, source.separator) or [[]]
+    source = replace(source, header=about.from_options(path, rows[0], rows[1:], findings, "line"))
+    first, columns = read_columns(source, missing)
+    parts = match_names(source, about.column_names(path, first, findings, header=source.header), columns)
+    check_columns_exist(conventions.column_types, parts)
     source.tell(findings)
-    found = detect({name: present(values, missing) for name, (values, _) in parts.items()}, conventions)
-    tell(found, conventions, findings)
-    return canonical(_typed(parts, missing, found, len(source.data)))
+    found = detect_conventions(
+        {name: drop_missing_spellings(values, missing) for name, (values, _) in parts.items()}, conventions
+    )
+    add_findings(found, conventions, findings)
+    return to_canonical(_convert_columns(parts, missing, found, len(source.data)))
 
 
-def _typed(
-    parts: Mapping[str, tuple[pa.Array, pa.Array]], missing: tuple[str, ...], found: Detected, size: int
+def _convert_columns(
+    parts: Mapping[str, tuple[pa.Array, pa.Array]], missing: tuple[str, ...], found: DetectedConventions, size: int
 ) -> pa.Table:
     def typed(name: str) -> pa.ChunkedArray:
-        return typed_column(name, *parts[name], missing, found.conventions, parse_plain=lambda _: found.parsed[name])
+        return convert_column(name, *parts[name], missing, found.conventions, parse_plain=lambda _: found.parsed[name])
 
-    return pa.table(dict(zip(parts, in_threads(typed, parts, size), strict=True)))
+    return pa.table(dict(zip(parts, map_in_threads(typed, parts, size), strict=True)))
 
 
 def _read_lines(  # noqa: PLR0917 - the options of reading
     path: Path, separator: str | None, encoding: str | None, missing: tuple[str, ...], skip_rows: int, about: Header
 ) -> pa.Table:
-    from sfumato.table.formats.lines import layout, read_lines
+    from sfumato.table.formats.lines import detect_text_layout, read_lines
 
     if separator is None or encoding is None:
-        separator, encoding = layout(path, separator=separator, encoding=encoding, skip_rows=skip_rows, header=about)
+        separator, encoding = detect_text_layout(
+            path, separator=separator, encoding=encoding, skip_rows=skip_rows, header=about
+        )
     return read_lines(path, separator=separator, encoding=encoding, missing=missing, skip_rows=skip_rows, header=about)
 
 
@@ -161,14 +165,14 @@ def write_csv(
         sink: BinaryIO = stack.enter_context(path.open("wb"))
         if path.suffix.lower() == ".gz":
             sink = stack.enter_context(gzip.GzipFile("", "wb", fileobj=sink, mtime=0))  # type: ignore[assignment]
-        for lines in encoded(_lines(table, chosen, conventions, excel_safe=excel_safe), encoding):
+        for lines in encode_lines(_encode_lines(table, chosen, conventions, excel_safe=excel_safe), encoding):
             sink.write(lines)
 
 
-def without_apostrophes(table: pa.Table) -> pa.Table:
+def remove_formula_guards(table: pa.Table) -> pa.Table:
     """Take the apostrophes away that `write_csv` with `excel_safe` has put in front of texts and names."""
-    names = [re.sub(rf"\A'(?={EXECUTED[2:]})", "", name) for name in table.column_names]
-    marked = rf"\A'({EXECUTED[2:]})"
+    names = [re.sub(rf"\A'(?={FORMULA_STARTS[2:]})", "", name) for name in table.column_names]
+    marked = rf"\A'({FORMULA_STARTS[2:]})"
     columns = [
         pc.replace_substring_regex(column, marked, r"\1") if pa.types.is_string(column.type) else column
         for column in table.columns
@@ -176,17 +180,17 @@ def without_apostrophes(table: pa.Table) -> pa.Table:
     return pa.table(columns, names=names)
 
 
-def _lines(
+def _encode_lines(
     table: pa.Table, separator: str, conventions: Conventions, *, excel_safe: bool
 ) -> Iterator[bytes | memoryview]:
-    names = _cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
+    names = _format_cells(pa.array(table.column_names, pa.string()), "".join(SEPARATORS), excel_safe=excel_safe)
     yield (separator.join(names.to_pylist()) + "\n").encode()
     parting = separator if table.num_columns > 1 else "".join(SEPARATORS)  # so that nobody finds more columns
 
     def coded_cells(column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
-        return _coded_cells(column, parting, conventions, excel_safe=excel_safe)
+        return _format_coded_cells(column, parting, conventions, excel_safe=excel_safe)
 
-    parts = list(in_threads(coded_cells, table.columns, table.num_rows))
+    parts = list(map_in_threads(coded_cells, table.columns, table.num_rows))
     empty = '""' if len(parts) == 1 else ""  # an empty line would not count as a row
     between, nothing, end = (pa.scalar(text, pa.large_string()) for text in (separator, "", "\n"))
 
@@ -197,29 +201,29 @@ def _lines(
         _, offsets, text = ended.buffers()
         return memoryview(text)[: memoryview(offsets).cast("q")[len(ended)]]
 
-    yield from in_threads(block, range(0, table.num_rows if parts else 0, ROWS_AT_ONCE), table.num_rows)
+    yield from map_in_threads(block, range(0, table.num_rows if parts else 0, ROWS_AT_ONCE), table.num_rows)
 
 
-def _coded_cells(
+def _format_coded_cells(
     column: pa.ChunkedArray, separator: str, conventions: Conventions, *, excel_safe: bool
 ) -> tuple[pa.Array, pa.Array]:
-    distinct, codes = coded(column)
-    cells = distinct_texts(distinct)
+    distinct, codes = encode_distinct(column)
+    cells = format_distinct_values(distinct)
     if pa.types.is_string(column.type):
-        cells = _cells(cells, separator, excel_safe=excel_safe)
+        cells = _format_cells(cells, separator, excel_safe=excel_safe)
     elif pa.types.is_floating(column.type):
-        cells = written(cells, conventions.mark)
+        cells = format_numbers(cells, conventions.mark)
     elif pa.types.is_timestamp(column.type) and column.type.tz is not None:
-        cells = zoned_texts(distinct)
+        cells = format_zoned_values(distinct)
     elif pa.types.is_temporal(column.type) and conventions.days is not None:
         cells = conventions.days.write(cells)
     return cells.cast(pa.large_string()), codes
 
 
-def _cells(texts: pa.Array, separators: str, *, excel_safe: bool) -> pa.Array:
+def _format_cells(texts: pa.Array, separators: str, *, excel_safe: bool) -> pa.Array:
     """Put apostrophes before texts that a spreadsheet would run as formulas, and quotes where needed."""
     if excel_safe:
-        executed = pc.match_substring_regex(texts, EXECUTED)
+        executed = pc.match_substring_regex(texts, FORMULA_STARTS)
         texts = pc.if_else(executed, pc.binary_join_element_wise("'", texts, ""), texts)
     special = pc.match_substring_regex(texts, f"[{re.escape(separators)}]|{QUOTED}")
     unsure = pc.or_(special, pc.is_in(texts, value_set=pa.array(MISSING, pa.string())))

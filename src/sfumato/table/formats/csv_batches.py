@@ -15,17 +15,17 @@ import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
 from sfumato.table.formats.base import Option
-from sfumato.table.formats.cells import tabbed, trimmed, without_last_lines
-from sfumato.table.formats.column_types import by_conventions, parser, typed_column
-from sfumato.table.formats.conventions import Conventions, refuse_absent
-from sfumato.table.formats.detecting import detect, tell
+from sfumato.table.formats.cells import drop_last_lines, tabbed, trim_cells
+from sfumato.table.formats.column_types import convert_column, make_parser, parse_by_conventions
+from sfumato.table.formats.conventions import Conventions, check_columns_exist
+from sfumato.table.formats.detecting import add_findings, detect_conventions
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.formats.headers import Header, sample_of
-from sfumato.table.formats.inference import MISSING, Parse, cast_or_none, present, typed
-from sfumato.table.formats.text_file import TextFile, cells_below, header_of
-from sfumato.table.formats.utf8_files import Utf8File, utf8_file
-from sfumato.table.limits import LONGEST_LINE
-from sfumato.table.values import coded
+from sfumato.table.formats.headers import Header, parse_sample
+from sfumato.table.formats.inference import MISSING, Parse, cast_or_none, drop_missing_spellings, infer_column
+from sfumato.table.formats.text_file import TextFile, read_cells, read_header
+from sfumato.table.formats.utf8_files import UTF8File, convert_to_utf8_file
+from sfumato.table.limits import MAX_LINE_BYTES
+from sfumato.table.values import encode_distinct
 
 BATCH = 1 << 22
 HEAD = 1 << 20  # bytes that tell the header and the separator
@@ -34,7 +34,7 @@ TEXT = "text"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CsvBatches:
+class CSVConverter:
     """Reads a text file in batches; types are those of whole columns, so its texts are written first.
 
     Parameters
@@ -62,9 +62,14 @@ class CsvBatches:
             raise ReadError("as_text is not served beyond memory; say of columns that they are text by column_types.")
         given = Conventions(**{name: self.options[name] for name in CONVENTIONS if name in self.options})  # type: ignore[arg-type]  # checked there
         known = self._texts(given)
-        found = detect({name: present(values, self._missing) for name, values in known.items()}, given)
-        tell(found, given, self.findings)
-        columns = {name: _Typed.of(name, known.get(name), self._missing, found.conventions) for name in self._names()}
+        found = detect_conventions(
+            {name: drop_missing_spellings(values, self._missing) for name, values in known.items()}, given
+        )
+        add_findings(found, given, self.findings)
+        columns = {
+            name: _ColumnParser.from_texts(name, known.get(name), self._missing, found.conventions)
+            for name in self._names()
+        }
         target = self.place / "table.parquet"
         with pq.ParquetFile(self.place / "texts.parquet") as texts:
             schema = pa.schema({name: column.type for name, column in columns.items()})
@@ -86,54 +91,54 @@ class CsvBatches:
 
     def _texts(self, given: Conventions) -> dict[str, pa.Array]:
         """Write all cells as texts, and return the different ones of every column whose type they decide."""
-        text, source, start, end = self._opened()
-        first, below = header_of(source)
-        if not trimmed(source.data[:below], source.separator)[1]:
+        text, source, start, end = self._open_batches()
+        first, below = read_header(source)
+        if not trim_cells(source.data[:below], source.separator)[1]:
             raise ReadError(
                 f"The header of {self.path} has a quotation mark that is not closed at the end of its cell."
             )
-        names = self._about.called(self.path, first, self.findings, header=source.header)
-        refuse_absent(given.column_types, [name for name in names if name])
+        names = self._about.column_names(self.path, first, self.findings, header=source.header)
+        check_columns_exist(given.column_types, [name for name in names if name])
         kept = {name: place for place, name in enumerate(names) if name}
         as_text = {*self.texts, *(name for name, said in given.column_types.items() if said == TEXT)}
-        decided = {name: _Different() for name in kept if name not in as_text}
+        decided = {name: _DistinctTexts() for name in kept if name not in as_text}
         schema = pa.schema(dict.fromkeys(kept, pa.dictionary(pa.int32(), pa.string())))
         line = source.skipped + source.data[:below].count(b"\n")
         with pq.ParquetWriter(self.place / "texts.parquet", schema) as writer:
-            for block in _blocks(text.path, start + below, end, self.batch):
-                columns = cells_below(replace(source, data=block), len(names), self._missing, line)
+            for block in _iter_records(text.path, start + below, end, self.batch):
+                columns = read_cells(replace(source, data=block), len(names), self._missing, line)
                 line += block.count(b"\n")
-                self._refuse_unnamed(names, columns)
-                cells = {name: coded(columns[place]) for name, place in kept.items()}
+                self._check_names(names, columns)
+                cells = {name: encode_distinct(columns[place]) for name, place in kept.items()}
                 for name, different in decided.items():
                     different.add(cells[name][0])
-                self._refuse_too_many(decided)
+                self._check_column_count(decided)
                 coded_again = [pa.DictionaryArray.from_arrays(codes, values) for values, codes in cells.values()]
                 writer.write_table(pa.table(coded_again, schema=schema))
         return {name: different.values() for name, different in decided.items()}
 
-    def _opened(self) -> tuple[Utf8File, TextFile, int, int]:
+    def _open_batches(self) -> tuple[UTF8File, TextFile, int, int]:
         """Find the header, where its line begins, and where the records end."""
         encoding: Any = self.options.get("encoding")
-        text = utf8_file(self.path, encoding, self.place)
+        text = convert_to_utf8_file(self.path, encoding, self.place)
         self.findings.options["encoding"] = text.encoding
         self.findings.remarks += text.remarks
         skip_rows: Any = self.options.get("skip_rows", 0)
         skip_last: Any = self.options.get("skip_last", 0)
         separator: Any = self.options.get("separator") or ("\t" if ".tsv" in self.path.name.lower() else None)
-        source = TextFile(path=self.path, data=self._head(text, skip_last)).below(separator, skip_rows, 0)
+        source = TextFile(path=self.path, data=self._head(text, skip_last)).trim(separator, skip_rows, 0)
         source.tell(self.findings)
         if source.spaced:
-            text = Utf8File(_tabbed(text, self.place / "tabbed"), 0, text.encoding)
-            source = TextFile(path=self.path, data=self._head(text, skip_last)).below("\t", skip_rows, 0)
-        rows = sample_of(source.data, source.separator) or [[]]
-        source = replace(source, header=self._about.above(self.path, rows[0], rows[1:], self.findings, "line"))
+            text = UTF8File(_tabbed(text, self.place / "tabbed"), 0, text.encoding)
+            source = TextFile(path=self.path, data=self._head(text, skip_last)).trim("\t", skip_rows, 0)
+        rows = parse_sample(source.data, source.separator) or [[]]
+        source = replace(source, header=self._about.from_options(self.path, rows[0], rows[1:], self.findings, "line"))
         start = text.start + len(self._head(text, skip_last)) - len(source.data)
-        return text, source, start, _end(text.path, skip_last)
+        return text, source, start, _find_end(text.path, skip_last)
 
-    def _head(self, text: Utf8File, skip_last: int) -> bytes:
+    def _head(self, text: UTF8File, skip_last: int) -> bytes:
         """Return the first bytes of the text, which tell its header and separator."""
-        end = _end(text.path, skip_last)
+        end = _find_end(text.path, skip_last)
         with text.path.open("rb") as file:
             file.seek(text.start)
             return file.read(max(0, min(end - text.start, max(HEAD, self.batch))))
@@ -144,12 +149,12 @@ class CsvBatches:
         names: Any = self.options.get("names", ())
         return Header(given=given, names=names)
 
-    def _refuse_unnamed(self, names: list[str], columns: list[pa.ChunkedArray]) -> None:
+    def _check_names(self, names: list[str], columns: list[pa.ChunkedArray]) -> None:
         for place, (name, column) in enumerate(zip(names, columns, strict=True), start=1):
             if not name and column.null_count < len(column):
                 raise ReadError(f"Column {place} of {self.path} has no name; name it or drop it from the file.")
 
-    def _refuse_too_many(self, decided: Mapping[str, _Different]) -> None:
+    def _check_column_count(self, decided: Mapping[str, _DistinctTexts]) -> None:
         if sum(each.size for each in decided.values()) <= self.most:
             return
         if sum(len(each.values()) and each.size for each in decided.values()) > self.most:
@@ -165,7 +170,7 @@ CONVENTIONS = ("decimal", "thousands", "date_format", "column_types")
 
 
 @dataclass
-class _Different:
+class _DistinctTexts:
     """The different texts of a column, in order of first occurrence."""
 
     known: list[pa.Array] = field(default_factory=list)
@@ -188,7 +193,7 @@ class _Different:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Typed:
+class _ColumnParser:
     """How the texts of a column are read: by the type that all of them have.
 
     `parse` reads the texts of a batch; where these alone seem to have another type, `known` and `values` tell.
@@ -201,13 +206,15 @@ class _Typed:
     values: pa.ChunkedArray | None = None
 
     @classmethod
-    def of(cls, name: str, known: pa.Array | None, missing: tuple[str, ...], conventions: Conventions) -> _Typed:
+    def from_texts(
+        cls, name: str, known: pa.Array | None, missing: tuple[str, ...], conventions: Conventions
+    ) -> _ColumnParser:
         """Decide the type of a column; its texts are not known if it is said to be text."""
         if known is None:
             return cls(type=pa.string(), missing=missing)
         codes = pa.array(np.arange(len(known)), pa.int32())
         try:
-            values = typed_column(name, known, codes, missing, conventions)
+            values = convert_column(name, known, codes, missing, conventions)
         except ReadError:
             said = conventions.column_types[name]
             raise ReadError(
@@ -217,15 +224,17 @@ class _Typed:
         if pa.types.is_string(values.type):
             return cls(type=values.type, missing=missing)
         told = conventions.column_types.get(name)
-        parse = partial(by_conventions, conventions=conventions) if told is None else parser(told, conventions)
+        parse = (
+            partial(parse_by_conventions, conventions=conventions) if told is None else make_parser(told, conventions)
+        )
         return cls(type=values.type, missing=missing, parse=parse, known=known, values=values)
 
     def read(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         """Read some cells of the column."""
-        distinct, codes = coded(column)
+        distinct, codes = encode_distinct(column)
         if self.parse is None or self.known is None or self.values is None:
-            return typed(distinct, codes, self.missing, lambda _: None)
-        cells = typed(distinct, codes, self.missing, self.parse)
+            return infer_column(distinct, codes, self.missing, lambda _: None)
+        cells = infer_column(distinct, codes, self.missing, self.parse)
         if cells.type == self.type:
             return cells
         if not pa.types.is_string(cells.type):
@@ -236,7 +245,7 @@ class _Typed:
         return pa.chunked_array([self.values.take(places).combine_chunks().take(codes)], self.type)
 
 
-def _tabbed(text: Utf8File, target: Path) -> Path:
+def _tabbed(text: UTF8File, target: Path) -> Path:
     """Write a file whose cells are separated by spaces with tabs between them."""
     with text.path.open("rb") as file, target.open("wb") as written:
         file.seek(text.start)
@@ -244,7 +253,7 @@ def _tabbed(text: Utf8File, target: Path) -> Path:
     return target
 
 
-def _end(path: Path, skip_last: int) -> int:
+def _find_end(path: Path, skip_last: int) -> int:
     """Find where the last lines begin that are no records."""
     size = path.stat().st_size
     most = TAIL
@@ -252,14 +261,14 @@ def _end(path: Path, skip_last: int) -> int:
         with path.open("rb") as file:
             file.seek(max(0, size - most))
             tail = file.read()
-        left = without_last_lines(tail, skip_last)
+        left = drop_last_lines(tail, skip_last)
         if left.strip() or most >= size:
             return size - len(tail) + len(left)
         most *= 2
     return size
 
 
-def _blocks(path: Path, start: int, end: int, size: int) -> Iterator[bytes]:
+def _iter_records(path: Path, start: int, end: int, size: int) -> Iterator[bytes]:
     """Yield whole records; a line break inside of quotes ends none."""
     with path.open("rb") as file:
         file.seek(start)
@@ -272,9 +281,9 @@ def _blocks(path: Path, start: int, end: int, size: int) -> Iterator[bytes]:
             if cut:
                 yield rest[:cut]
                 rest = rest[cut:]
-            elif len(rest) > size + LONGEST_LINE:
+            elif len(rest) > size + MAX_LINE_BYTES:
                 raise ReadError(
-                    f"{path} has a record of more than {LONGEST_LINE:,} bytes; end every record with a line break, and "
+                    f"{path} has a record of more than {MAX_LINE_BYTES:,} bytes; end every record with a line break, and "
                     "close every quotation mark, or write it as Parquet."
                 )
 

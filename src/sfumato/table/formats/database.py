@@ -11,8 +11,8 @@ from sfumato.table.atomic import atomic_path
 from sfumato.table.formats.duckdb import read_duckdb, stream_duckdb, write_duckdb
 from sfumato.table.formats.postgresql import read_postgresql, stream_postgresql, write_postgresql
 from sfumato.table.formats.sqlite import read_sqlite, write_sqlite
-from sfumato.table.frames import all_texts, canonical
-from sfumato.validation import did_you_mean, require
+from sfumato.table.frames import to_canonical, to_text_table
+from sfumato.validation import require, suggest_closest
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 IfExists = Literal["fail", "replace"]
 
 
-def masked(url: str) -> str:
+def mask_url(url: str) -> str:
     """Return a URL without its password and options, for messages.
 
-    >>> masked("postgresql://ann:p@ss/w?rd@db.example:5432/census?sslmode=require")
+    >>> mask_url("postgresql://ann:p@ss/w?rd@db.example:5432/census?sslmode=require")
     'postgresql://ann:***@db.example:5432/census'
     """
     without = re.sub(r"://([^:/@]*):.*@", r"://\1:***@", url, flags=re.DOTALL)
@@ -44,14 +44,14 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
     require(not both, "read", "table", "given, or else query, but not both", (table, query))
     scheme = _scheme(url)
     if scheme == "postgresql":
-        found = read_postgresql(url, masked(url), table=table, query=query)
+        found = read_postgresql(url, mask_url(url), table=table, query=query)
     else:
-        path = existing_file(url)
+        path = resolve_database_file(url)
         if scheme == "sqlite":
             found = read_sqlite(path, table=table, query=query, as_text=as_text)
         else:
             found = read_duckdb(path, table=table, query=query)
-    return all_texts(found) if as_text else canonical(found)
+    return to_text_table(found) if as_text else to_canonical(found)
 
 
 def stream_database(
@@ -68,16 +68,16 @@ def stream_database(
     both = table is not None and query is not None
     require(not both, "read", "table", "given, or else query, but not both", (table, query))
     if _scheme(url) == "postgresql":
-        stream_postgresql(url, masked(url), target, table=table, query=query)
+        stream_postgresql(url, mask_url(url), target, table=table, query=query)
     else:
-        stream_duckdb(existing_file(url), target, table=table, query=query, memory=memory)
+        stream_duckdb(resolve_database_file(url), target, table=table, query=query, memory=memory)
 
 
-def existing_file(url: str) -> Path:
+def resolve_database_file(url: str) -> Path:
     """Return the file of a database, which must exist."""
     path = _path(url, _scheme(url), ReadError)
     if not path.is_file():
-        raise ReadError(f"There is no database file {path}{did_you_mean(path.name, _names(path)) or '.'}")
+        raise ReadError(f"There is no database file {path}{suggest_closest(path.name, _list_tables(path)) or '.'}")
     return path
 
 
@@ -90,9 +90,9 @@ def write_database(table: pa.Table, url: str, *, table_name: str, if_exists: IfE
     scheme = _scheme(url)
     replace = if_exists == "replace"
     if scheme == "postgresql":
-        write_postgresql(table, url, masked(url), name=table_name, replace=replace)
+        write_postgresql(table, url, mask_url(url), name=table_name, replace=replace)
         return
-    _refuse_equal_names(table, scheme)
+    _check_distinct_names(table, scheme)
     writer = write_sqlite if scheme == "sqlite" else write_duckdb
     path = _path(url, scheme, WriteError)
     if path.exists():
@@ -110,11 +110,11 @@ def _scheme(url: str) -> str:
 def _path(url: str, scheme: str, error: type[SfumatoError]) -> Path:
     host, slash, path = url.partition("://")[2].partition("/")
     if host or not slash or not path:
-        raise error(f"{masked(url)} names no file; write {scheme}:///name.db or {scheme}:////folder/name.db.")
+        raise error(f"{mask_url(url)} names no file; write {scheme}:///name.db or {scheme}:////folder/name.db.")
     return Path(path)
 
 
-def _refuse_equal_names(table: pa.Table, scheme: str) -> None:
+def _check_distinct_names(table: pa.Table, scheme: str) -> None:
     first: dict[str, str] = {}
     for name in table.column_names:
         other = first.setdefault(name.casefold(), name)
@@ -122,5 +122,5 @@ def _refuse_equal_names(table: pa.Table, scheme: str) -> None:
             raise WriteError(f"{scheme} does not distinguish the columns {other!r} and {name!r}; rename one of them.")
 
 
-def _names(path: Path) -> list[str]:
+def _list_tables(path: Path) -> list[str]:
     return [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []

@@ -9,11 +9,11 @@ from functools import cached_property
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.formats.inference import CLOCK, all_match, cast_or_none, moments
+from sfumato.table.formats.inference import CLOCK, cast_or_none, match_all, moments
 from sfumato.validation import require
 
 ISO = "yyyy-mm-dd"
-USUAL = ("dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy", "yyyy/mm/dd", "yyyy年mm月dd日", "dd-mm-yyyy", "yyyy.mm.dd")
+USUAL_FORMATS = ("dd.mm.yyyy", "dd/mm/yyyy", "mm/dd/yyyy", "yyyy/mm/dd", "yyyy年mm月dd日", "dd-mm-yyyy", "yyyy.mm.dd")
 PARTS = {"y": "year", "m": "month", "d": "day"}
 RUN = re.compile(r"y+|m+|d+|[^ymd]+")
 DIGITS = {"yyyy": "{4}", "yy": "{2}", "mm": "{1,2}", "m": "{1,2}", "dd": "{1,2}", "d": "{1,2}"}
@@ -78,9 +78,9 @@ class DateFormat:
 
     def read(self, values: pa.Array) -> pa.Array | None:
         """Return texts as dates or, if one has a time, as datetimes; None if one of them is neither."""
-        if self.written != ISO and not all_match(values, self.pattern):
+        if self.written != ISO and not match_all(values, self.pattern):
             return None
-        return parsed_iso(self.as_iso(values))
+        return parse_iso_dates(self.as_iso(values))
 
     def as_iso(self, values: pa.Array) -> pa.Array:
         """Return texts of this format as ISO texts; others become missing."""
@@ -104,21 +104,21 @@ class DateFormat:
             return iso
         parts = pc.extract_regex(iso, r"\A(?P<y>-?[0-9]{4,})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})(?P<clock>.*)\z")
         fields = {name: parts.field(place) for place, name in enumerate(("y", "m", "d"))}
-        shown = [self._shown(part, fields) for part in self._runs]
+        shown = [self._format_part(part, fields) for part in self._runs]
         clock = pc.replace_substring(parts.field(len(PARTS)), "T", " ")
         return pc.binary_join_element_wise(*shown, clock, "")
 
     @staticmethod
-    def _shown(part: str, fields: dict[str, pa.Array]) -> pa.Array | str:
+    def _format_part(part: str, fields: dict[str, pa.Array]) -> pa.Array | str:
         if part[0] not in PARTS:
             return part
         field = fields[part[0]]
         return pc.utf8_ltrim(field, characters="0") if len(part) == 1 else field
 
 
-def parsed_iso(values: pa.Array) -> pa.Array | None:
+def parse_iso_dates(values: pa.Array) -> pa.Array | None:
     """Return ISO texts as dates, or as datetimes if one of them has a time; None if one is neither."""
     if values.null_count:
         return None
-    days = cast_or_none(values, pa.date32()) if all_match(values, r"[0-9]{4}-[0-9]{2}-[0-9]{2}") else None
+    days = cast_or_none(values, pa.date32()) if match_all(values, r"[0-9]{4}-[0-9]{2}-[0-9]{2}") else None
     return moments(values, pa.timestamp("us")) if days is None else days

@@ -7,11 +7,17 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.columns import refuse_duplicates
-from sfumato.table.extras import optional_library
-from sfumato.table.formats.identifiers import name_table, occupied, one_statement, qualified, quoted
-from sfumato.table.formats.parquet import write_batches
-from sfumato.validation import did_you_mean
+from sfumato.table.columns import check_unique_names
+from sfumato.table.extras import import_optional
+from sfumato.table.formats.identifiers import (
+    missing_table_name_error,
+    qualify_name,
+    quote_identifier,
+    strip_semicolon,
+    table_exists_error,
+)
+from sfumato.table.formats.parquet import write_parquet_batches
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +35,7 @@ LIST_TABLES = "SELECT table_schema, table_name FROM information_schema.tables OR
 
 def read_duckdb(path: Path, *, table: str | None, query: str | None) -> pa.Table:
     """Read one table or query; views and queries cannot reach other files."""
-    with _relation(path, table, query) as relation:
+    with _open_relation(path, table, query) as relation:
         return relation.to_arrow_table()
 
 
@@ -37,29 +43,29 @@ def stream_duckdb(path: Path, target: Path, *, table: str | None, query: str | N
     """Write one table or query as Parquet, in batches; `memory` is how many bytes DuckDB may take."""
     spilled = target.with_suffix(".spilled")  # a folder of its own, since queries may reach files in it
     limits = {"memory_limit": f"{memory // 10**6}MB", "temp_directory": str(spilled)}
-    with _relation(path, table, query, limits) as relation:
-        write_batches(relation.to_arrow_reader(BATCH), target)
+    with _open_relation(path, table, query, limits) as relation:
+        write_parquet_batches(relation.to_arrow_reader(BATCH), target)
 
 
 @contextmanager
-def _relation(
+def _open_relation(
     path: Path, table: str | None, query: str | None, limits: Mapping[str, str] | None = None
 ) -> Iterator[Any]:
-    duckdb = optional_library("duckdb", extra="duckdb", error=ReadError)
+    duckdb = import_optional("duckdb", extra="duckdb", error=ReadError)
     try:
         with closing(duckdb.connect(str(path), read_only=True, config={**ALONE, **(limits or {})})) as connection:
             if table is None and query is None:
-                raise name_table(path, [name for name in _tables(connection) if "." not in name])
+                raise missing_table_name_error(path, [name for name in _list_tables(connection) if "." not in name])
             if table is not None:
-                query = f"SELECT * FROM {_found(connection, path, table)}"  # noqa: S608 - the name is quoted
+                query = f"SELECT * FROM {_find_table(connection, path, table)}"  # noqa: S608 - the name is quoted
             try:
-                relation = connection.sql(one_statement(query or ""))
+                relation = connection.sql(strip_semicolon(query or ""))
             except duckdb.ProgrammingError as error:
                 reason = str(error).splitlines()[0].rstrip("!.")
                 raise ReadError(f"The query cannot be run: {reason}.") from None
             if relation is None:
                 raise ReadError("The query returns no table; begin it with SELECT.")
-            refuse_duplicates(relation.columns)
+            check_unique_names(relation.columns)
             yield relation
     except duckdb.PermissionException:
         raise ReadError(
@@ -72,34 +78,34 @@ def _relation(
         ) from None
 
 
-def _found(connection: Any, path: Path, table: str) -> str:
-    known = _tables(connection)
+def _find_table(connection: Any, path: Path, table: str) -> str:
+    known = _list_tables(connection)
     if table.casefold() not in known:
-        raise ReadError(f"{path} has no table {table!r}{did_you_mean(table, known) or '.'}")
+        raise ReadError(f"{path} has no table {table!r}{suggest_closest(table, known) or '.'}")
     return known[table.casefold()]
 
 
-def _tables(connection: Any) -> dict[str, str]:
+def _list_tables(connection: Any) -> dict[str, str]:
     """Return each table by its name, and by schema and name, with its SQL identifier."""
     tables = {}
     for schema, name in connection.execute(LIST_TABLES).fetchall():
-        tables[f"{schema}.{name}".casefold()] = f"{quoted(schema)}.{quoted(name)}"
+        tables[f"{schema}.{name}".casefold()] = f"{quote_identifier(schema)}.{quote_identifier(name)}"
         if schema == "main":
-            tables[name.casefold()] = quoted(name)
+            tables[name.casefold()] = quote_identifier(name)
     return tables
 
 
 def write_duckdb(table: pa.Table, path: Path, *, name: str, replace: bool) -> None:
     """Write a table in one transaction."""
-    duckdb = optional_library("duckdb", extra="duckdb", error=WriteError)
+    duckdb = import_optional("duckdb", extra="duckdb", error=WriteError)
     try:
         with closing(duckdb.connect(str(path), config=ALONE)) as connection:
-            if name.casefold() in _tables(connection) and not replace:
-                raise occupied(path, name)
+            if name.casefold() in _list_tables(connection) and not replace:
+                raise table_exists_error(path, name)
             connection.register("sfumato_table", table)
             create = "CREATE OR REPLACE TABLE" if replace else "CREATE TABLE"
             connection.execute("BEGIN")
-            connection.execute(f"{create} {qualified(name)} AS SELECT * FROM sfumato_table")  # noqa: S608 - quoted
+            connection.execute(f"{create} {qualify_name(name)} AS SELECT * FROM sfumato_table")  # noqa: S608 - quoted
             connection.execute("COMMIT")
     except duckdb.Error:
         raise WriteError(f"{path} cannot be written by DuckDB; it may be locked, damaged or full.") from None

@@ -9,8 +9,8 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.formats.guessing import Guess, also_chinese, guess, preferred_encodings
-from sfumato.table.limits import most_unpacked, too_large
+from sfumato.table.formats.guessing import EncodingGuess, guess_encoding, may_be_chinese, preferred_encodings
+from sfumato.table.limits import format_suspicious_size, max_unpacked_bytes
 from sfumato.validation import require
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ MISREAD = re.compile(
 )  # UTF-8 taken for cp1252: umlauts, accents
 
 
-def encoded(lines: Iterable[bytes | memoryview], encoding: str | None) -> Iterator[bytes | memoryview]:
+def encode_lines(lines: Iterable[bytes | memoryview], encoding: str | None) -> Iterator[bytes | memoryview]:
     """Yield lines of UTF-8 in another encoding; refuse letters that it does not have."""
     if encoding is None or encoding.lower() in {"utf-8", "utf8"}:
         yield from lines
@@ -53,7 +53,7 @@ def encoded(lines: Iterable[bytes | memoryview], encoding: str | None) -> Iterat
         ) from None
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A text file as UTF-8 without a byte order mark, the encoding it was in, and what is odd about that."""
 
     data: bytes
@@ -61,35 +61,35 @@ class Decoded(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def decoded(path: Path, encoding: str | None = None) -> Decoded:
+def decode_file(path: Path, encoding: str | None = None) -> DecodedText:
     """Read a text file, compressed by gzip or not.
 
     The encoding is detected if none is given: by its mark, by being valid UTF-8 or UTF-16, or else by the letters of
     the lines that are not plain ASCII, see `sfumato.table.formats.guessing`. A short file in a legacy encoding can be
     mistaken for another one; where two fit, that is said.
     """
-    data = unpacked(path)
-    found, other = (encoding, None) if encoding else _detected(path, data)
+    data = read_unpacked(path)
+    found, other = (encoding, None) if encoding else _detect(path, data)
     if encoding is None and (found == "utf-8" or (found == "utf-8-sig" and is_utf8(data))):
         text = data.removeprefix(codecs.BOM_UTF8)
     else:
-        text = _decoded(path, data, found, given=encoding is not None)
-    return Decoded(text, found, (*also_fitting(path, found, other), *_lies(path, data, text, encoding)))
+        text = _decode(path, data, found, given=encoding is not None)
+    return DecodedText(text, found, (*also_fitting(path, found, other), *_doubt_encoding(path, data, text, encoding)))
 
 
-def utf8_bytes(path: Path, encoding: str | None = None) -> bytes:
+def read_as_utf8(path: Path, encoding: str | None = None) -> bytes:
     """Read a text file as UTF-8 without a byte order mark; see `decoded`."""
-    return decoded(path, encoding).data
+    return decode_file(path, encoding).data
 
 
-def _lies(path: Path, data: bytes, text: bytes, encoding: str | None) -> Iterator[str]:
+def _doubt_encoding(path: Path, data: bytes, text: bytes, encoding: str | None) -> Iterator[str]:
     if text.isascii():  # the quickest of these looks, and nothing can be wrong
         return iter(())
-    doubted = bool(encoding) and not is_unicode(encoding or "") and is_utf8(data)
-    return lies(path, encoding, doubted=doubted, lost=LOST in text, misread=MISREAD.search(text) is not None)
+    doubted = bool(encoding) and not is_unicode_encoding(encoding or "") and is_utf8(data)
+    return doubt_encoding(path, encoding, doubted=doubted, lost=LOST in text, misread=MISREAD.search(text) is not None)
 
 
-def lies(path: Path, encoding: str | None, *, doubted: bool, lost: bool, misread: bool) -> Iterator[str]:
+def doubt_encoding(path: Path, encoding: str | None, *, doubted: bool, lost: bool, misread: bool) -> Iterator[str]:
     """Say where an encoding seems to lie: the one that is given, or the one a program assumed before.
 
     Parameters
@@ -109,24 +109,24 @@ def lies(path: Path, encoding: str | None, *, doubted: bool, lost: bool, misread
         )
 
 
-def is_unicode(encoding: str) -> bool:
+def is_unicode_encoding(encoding: str) -> bool:
     """Return whether an encoding has all letters."""
     return encoding.lower().replace("_", "-").startswith("utf")
 
 
 def detect_encoding(path: Path) -> str:
     """Tell the encoding of a text file, packed by gzip or not."""
-    return _detected(path, unpacked(path)).encoding
+    return _detect(path, read_unpacked(path)).encoding
 
 
-def _detected(path: Path, data: bytes) -> Guess:
-    marked = next((name for mark, name in MARKS if data.startswith(mark)), None) or unmarked_utf16(data)
+def _detect(path: Path, data: bytes) -> EncodingGuess:
+    marked = next((name for mark, name in MARKS if data.startswith(mark)), None) or detect_utf16_without_mark(data)
     if marked:
-        return Guess(marked)
+        return EncodingGuess(marked)
     if data.isascii():
-        return Guess("utf-8")
+        return EncodingGuess("utf-8")
     if is_utf8(data):
-        return utf8_or_chinese(foreign_lines(data))
+        return utf8_or_chinese(sample_non_ascii_lines(data))
 
     def decodes(encoding: str) -> bool:
         try:
@@ -135,17 +135,19 @@ def _detected(path: Path, data: bytes) -> Guess:
             return False
         return True
 
-    found = guess(foreign_lines(data), decodes)
+    found = guess_encoding(sample_non_ascii_lines(data), decodes)
     if found is None:
         raise undetected(path)
     return found
 
 
-def utf8_or_chinese(sample: bytes) -> Guess:
+def utf8_or_chinese(sample: bytes) -> EncodingGuess:
     """Return UTF-8, unless the few letters of a file that is valid UTF-8 are expected to be Chinese ones."""
-    if not also_chinese(sample):
-        return Guess("utf-8")
-    return Guess("gb18030", "utf-8") if "gb18030" in preferred_encodings() else Guess("utf-8", "gb18030")
+    if not may_be_chinese(sample):
+        return EncodingGuess("utf-8")
+    return (
+        EncodingGuess("gb18030", "utf-8") if "gb18030" in preferred_encodings() else EncodingGuess("utf-8", "gb18030")
+    )
 
 
 def undetected(path: Path) -> ReadError:
@@ -161,12 +163,12 @@ def also_fitting(path: Path, encoding: str, other: str | None) -> tuple[str, ...
     return (f"{path} is read as {encoding}, and its letters fit {other}, too; {how}.",)
 
 
-def unpacked(path: Path) -> bytes:
+def read_unpacked(path: Path) -> bytes:
     """Read the bytes of a file, unpacked if its name ends in .gz."""
     try:
         if path.suffix.lower() != ".gz":
             return path.read_bytes()
-        most = most_unpacked(path.stat().st_size)
+        most = max_unpacked_bytes(path.stat().st_size)
         with gzip.open(path) as file:
             data = file.read(most + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error):
@@ -174,21 +176,21 @@ def unpacked(path: Path) -> bytes:
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
     if len(data) > most:
-        raise ReadError(too_large(path))
+        raise ReadError(format_suspicious_size(path))
     return data
 
 
-def _decoded(path: Path, data: bytes, encoding: str, *, given: bool) -> bytes:
+def _decode(path: Path, data: bytes, encoding: str, *, given: bool) -> bytes:
     try:
         return data.decode(encoding).removeprefix("\ufeff").encode()
     except LookupError:
         require(False, "read", "encoding", NAME_OF_ENCODING, encoding)  # noqa: FBT003 - always refuses
         raise
     except (UnicodeDecodeError, UnicodeEncodeError):
-        raise ReadError(not_so_encoded(path, encoding, given=given)) from None
+        raise ReadError(format_encoding_mismatch(path, encoding, given=given)) from None
 
 
-def not_so_encoded(path: Path, encoding: str, *, given: bool) -> str:
+def format_encoding_mismatch(path: Path, encoding: str, *, given: bool) -> str:
     """Say that a file is not in the encoding that is given, or that its first bytes tell."""
     if given:
         return f"{path} is not encoded as {encoding}; leave out encoding= to have it detected."
@@ -210,7 +212,7 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
-def unmarked_utf16(data: bytes) -> str | None:
+def detect_utf16_without_mark(data: bytes) -> str | None:
     """Recognize UTF-16 without a mark by its zero bytes, which are all at even or all at odd offsets."""
     sample = data[:SAMPLE]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
@@ -219,7 +221,7 @@ def unmarked_utf16(data: bytes) -> str | None:
     return "utf-16-le" if odd else "utf-16-be"
 
 
-def foreign_lines(data: bytes) -> bytes:
+def sample_non_ascii_lines(data: bytes) -> bytes:
     """Return some lines that are not plain ASCII."""
     lines, size, at = [], 0, 0
     while size <= SAMPLE and (foreign := FOREIGN.search(data, at)) is not None:

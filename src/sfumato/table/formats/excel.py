@@ -17,31 +17,39 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, SfumatoError, WriteError
-from sfumato.table.columns import texts_of
-from sfumato.table.extras import optional_library
-from sfumato.table.formats.conventions import Conventions, refuse_absent
+from sfumato.table.columns import format_texts
+from sfumato.table.extras import import_optional
+from sfumato.table.formats.conventions import Conventions, check_columns_exist
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.formats.headers import GLANCE as HEADERS
+from sfumato.table.formats.headers import MAX_RECORDS as HEADERS
 from sfumato.table.formats.headers import Header
 from sfumato.table.formats.inference import MISSING
-from sfumato.table.formats.sheets import LEAST_WIDTH, filled, merged_ranges, size_of, titles_in, typed_cells, width_of
-from sfumato.table.frames import canonical
-from sfumato.table.limits import most_unpacked, too_large
-from sfumato.table.values import texts, zoned_texts
-from sfumato.validation import did_you_mean
+from sfumato.table.formats.sheets import (
+    MIN_WIDTH,
+    convert_cells,
+    count_filled_cells,
+    count_title_rows,
+    fill_merged_cells,
+    read_merged_ranges,
+    usual_width,
+)
+from sfumato.table.frames import to_canonical
+from sfumato.table.limits import format_suspicious_size, max_unpacked_bytes
+from sfumato.table.values import format_values, format_zoned_values
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-MOST_ROWS, MOST_COLUMNS, LONGEST_TEXT = 2**20 - 1, 2**14, 2**15 - 1
+MAX_ROWS, MAX_COLUMNS, LONGEST_TEXT = 2**20 - 1, 2**14, 2**15 - 1
 LARGEST_WHOLE = 10**15  # a sheet keeps 15 digits
 FIRST_DAY = date(1900, 3, 1)  # a sheet gets earlier days wrong or not at all
 FORBIDDEN = r"[\x00-\x08\x0b-\x1f\x{FFFE}\x{FFFF}]"  # a carriage return would become a line break
 ROWS_AT_ONCE = 1 << 14
 NOT_AVAILABLE = "#N/A"
 UNSURE = {*MISSING, NOT_AVAILABLE}
-GLANCE = 200  # rows that show whether a sheet holds a table
+PREVIEW_ROWS = 200  # rows that show whether a sheet holds a table
 
 
 def read_excel(
@@ -72,15 +80,15 @@ def read_excel(
         decimal=decimal, thousands=thousands, date_format=date_format, column_types=column_types or {}
     )
     findings = FileFindings() if findings is None else findings
-    rows = _rows(path, sheet, skip_rows, findings, fill_merged=fill_merged)
+    rows = _read_rows(path, sheet, skip_rows, findings, fill_merged=fill_merged)
     rows = rows[: len(rows) - skip_last]
     if not rows:
         raise ReadError(f"The sheet of {path} is empty; it needs a header row.")
     about = Header(given=header, names=names)
-    first, *below = [[(cell or "").strip() for cell in texts_of(row).to_pylist()] for row in rows[: HEADERS + 1]]
-    above = about.above(path, first, below, findings, "row")
-    called = about.called(path, first, findings, header=above)
-    refuse_absent(conventions.column_types, called)
+    first, *below = [[(cell or "").strip() for cell in format_texts(row).to_pylist()] for row in rows[: HEADERS + 1]]
+    above = about.from_options(path, first, below, findings, "row")
+    called = about.column_names(path, first, findings, header=above)
+    check_columns_exist(conventions.column_types, called)
     rows = rows[1:] if above else rows
     columns = list(zip_longest(*rows))
     columns += [(None,) * len(rows)] * (len(called) - len(columns))
@@ -91,28 +99,28 @@ def read_excel(
         if name:
             named[name] = values
         elif not as_text and any(value is not None for value in values):
-            titled = _titled([tuple(cell or None for cell in first), *rows], skip_rows)
+            titled = _titles_remark([tuple(cell or None for cell in first), *rows], skip_rows)
             raise ReadError(f"Column {place} of {path} has no name; name it or drop it from the sheet{titled}.")
     if as_text:
-        return pa.table({name: texts_of(values) for name, values in named.items()})
-    return canonical(pa.table(typed_cells(named, conventions, findings)))
+        return pa.table({name: format_texts(values) for name, values in named.items()})
+    return to_canonical(pa.table(convert_cells(named, conventions, findings)))
 
 
-def _titled(rows: list[tuple[Any, ...]], skipped: int) -> str:
+def _titles_remark(rows: list[tuple[Any, ...]], skipped: int) -> str:
     """Say how to leave out the titles, if there seem to be some."""
-    titles = titles_in(rows)
+    titles = count_title_rows(rows)
     which = "row is a title" if titles == 1 else f"{titles} rows are titles"
     return f", or pass skip_rows={skipped + titles} if the first {which}" if titles else ""
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _open_workbook(path: Path) -> Iterator[Any]:
     """Open a workbook; what is no workbook is refused."""
-    openpyxl = optional_library("openpyxl", extra="excel", error=ReadError)
+    openpyxl = import_optional("openpyxl", extra="excel", error=ReadError)
     broken = (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, ParseError)
     try:
         with path.open("rb") as file, warnings.catch_warnings():
-            _refuse_bomb(path)
+            _check_unpacked_size(path)
             warnings.simplefilter("ignore")  # about formatting that openpyxl does not know
             yield openpyxl.load_workbook(file, read_only=True, data_only=True)
     except SfumatoError:
@@ -123,29 +131,29 @@ def _opened(path: Path) -> Iterator[Any]:
         raise ReadError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _rows(
+def _read_rows(
     path: Path, sheet: str | None, skipped: int, findings: FileFindings, *, fill_merged: bool
 ) -> list[tuple[Any, ...]]:
-    with _opened(path) as book:
+    with _open_workbook(path) as book:
         sheets = {each.title: each for each in book.worksheets}
         if sheet is not None and sheet not in sheets:
             raise ReadError(
-                f"{path} has no sheet {sheet!r}{did_you_mean(sheet, sheets) or f'; it has {_and(sheets)}.'}"
+                f"{path} has no sheet {sheet!r}{suggest_closest(sheet, sheets) or f'; it has {_join_names(sheets)}.'}"
             )
         chosen = sheets[sheet] if sheet is not None else next(iter(sheets.values()))
-        rows = _raw_rows(book, chosen, skipped)
+        rows = _iter_raw_rows(book, chosen, skipped)
         if sheet is None and len(sheets) > 1:
-            others = [name for name, each in sheets.items() if each is not chosen and _holds_table(book, each)]
-            if others and width_of(rows) < LEAST_WIDTH:
+            others = [name for name, each in sheets.items() if each is not chosen and _has_table(book, each)]
+            if others and usual_width(rows) < MIN_WIDTH:
                 raise ReadError(
-                    f"The first sheet of {path}, {chosen.title!r}, holds no table; name one by sheet=: {_and(others)}."
+                    f"The first sheet of {path}, {chosen.title!r}, holds no table; name one by sheet=: {_join_names(others)}."
                 )
             findings.remarks.append(
-                f"{path} has the sheets {_and(sheets)}, of which the first is read; pass sheet= for another."
+                f"{path} has the sheets {_join_names(sheets)}, of which the first is read; pass sheet= for another."
             )
-        merged = [each for each in merged_ranges(path, chosen) if each[2] > skipped]
+        merged = [each for each in read_merged_ranges(path, chosen) if each[2] > skipped]
         if merged and fill_merged:
-            rows = filled(rows, merged, skipped)
+            rows = fill_merged_cells(rows, merged, skipped)
         elif merged:
             places = "1 place" if len(merged) == 1 else f"{len(merged):,} places"
             findings.remarks.append(
@@ -155,52 +163,52 @@ def _rows(
         return [row for row in rows if any(cell is not None for cell in row)]
 
 
-def _raw_rows(book: Any, sheet: Any, skipped: int = 0, most: int | None = None) -> list[tuple[Any, ...]]:
+def _iter_raw_rows(book: Any, sheet: Any, skipped: int = 0, most: int | None = None) -> list[tuple[Any, ...]]:
     sheet.reset_dimensions()  # what a file says of them may be wrong, and fill the memory
-    return list(islice(_cells(book, sheet), skipped, None if most is None else skipped + most))
+    return list(islice(_iter_cells(book, sheet), skipped, None if most is None else skipped + most))
 
 
-def _holds_table(book: Any, sheet: Any) -> bool:
-    return width_of(_raw_rows(book, sheet, most=GLANCE)) >= LEAST_WIDTH
+def _has_table(book: Any, sheet: Any) -> bool:
+    return usual_width(_iter_raw_rows(book, sheet, most=PREVIEW_ROWS)) >= MIN_WIDTH
 
 
-def proposed_sheet(path: Path, given: object = None) -> dict[str, object]:
+def detect_sheet(path: Path, given: object = None) -> dict[str, object]:
     """Find the sheet that holds the largest table, unless one is given, and the titles above it."""
-    with _opened(path) as book:
+    with _open_workbook(path) as book:
         sheets = [sheet for sheet in book.worksheets if given in {None, sheet.title}]
-        tables = [(sheet.title, _raw_rows(book, sheet, most=GLANCE)) for sheet in sheets]
-        name, rows = max(tables, key=lambda table: size_of(table[1]), default=("", []))
-        if width_of(rows) < LEAST_WIDTH:
+        tables = [(sheet.title, _iter_raw_rows(book, sheet, most=PREVIEW_ROWS)) for sheet in sheets]
+        name, rows = max(tables, key=lambda table: count_filled_cells(table[1]), default=("", []))
+        if usual_width(rows) < MIN_WIDTH:
             return {}
-        titles = titles_in(rows)
+        titles = count_title_rows(rows)
         named: dict[str, object] = {"sheet": name} if given is None and len(book.worksheets) > 1 else {}
         return named | ({"skip_rows": titles} if titles else {})
 
 
 def sheet_names(path: Path) -> list[str]:
     """Return the names of the sheets of a workbook."""
-    with _opened(path) as book:
+    with _open_workbook(path) as book:
         return [sheet.title for sheet in book.worksheets]
 
 
-def _and(names: Iterable[str]) -> str:
+def _join_names(names: Iterable[str]) -> str:
     *others, last = map(repr, names)
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _refuse_bomb(path: Path) -> None:
+def _check_unpacked_size(path: Path) -> None:
     with zipfile.ZipFile(path) as packed:
-        if sum(part.file_size for part in packed.infolist()) > most_unpacked(path.stat().st_size):
-            raise ReadError(too_large(path))
+        if sum(part.file_size for part in packed.infolist()) > max_unpacked_bytes(path.stat().st_size):
+            raise ReadError(format_suspicious_size(path))
 
 
-class Entered(str):
+class TextCell(str):
     """A text that was entered with an apostrophe, so that it means itself."""
 
     __slots__ = ()
 
 
-def _cells(book: Any, sheet: Any) -> Iterator[tuple[Any, ...]]:
+def _iter_cells(book: Any, sheet: Any) -> Iterator[tuple[Any, ...]]:
     """Yield the cells of a sheet; cells need to be looked at one by one only where apostrophes were entered."""
     styles = {place for place, style in enumerate(book._cell_styles) if style.quotePrefix}  # noqa: SLF001 - no other way
     if not styles:
@@ -208,7 +216,7 @@ def _cells(book: Any, sheet: Any) -> Iterator[tuple[Any, ...]]:
         return
     for row in sheet.iter_rows():
         yield tuple(
-            Entered(cell.value)
+            TextCell(cell.value)
             if isinstance(cell.value, str) and cell._style_id in styles  # noqa: SLF001 - no other way
             else cell.value
             for cell in row
@@ -223,8 +231,8 @@ def write_excel(table: pa.Table, path: Path, *, excel_safe: bool = False) -> Non
     than 15 digits,
     with days before March 1900, or with times finer than milliseconds.
     """
-    openpyxl = optional_library("openpyxl", extra="excel", error=WriteError)
-    _refuse_unfit(table)
+    openpyxl = import_optional("openpyxl", extra="excel", error=WriteError)
+    _check_fits_sheet(table)
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("data")
 
@@ -238,27 +246,27 @@ def write_excel(table: pa.Table, path: Path, *, excel_safe: bool = False) -> Non
             cell.quotePrefix = True
         return cell
 
-    for row in _written_rows(table):
+    for row in _format_rows(table):
         sheet.append([plain(cell) if isinstance(cell, str) else cell for cell in row])
     buffer = io.BytesIO()
     book.save(buffer)
-    _store(buffer, path)
+    _repack(buffer, path)
 
 
-def _written_rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+def _format_rows(table: pa.Table) -> Iterator[tuple[Any, ...]]:
     yield tuple(table.column_names)
-    columns = [_written(column) for column in table.columns]
+    columns = [_format_column(column) for column in table.columns]
     for start in range(0, table.num_rows, ROWS_AT_ONCE):
         yield from zip(*(column.slice(start, ROWS_AT_ONCE).to_pylist() for column in columns), strict=True)
 
 
-def _written(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+def _format_column(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     if pa.types.is_timestamp(column.type) and column.type.tz is not None:
-        return pa.chunked_array([zoned_texts(chunk) for chunk in column.chunks], pa.string())
-    return texts(column) if _beyond_sheets(column) else column
+        return pa.chunked_array([format_zoned_values(chunk) for chunk in column.chunks], pa.string())
+    return format_values(column) if _exceeds_sheet_range(column) else column
 
 
-def _beyond_sheets(column: pa.ChunkedArray) -> bool:
+def _exceeds_sheet_range(column: pa.ChunkedArray) -> bool:
     if pa.types.is_int64(column.type):
         extremes = [value.as_py() for value in pc.min_max(column).values()]
         return any(value is not None and abs(value) >= LARGEST_WHOLE for value in extremes)
@@ -268,27 +276,27 @@ def _beyond_sheets(column: pa.ChunkedArray) -> bool:
     return False
 
 
-def _refuse_unfit(table: pa.Table) -> None:
-    if table.num_rows > MOST_ROWS or table.num_columns > MOST_COLUMNS:
+def _check_fits_sheet(table: pa.Table) -> None:
+    if table.num_rows > MAX_ROWS or table.num_columns > MAX_COLUMNS:
         raise WriteError(
             f"{table.num_rows} rows and {table.num_columns} columns do not fit an Excel sheet; write CSV or Parquet."
         )
     columns = {name: table.column(name) for name in table.column_names}
     named = [(f"Column {name!r} contains", column) for name, column in columns.items()]
     for place, column in [("A column name has", pa.array(table.column_names, pa.string())), *named]:
-        if pa.types.is_string(column.type) and _unfit(column):
+        if pa.types.is_string(column.type) and _is_unfit_text(column):
             raise WriteError(
                 f"{place} text that Excel refuses (control characters or more than"
                 f" {LONGEST_TEXT} characters); write CSV or Parquet."
             )
 
 
-def _unfit(column: pa.Array | pa.ChunkedArray) -> bool:
+def _is_unfit_text(column: pa.Array | pa.ChunkedArray) -> bool:
     long = pc.greater(pc.utf8_length(column), LONGEST_TEXT)
     return bool(pc.any(pc.or_(pc.match_substring_regex(column, FORBIDDEN), long)).as_py())
 
 
-def _store(buffer: io.BytesIO, path: Path) -> None:
+def _repack(buffer: io.BytesIO, path: Path) -> None:
     """Repack a workbook without the time of writing."""
     with zipfile.ZipFile(buffer) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as sink:
         for name in source.namelist():

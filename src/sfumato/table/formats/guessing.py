@@ -18,9 +18,11 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-MOST_WORDS = 2_000
-SHORT = 1 << 12  # bytes of lines
-CLOSE = 4.0  # natural logarithm of how much likelier one encoding must be, so that the other one is not mentioned
+MAX_WORDS = 2_000
+MAX_SAMPLE_BYTES = 1 << 12  # bytes of lines
+DECISIVE_MARGIN = (
+    4.0  # natural logarithm of how much likelier one encoding must be, so that the other one is not mentioned
+)
 PREFERRED = 3.0  # the same, of the encodings of the user's language
 UNUSUAL = 1.5  # by which encodings other than the most usual ones are less likely beforehand
 FOREIGN = re.compile(r"[^\x00-\x7f]")
@@ -64,7 +66,7 @@ OF_LANGUAGE = {
 _LANGUAGE: ContextVar[str | None] = ContextVar("language", default=None)
 
 
-class Guess(NamedTuple):
+class EncodingGuess(NamedTuple):
     """The likeliest encoding, and another one that fits about as well and reads other letters."""
 
     encoding: str
@@ -72,7 +74,7 @@ class Guess(NamedTuple):
 
 
 @contextmanager
-def in_language(language: str | None) -> Iterator[None]:
+def prefer_language(language: str | None) -> Iterator[None]:
     """Say in which language the page is, or the program; beside that of the system."""
     token = _LANGUAGE.set(language)
     try:
@@ -81,7 +83,7 @@ def in_language(language: str | None) -> Iterator[None]:
         _LANGUAGE.reset(token)
 
 
-def guess(sample: bytes, decodes: Callable[[str], bool]) -> Guess | None:
+def guess_encoding(sample: bytes, decodes: Callable[[str], bool]) -> EncodingGuess | None:
     """Find the likeliest encoding of some lines, among those that decode the whole file; None if there is none."""
     found: list[tuple[float, str, str]] = []
     for name in (*LATIN, *SCRIPTS, *EAST_ASIAN):
@@ -90,38 +92,38 @@ def guess(sample: bytes, decodes: Callable[[str], bool]) -> Guess | None:
         except UnicodeDecodeError:
             continue
         if not any(text == known for _, known, _ in found):  # the same letters, by the more usual encoding
-            found.append((likelihood(text, name) + _prior(name), text, name))
+            found.append((log_likelihood(text, name) + _prior(name), text, name))
     found.sort(key=lambda each: -each[0])
     fitting = ((score, name) for score, _, name in found if decodes(name))
     first = next(fitting, None)
     if first is None:
         return None
     second = next(fitting, None)
-    doubtful = second is not None and first[0] - second[0] < CLOSE
-    return Guess(first[1], second[1] if second is not None and doubtful else None)
+    doubtful = second is not None and first[0] - second[0] < DECISIVE_MARGIN
+    return EncodingGuess(first[1], second[1] if second is not None and doubtful else None)
 
 
-def likelihood(text: str, encoding: str) -> float:
+def log_likelihood(text: str, encoding: str) -> float:
     """Return the logarithm of how likely the distinct words of a text are, read by an encoding."""
     cells = {cell for cell in SEPARATORS.split(DIGITS.sub("", text)) if FOREIGN.search(cell)}
-    words = sorted(cells)[:MOST_WORDS]
+    words = sorted(cells)[:MAX_WORDS]
     if encoding in EAST_ASIAN:
         return sum(_asian(word, encoding) for word in words)
     if encoding in SCRIPTS:
         return sum(_in_script(word, SCRIPTS[encoding]) for word in words)
     return max(
-        sum(_in_latin(word, letters) for word in words) - (CLOSE if FEW_SPEAKERS in letters else 0)
+        sum(_in_latin(word, letters) for word in words) - (DECISIVE_MARGIN if FEW_SPEAKERS in letters else 0)
         for letters in LATIN[encoding]
     )
 
 
-def also_chinese(sample: bytes) -> bool:
+def may_be_chinese(sample: bytes) -> bool:
     """Return whether some valid UTF-8 is frequent Chinese letters, too, in GB18030, as two letters alone may be."""
     try:
-        letters = set(FOREIGN.findall(sample[:SHORT].decode("gb18030")))
+        letters = set(FOREIGN.findall(sample[:MAX_SAMPLE_BYTES].decode("gb18030")))
     except UnicodeDecodeError:
         return False
-    return len(sample) < SHORT and bool(letters) and letters <= set(FREQUENT_CHINESE)
+    return len(sample) < MAX_SAMPLE_BYTES and bool(letters) and letters <= set(FREQUENT_CHINESE)
 
 
 def preferred_encodings() -> set[str]:
@@ -143,8 +145,10 @@ def _in_latin(word: str, letters: str) -> float:
     common = math.log(0.9 / (2 * len(letters)))
     score = 0.0
     for letter in FOREIGN.findall(word):
-        score += common if letter in letters or letter.lower() in letters else _other(letter)  # İ becomes two letters
-    return score + _odd(word)
+        score += (
+            common if letter in letters or letter.lower() in letters else _letter_log_probability(letter)
+        )  # İ becomes two letters
+    return score + _odd_word_penalty(word)
 
 
 def _in_script(word: str, letters: tuple[str, str]) -> float:
@@ -152,16 +156,16 @@ def _in_script(word: str, letters: tuple[str, str]) -> float:
     score = 0.0
     for letter in FOREIGN.findall(word):
         share = next((share for share, some in zip((0.6, 0.3), letters, strict=True) if letter.lower() in some), 0.0)
-        score += math.log(share / 30) if share else _other(letter)
+        score += math.log(share / 30) if share else _letter_log_probability(letter)
     mixed = sum(bool(FOREIGN.search(part)) and not all(map(FOREIGN.match, part)) for part in WORD.findall(word))
-    return score + mixed * RARE + _odd(word)
+    return score + mixed * RARE + _odd_word_penalty(word)
 
 
-def _other(letter: str) -> float:
+def _letter_log_probability(letter: str) -> float:
     return math.log(0.1 / len(SIGNS)) if letter in SIGNS else RARE
 
 
-def _odd(word: str) -> float:
+def _odd_word_penalty(word: str) -> float:
     """Judge capitals inside words, and signs beside letters, which words of an alphabet do not have."""
     pairs = [(one, two) for one, two in pairwise(word) if not (one + two).isascii()]
     capitals = sum(

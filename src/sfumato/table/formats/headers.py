@@ -18,18 +18,18 @@ from sfumato.table.formats.inference import MISSING
 from sfumato.validation import require
 
 FEWEST_NAMED = 2  # columns of a table whose first one may have no name
-GLANCE = 2_000  # records that are compared with the first line
-SAMPLE = 1 << 18
+MAX_RECORDS = 2_000  # records that are compared with the first line
+SAMPLE_BYTES = 1 << 18
 NUMBER = re.compile(r"[-+]?(?:[0-9][0-9 .,']*|[.,][0-9]+)(?:[eE][-+]?[0-9]+)?%?")
 DAY = re.compile(r"[0-9]{1,4}([-./年])[0-9]{1,2}([-./月])[0-9]{1,4}日?(?:[T ][0-9:.]+)?")
 FIRST_YEAR, LAST_YEAR = 1800, 2100
 NO_NAME = 4.0  # natural logarithm of how much rarer names than values are numbers above numbers, or values below
 CLEAR = 1.0  # the same, of how much evidence is enough
-RECORD = (
+RECORD_MESSAGE = (
     "{where} seems to have no header, because its first {line} looks like a record: what would be names are numbers or "
     "values of their columns; pass header=False, and names= if you know them, or header=True if it is the header."
 )
-PROPOSED = (
+PROPOSED_MESSAGE = (
     "{where} has no header, because its first {line} looks like a record, so its columns are named column_1 and so on; "
     "confirm it with header=False, and name them by names=, or pass header=True if it is the header."
 )
@@ -38,7 +38,7 @@ UNCLEAR = (
     "one, confirm it with header=True; otherwise read it with header=False, and names= if you know them."
 )
 INDEX = "The first column has no name, and is called {name!r}; name all columns by names=."
-DOUBTED = (
+DOUBTFUL_MESSAGE = (
     "The first {line} of {where} seems to be a header; pass header=True to replace its names, or header=False to read "
     "it as a record."
 )
@@ -70,7 +70,7 @@ class Header:
         )
         object.__setattr__(self, "names", tuple(self.names))
 
-    def above(
+    def from_options(
         self, where: object, first: Sequence[str], rows: Sequence[Sequence[str]], findings: FileFindings, line: str
     ) -> bool:
         """Return whether the first line is a header; refuse what is doubtful, or note it where readings are proposed.
@@ -85,11 +85,11 @@ class Header:
             return self.given
         seems = seems_header(first, rows)
         if self.names and seems is True:
-            raise ReadError(DOUBTED.format(where=where, line=line))
+            raise ReadError(DOUBTFUL_MESSAGE.format(where=where, line=line))
         if seems is False and not self.names:
             if not findings.proposing:
-                raise ReadError(RECORD.format(where=where, line=line))
-            findings.remarks.append(PROPOSED.format(where=where, line=line))
+                raise ReadError(RECORD_MESSAGE.format(where=where, line=line))
+            findings.remarks.append(PROPOSED_MESSAGE.format(where=where, line=line))
         if seems is False or self.names:
             findings.options["header"] = False
             return False
@@ -97,7 +97,7 @@ class Header:
             findings.remarks.append(UNCLEAR.format(where=where, line=line))
         return True
 
-    def called(self, where: object, first: Sequence[str], findings: FileFindings, *, header: bool) -> list[str]:
+    def column_names(self, where: object, first: Sequence[str], findings: FileFindings, *, header: bool) -> list[str]:
         """Return what the columns are called: as is said, as the header says, or by their numbers."""
         if self.names:
             if len(self.names) != len(first):
@@ -108,7 +108,7 @@ class Header:
             return list(self.names)
         if not header:
             return [f"column_{number}" for number in range(1, len(first) + 1)]
-        return told_apart(with_index(first, findings), findings)
+        return make_unique(with_index(first, findings), findings)
 
 
 def seems_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool | None:
@@ -174,10 +174,10 @@ def with_index(names: Sequence[str], findings: FileFindings) -> Sequence[str]:
     return [called, *names[1:]]
 
 
-def told_apart(names: Sequence[str], findings: FileFindings) -> list[str]:
+def make_unique(names: Sequence[str], findings: FileFindings) -> list[str]:
     """Give columns that are named like an earlier one a number, and say so.
 
-    >>> told_apart(["x", "x", "x_2", ""], FileFindings())
+    >>> make_unique(["x", "x", "x_2", ""], FileFindings())
     ['x', 'x_3', 'x_2', '']
     """
     taken, seen = set(names), set[str]()
@@ -198,19 +198,19 @@ def told_apart(names: Sequence[str], findings: FileFindings) -> list[str]:
     return found
 
 
-def names_in(written: str) -> tuple[str, ...]:
+def parse_names(written: str) -> tuple[str, ...]:
     """Split names at commas; those that hold a comma are quoted.
 
-    >>> names_in('age, "last, first"')
+    >>> parse_names('age, "last, first"')
     ('age', 'last, first')
     """
     return tuple(name.strip() for name in next(csv.reader([written], skipinitialspace=True), []))
 
 
-def written_names(names: Sequence[str]) -> str:
-    """Write names as `names_in` reads them.
+def format_names(names: Sequence[str]) -> str:
+    """Write names as `parse_names` reads them.
 
-    >>> written_names(("age", "last, first"))
+    >>> format_names(("age", "last, first"))
     'age,"last, first"'
     """
     line = io.StringIO()
@@ -218,15 +218,15 @@ def written_names(names: Sequence[str]) -> str:
     return line.getvalue()
 
 
-def sample_of(data: bytes, separator: str) -> list[list[str]]:
+def parse_sample(data: bytes, separator: str) -> list[list[str]]:
     """Take the first lines of a text file apart, those that are empty left out."""
-    text = data[:SAMPLE].decode(errors="replace")
-    if len(data) > SAMPLE:
+    text = data[:SAMPLE_BYTES].decode(errors="replace")
+    if len(data) > SAMPLE_BYTES:
         text = text[: text.rfind("\n") + 1] or text
     rows: list[list[str]] = []
     with suppress(csv.Error):  # a cell is very long; the lines above it are enough
         for line in csv.reader(text.splitlines(keepends=True), delimiter=separator, skipinitialspace=True):
             rows += [[cell.strip() for cell in line]] if any(line) else []
-            if len(rows) > GLANCE:
+            if len(rows) > MAX_RECORDS:
                 break
     return rows

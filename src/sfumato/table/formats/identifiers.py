@@ -6,47 +6,47 @@ from collections.abc import Sequence
 
 from sfumato.exceptions import ReadError, WriteError
 
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Return a name as an SQL identifier.
 
-    >>> quoted('a"b')
+    >>> quote_identifier('a"b')
     '"a""b"'
     """
     return '"' + name.replace('"', '""') + '"'
 
 
-def qualified(name: str) -> str:
+def qualify_name(name: str) -> str:
     """Return the name of a table, with its schema if there is one, as SQL.
 
-    >>> qualified("research.patients")
+    >>> qualify_name("research.patients")
     '"research"."patients"'
     """
-    return ".".join(quoted(part) for part in name.split(".", 1))
+    return ".".join(quote_identifier(part) for part in name.split(".", 1))
 
 
-def one_statement(query: str) -> str:
+def strip_semicolon(query: str) -> str:
     """Drop the semicolon after a query, so that the query can be nested."""
     return query.strip().rstrip(";").rstrip()
 
 
-def name_table(where: object, known: Sequence[str]) -> ReadError:
+def missing_table_name_error(where: object, known: Sequence[str]) -> ReadError:
     """Ask for the name of a table, and list those that there are.
 
-    >>> str(name_table("sqlite:///clinic.db", ["patients", "visits"]))
+    >>> str(missing_table_name_error("sqlite:///clinic.db", ["patients", "visits"]))
     "sqlite:///clinic.db has the tables 'patients', 'visits'; pass table= or query=."
     """
     if not known:
         return ReadError(f"{where} has no tables; check that it is the right database.")
-    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+    more = f" and {len(known) - MAX_LISTED} more" if len(known) > MAX_LISTED else ""
     tables = "table" if len(known) == 1 else "tables"
-    listed = ", ".join(map(repr, known[:MOST_LISTED]))
+    listed = ", ".join(map(repr, known[:MAX_LISTED]))
     return ReadError(f"{where} has the {tables} {listed}{more}; pass table= or query=.")
 
 
-def occupied(where: object, name: str) -> WriteError:
+def table_exists_error(where: object, name: str) -> WriteError:
     """Say that there is a table of that name."""
     return WriteError(
         f"{where} already has a table {name!r}; choose another name, or replace it with if_exists='replace'."

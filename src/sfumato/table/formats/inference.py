@@ -31,45 +31,47 @@ SLICE = 1 << 20
 Parse = Callable[[pa.Array], "pa.Array | None"]
 
 
-def typed(distinct: pa.Array, codes: pa.Array, missing: Sequence[str], parse: Parse | None = None) -> pa.ChunkedArray:
+def infer_column(
+    distinct: pa.Array, codes: pa.Array, missing: Sequence[str], parse: Parse | None = None
+) -> pa.ChunkedArray:
     """Convert a coded column of text to its type: whole number, real number, boolean, date, datetime or text.
 
     All distinct values must be of one type; a leading zero or plus sign makes text, so codes such as "02139"
     stay as they are. Quoted spellings of a missing value stay in a text column but not in any other. `parse` says how
     texts are read; by default as everybody writes them, with a decimal point and ISO dates.
 
-    >>> typed(pa.array(["1", "NA", "2.5"]), pa.array([0, 1, 2]), MISSING).to_pylist()
+    >>> infer_column(pa.array(["1", "NA", "2.5"]), pa.array([0, 1, 2]), MISSING).to_pylist()
     [1.0, None, 2.5]
     """
     absent = pc.is_in(distinct, value_set=pa.array(missing, pa.string()))
-    values = (parse or parsed)(distinct.filter(pc.invert(absent)))
+    values = (parse or parse_narrowest)(distinct.filter(pc.invert(absent)))
     if values is None:
         empty = pc.equal(distinct, "") if "" in missing else pa.scalar(value=False)
-        return _spread(pc.if_else(empty, None, distinct), codes)
+        return _look_up_rows(pc.if_else(empty, None, distinct), codes)
     places = pc.if_else(absent, None, pc.subtract(pc.cumulative_sum(pc.invert(absent).cast(pa.int32())), 1))
-    return _spread(values.take(places), codes)
+    return _look_up_rows(values.take(places), codes)
 
 
-def _spread(distinct: pa.Array, codes: pa.Array) -> pa.ChunkedArray:
+def _look_up_rows(distinct: pa.Array, codes: pa.Array) -> pa.ChunkedArray:
     """Look up the value of every row, in slices, because one text array holds at most 2 GB."""
     slices = [codes.slice(start, SLICE) for start in range(0, len(codes), SLICE)]
     return pa.chunked_array([distinct.take(each) for each in slices], distinct.type)
 
 
-def parsed(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line per type
+def parse_narrowest(values: pa.Array) -> pa.Array | None:  # noqa: PLR0911 - one line per type
     """Return distinct texts as values of the narrowest type that fits all of them, or None."""
     if not len(values):
         return None
-    numbers = parsed_numbers(values)
+    numbers = parse_numbers(values)
     if numbers is not None:
         return numbers
-    if all_match(values, r"(?i:true|false)"):
+    if match_all(values, r"(?i:true|false)"):
         return pc.equal(pc.utf8_lower(values), "true")
-    if all_match(values, DAY):
+    if match_all(values, DAY):
         return cast_or_none(values, pa.date32())
-    if all_match(values, MOMENT):
+    if match_all(values, MOMENT):
         return moments(values, pa.timestamp("us"))
-    if all_match(values, ZONED):
+    if match_all(values, ZONED):
         return moments(values, pa.timestamp("us", "UTC"))
     return None
 
@@ -83,21 +85,21 @@ def moments(values: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array |
     return cast_or_none(pc.replace_substring_regex(values, "([T ])([0-9]:)", r"\10\2"), kind)
 
 
-def parsed_numbers(values: pa.Array) -> pa.Array | None:
+def parse_numbers(values: pa.Array) -> pa.Array | None:
     """Return distinct texts as whole or real numbers, or None if one of them is neither."""
-    if all_match(values, WHOLE):
+    if match_all(values, WHOLE):
         return cast_or_none(values, pa.int64())
-    if all_match(values, f"{NUMBER}|{INFINITE}") and not all_match(values, INFINITE):
-        return _floats(values)
+    if match_all(values, f"{NUMBER}|{INFINITE}") and not match_all(values, INFINITE):
+        return _parse_floats(values)
     return None
 
 
-def present(distinct: pa.Array, missing: Sequence[str]) -> pa.Array:
+def drop_missing_spellings(distinct: pa.Array, missing: Sequence[str]) -> pa.Array:
     """Return the texts that are no spelling of a missing value."""
     return distinct.filter(pc.invert(pc.is_in(distinct, value_set=pa.array(missing, pa.string()))))
 
 
-def _floats(values: pa.Array) -> pa.Array | None:
+def _parse_floats(values: pa.Array) -> pa.Array | None:
     """Return distinct texts as floats, or None if two that mean different numbers would become one."""
     floats = cast_or_none(values, pa.float64())
     if floats is None:
@@ -115,7 +117,7 @@ def _floats(values: pa.Array) -> pa.Array | None:
     return floats
 
 
-def all_match(values: pa.Array, pattern: str) -> bool:
+def match_all(values: pa.Array, pattern: str) -> bool:
     """Return whether every text matches a pattern in full."""
     whole = rf"\A(?:{pattern})\z"
     parts = (values.slice(0, GLANCE), values.slice(GLANCE))

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.exceptions import InvalidParameterError, PluginError, SfumatoError, WriteError
-from sfumato.plugins import Choices
+from sfumato.plugins import Registry
 from sfumato.table.formats.base import CONVENTIONS, SHAPE, WRITTEN, Format
-from sfumato.validation import did_you_mean, require
+from sfumato.validation import require, suggest_closest
 
 
-def _later(module: str, function: str) -> Callable[..., Any]:
+def _lazy_function(module: str, function: str) -> Callable[..., Any]:
     """Return a function of a module here that is imported when it is called."""
 
     def call(*given: object, **options: object) -> object:
@@ -26,25 +26,25 @@ def _later(module: str, function: str) -> Callable[..., Any]:
     return call
 
 
-def _statistics(name: str, kind: str, *suffixes: str) -> Format:
+def _statistics_format(name: str, kind: str, *suffixes: str) -> Format:
     return Format(
         name=name,
         kind=kind,
         suffixes=suffixes,
-        read=_later("statistics", "read_statistics"),
+        read=_lazy_function("statistics", "read_statistics"),
         read_options=("encoding", "as_text"),
         tells=True,
         extra="statistics",
     )
 
 
-def _database(name: str, *schemes: str, extra: str = "") -> Format:
+def _database_format(name: str, *schemes: str, extra: str = "") -> Format:
     return Format(
         name=name,
         kind="a database",
         schemes=schemes,
-        read=_later("database", "read_database"),
-        write=_later("database", "write_database"),
+        read=_lazy_function("database", "read_database"),
+        write=_lazy_function("database", "write_database"),
         read_options=("table", "query", "as_text"),
         write_options=("table_name", "if_exists"),
         extra=extra,
@@ -52,13 +52,13 @@ def _database(name: str, *schemes: str, extra: str = "") -> Format:
 
 
 OTHER_BOOKS = (".xls", ".xlsb", ".xlsm", ".ods", ".numbers")
-_OUR_FORMATS = (
+_BUILT_IN_FORMATS = (
     Format(
         name="csv",
         kind="a text file",
         suffixes=tuple(f".{each}{packed}" for packed in ("", ".gz") for each in ("csv", "tsv", "txt", "data", "dat")),
-        read=_later("csv", "read_csv"),
-        write=_later("csv", "write_csv"),
+        read=_lazy_function("csv", "read_csv"),
+        write=_lazy_function("csv", "write_csv"),
         read_options=("separator", "encoding", *SHAPE, *CONVENTIONS),
         write_options=("excel_safe", *WRITTEN),
         tells=True,
@@ -67,43 +67,43 @@ _OUR_FORMATS = (
         name="parquet",
         kind="a Parquet file",
         suffixes=(".parquet", ".pq"),
-        read=_later("parquet", "read_parquet"),
-        write=_later("parquet", "write_parquet"),
+        read=_lazy_function("parquet", "read_parquet"),
+        write=_lazy_function("parquet", "write_parquet"),
         read_options=("as_text",),
     ),
     Format(
         name="xlsx",
         kind="a workbook",
         suffixes=(".xlsx",),
-        read=_later("excel", "read_excel"),
-        write=_later("excel", "write_excel"),
+        read=_lazy_function("excel", "read_excel"),
+        write=_lazy_function("excel", "write_excel"),
         read_options=("sheet", "fill_merged", *SHAPE, *CONVENTIONS),
         write_options=("excel_safe",),
         tells=True,
         extra="excel",
     ),
-    _statistics("stata", "a Stata file", ".dta"),
-    _statistics("spss", "an SPSS file", ".sav", ".zsav", ".por"),
-    _statistics("sas", "a SAS file", ".sas7bdat", ".xpt"),
-    _database("sqlite", "sqlite"),
-    _database("duckdb", "duckdb", extra="duckdb"),
-    _database("postgresql", "postgresql", "postgres", extra="postgresql"),
+    _statistics_format("stata", "a Stata file", ".dta"),
+    _statistics_format("spss", "an SPSS file", ".sav", ".zsav", ".por"),
+    _statistics_format("sas", "a SAS file", ".sas7bdat", ".xpt"),
+    _database_format("sqlite", "sqlite"),
+    _database_format("duckdb", "duckdb", extra="duckdb"),
+    _database_format("postgresql", "postgresql", "postgres", extra="postgresql"),
 )
 
 
-def _flaw(loaded: object) -> str | None:
+def _find_defect(loaded: object) -> str | None:
     if not isinstance(loaded, Format):
         return "is no Format"
-    ours = {mark for each in _OUR_FORMATS for mark in (*each.suffixes, *each.schemes)}
+    ours = {mark for each in _BUILT_IN_FORMATS for mark in (*each.suffixes, *each.schemes)}
     taken = [mark for mark in (*loaded.suffixes, *loaded.schemes) if mark in ours]
     return f"claims {taken[0]!r}, which Sfumato itself reads" if taken else None
 
 
-FORMATS: Choices[Format] = Choices(
+FORMATS: Registry[Format] = Registry(
     what="format",
     group="sfumato.formats",
-    built_in={each.name: each for each in _OUR_FORMATS},
-    flaw=_flaw,
+    built_in={each.name: each for each in _BUILT_IN_FORMATS},
+    flaw=_find_defect,
 )
 
 
@@ -114,29 +114,29 @@ def is_url(source: object) -> bool:
 
 def is_database(source: object) -> bool:
     """Return whether a source is the URL of a database of a kind that is known."""
-    return is_url(source) and _found(lambda each: _scheme(source) in each.schemes) is not None
+    return is_url(source) and _resolve(lambda each: _scheme(source) in each.schemes) is not None
 
 
 def _scheme(url: object) -> str:
     return str(url).partition("://")[0].lower()
 
 
-def format_of(source: str | os.PathLike[str], error: type[SfumatoError]) -> Format:
+def resolve_format(source: str | os.PathLike[str], error: type[SfumatoError]) -> Format:
     """Find the format of a file by its suffix, or of a database by the scheme of its URL."""
     return _by_scheme(str(source), error) if is_url(source) else _by_suffix(Path(source), error)
 
 
-def release_format(name: object, *, excel_safe: bool = False) -> Format:
+def resolve_release_format(name: object, *, excel_safe: bool = False) -> Format:
     """Find the format that the table of a release is to be written in, and refuse one that cannot do so as asked."""
     found = FORMATS.get(name) if isinstance(name, str) else None
     if found is None or not _written_to_files(found):
-        known = ", ".join(each.name for each in _usable() if _written_to_files(each))
+        known = ", ".join(each.name for each in _iter_usable() if _written_to_files(each))
         raise InvalidParameterError(f"write.table_format must be one of {known}; got {name!r}.")
-    honored(found, "write", {"excel_safe": excel_safe})
+    check_options(found, "write", {"excel_safe": excel_safe})
     return found
 
 
-def honored(form: Format, verb: str, options: Mapping[str, object]) -> dict[str, object]:
+def check_options(form: Format, verb: str, options: Mapping[str, object]) -> dict[str, object]:
     """Return the options that were given, and refuse those that a format does not honor."""
     side, known = ("source", "read_options") if verb == "read" else ("target", "write_options")
     said = {name: value for name, value in options.items() if value is not None}
@@ -150,28 +150,28 @@ def honored(form: Format, verb: str, options: Mapping[str, object]) -> dict[str,
 
 def _by_scheme(url: str, error: type[SfumatoError]) -> Format:
     scheme = _scheme(url)
-    found = _found(lambda each: scheme in each.schemes)
+    found = _resolve(lambda each: scheme in each.schemes)
     if found is not None:
         return found
-    known = [each.schemes[0] for each in _usable() if each.schemes]
-    raise error(f"{scheme!r} is not a known kind of database{did_you_mean(scheme, known) or _known(known)}")
+    known = [each.schemes[0] for each in _iter_usable() if each.schemes]
+    raise error(f"{scheme!r} is not a known kind of database{suggest_closest(scheme, known) or _list_formats(known)}")
 
 
 def _by_suffix(path: Path, error: type[SfumatoError]) -> Format:
     name = path.name.lower()
-    found = _found(lambda each: name.endswith(each.suffixes))
+    found = _resolve(lambda each: name.endswith(each.suffixes))
     if found is not None:
         return found
-    scheme = _database_in(path)
+    scheme = _sniff_database(path)
     if scheme is not None:
         raise error(f"{path} is a database file; name it {scheme}:///{path}, and its table by table=.")
     if name.endswith(OTHER_BOOKS):
         raise error(f"{path} is a workbook that cannot be read; save it as .xlsx, or its sheet as .csv, and read that.")
-    able = (each for each in _usable() if (each.write if error is WriteError else each.read) is not None)
-    raise error(f"{path} has no known suffix{_known([suffix for each in able for suffix in each.suffixes])}")
+    able = (each for each in _iter_usable() if (each.write if error is WriteError else each.read) is not None)
+    raise error(f"{path} has no known suffix{_list_formats([suffix for each in able for suffix in each.suffixes])}")
 
 
-def _database_in(path: Path) -> str | None:
+def _sniff_database(path: Path) -> str | None:
     """Return the scheme for a file that is a database, whatever its suffix."""
     try:
         with path.open("rb") as file:
@@ -183,24 +183,24 @@ def _database_in(path: Path) -> str | None:
     return "duckdb" if start[8:12] == b"DUCK" else None
 
 
-def _found(fits: Callable[[Format], bool]) -> Format | None:
+def _resolve(fits: Callable[[Format], bool]) -> Format | None:
     """Find the format that fits: one of Sfumato's own, or else the only one of another package."""
     for ours in FORMATS.built_in.values():
         if fits(ours):
             return ours
-    theirs = [each for each in _usable() if fits(each)]
+    theirs = [each for each in _iter_usable() if fits(each)]
     if len(theirs) > 1:
         names = " and ".join(repr(each.name) for each in theirs)
         raise PluginError(f"The formats {names} of other packages claim the same files; uninstall all but one.")
     return theirs[0] if theirs else None
 
 
-def _usable() -> Iterator[Format]:
-    return (each.choice for each in FORMATS.listed() if each.choice is not None)
+def _iter_usable() -> Iterator[Format]:
+    return (each.choice for each in FORMATS.entries() if each.choice is not None)
 
 
-def _known(marks: list[str]) -> str:
-    broken = sum(each.choice is None for each in FORMATS.listed())
+def _list_formats(marks: list[str]) -> str:
+    broken = sum(each.choice is None for each in FORMATS.entries())
     more = f"; `sfumato formats` tells why {broken} more cannot be used" if broken else ""
     return f"; known are {', '.join(marks)}{more}."
 

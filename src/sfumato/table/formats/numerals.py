@@ -7,7 +7,7 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.formats.inference import EXPONENT, INFINITE, all_match
+from sfumato.table.formats.inference import EXPONENT, INFINITE, match_all
 
 POINT, COMMA = ".", ","
 THOUSANDS = (".", ",", " ", "'", "\u2019", "\u00a0", "\u202f")
@@ -39,48 +39,48 @@ UNITS = (
 GAP = "[ \u00a0\u202f]?"
 
 
-def plain(values: pa.Array, decimal: str = POINT, thousands: str = "") -> pa.Array | None:
+def normalize_numbers(values: pa.Array, decimal: str = POINT, thousands: str = "") -> pa.Array | None:
     """Return numbers with a decimal point and nothing between thousands; None if one is not written so.
 
-    >>> plain(pa.array(["1.234,5", "-7", "0,25"]), decimal=",", thousands=".").to_pylist()
+    >>> normalize_numbers(pa.array(["1.234,5", "-7", "0,25"]), decimal=",", thousands=".").to_pylist()
     ['1234.5', '-7', '0.25']
     """
     if decimal == POINT and not thousands:
         return values
-    if not all_match(values, _pattern(decimal, thousands)):
+    if not match_all(values, _number_pattern(decimal, thousands)):
         return None
     bare = pc.replace_substring(values, thousands, "") if thousands else values
     return bare if decimal == POINT else pc.replace_substring(bare, decimal, POINT)
 
 
-def _pattern(decimal: str, thousands: str) -> str:
+def _number_pattern(decimal: str, thousands: str) -> str:
     grouped = rf"|[1-9][0-9]{{0,2}}(?:{re.escape(thousands)}[0-9]{{3}})+" if thousands else ""
     return rf"-?(?:[0-9]+{grouped})?(?:{re.escape(decimal)}[0-9]*)?(?:{EXPONENT})?|{INFINITE}"
 
 
-def written(texts: pa.Array, decimal: str) -> pa.Array:
+def format_numbers(texts: pa.Array, decimal: str) -> pa.Array:
     """Write the texts of numbers with another decimal mark."""
     return texts if decimal == POINT else pc.replace_substring(texts, POINT, decimal)
 
 
-def without_unit(values: pa.Array, unit: str) -> pa.Array:
+def strip_unit(values: pa.Array, unit: str) -> pa.Array:
     """Take a unit away where it stands after a number, with or without a space.
 
-    >>> without_unit(pa.array(["70 kg", "71kg", "72"]), "kg").to_pylist()
+    >>> strip_unit(pa.array(["70 kg", "71kg", "72"]), "kg").to_pylist()
     ['70', '71', '72']
     """
     return pc.replace_substring_regex(values, rf"(?i){GAP}{re.escape(unit)}\z", "")
 
 
-def units_of(values: pa.Array) -> list[str]:
+def detect_units(values: pa.Array) -> list[str]:
     """Return the known units that numbers are written with; empty unless every text is a number with one.
 
-    >>> units_of(pa.array(["70 kg", "71 kg"])), units_of(pa.array(["70 kg", "x"]))
+    >>> detect_units(pa.array(["70 kg", "71 kg"])), detect_units(pa.array(["70 kg", "x"]))
     (['kg'], [])
     """
     number = r"-?[0-9][0-9.,]*"
     any_unit = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
-    if not all_match(values, rf"{number}{GAP}(?:{any_unit})"):
+    if not match_all(values, rf"{number}{GAP}(?:{any_unit})"):
         return []
     found = pc.extract_regex(values, rf"\A{number}{GAP}(?P<unit>{any_unit})\z").field(0)
     return sorted(found.unique().to_pylist())

@@ -8,33 +8,33 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.table.formats.dates import ISO, USUAL, DateFormat
-from sfumato.table.formats.inference import all_match, parsed, parsed_numbers
-from sfumato.table.formats.numerals import COMMA, POINT, units_of
+from sfumato.table.formats.dates import ISO, USUAL_FORMATS, DateFormat
+from sfumato.table.formats.inference import match_all, parse_narrowest, parse_numbers
+from sfumato.table.formats.numerals import COMMA, POINT, detect_units
 
 EITHER = r"-?[0-9]+(?:[.,][0-9]+)?"
-MOST_NAMED = 3
+MAX_NAMED = 3
 SHORT_DAYS = {"dd.mm.yy": r"[0-9]{1,2}\.[0-9]{1,2}\.[0-9]{2}", "mm/dd/yy": r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{2}"}
 SHORTEST_CODE = 4  # digits
 
 
-def odd_texts(name: str, values: pa.Array) -> list[str]:
+def remark_on_texts(name: str, values: pa.Array) -> list[str]:
     """Say what looks odd in a column of texts, given its distinct ones: at most one sentence.
 
-    >>> odd_texts("weight", pa.array(["70 kg", "71 kg"]))[0][:47]
+    >>> remark_on_texts("weight", pa.array(["70 kg", "71 kg"]))[0][:47]
     "Column 'weight' has numbers with a unit, and is"
     """
     if not len(values):
         return []
-    for look in (_stored_numbers, _two_marks, _days, _units):
+    for look in (_remark_on_numbers, _remark_on_decimal_marks, _remark_on_dates, _remark_on_units):
         sentence = look(name, values)
         if sentence is not None:
             return [sentence]
     return []
 
 
-def _stored_numbers(name: str, values: pa.Array) -> str | None:
-    if parsed_numbers(values) is None or _are_codes(values):
+def _remark_on_numbers(name: str, values: pa.Array) -> str | None:
+    if parse_numbers(values) is None or _look_like_codes(values):
         return None
     return (
         f"Column {name!r} holds numbers stored as text; if they are no codes, read them with"
@@ -42,50 +42,50 @@ def _stored_numbers(name: str, values: pa.Array) -> str | None:
     )
 
 
-def _are_codes(values: pa.Array) -> bool:
+def _look_like_codes(values: pa.Array) -> bool:
     """Return whether all texts have as many digits, as postcodes have."""
     lengths = pc.min_max(pc.utf8_length(values)).as_py()
-    return bool(all_match(values, r"[0-9]+") and lengths["min"] == lengths["max"] >= SHORTEST_CODE)
+    return bool(match_all(values, r"[0-9]+") and lengths["min"] == lengths["max"] >= SHORTEST_CODE)
 
 
-def _two_marks(name: str, values: pa.Array) -> str | None:
-    both = all_match(values, EITHER) and all(
+def _remark_on_decimal_marks(name: str, values: pa.Array) -> str | None:
+    both = match_all(values, EITHER) and all(
         pc.any(pc.match_substring(values, mark)).as_py() for mark in (COMMA, POINT)
     )
     if not both:
         return None
     return (
         f"Column {name!r} has decimal commas and decimal points, and is read as text; correct it, or keep it with"
-        f" {_as_text(name)}."
+        f" {_advice_as_text(name)}."
     )
 
 
-def _days(name: str, values: pa.Array) -> str | None:
+def _remark_on_dates(name: str, values: pa.Array) -> str | None:
     for short, pattern in SHORT_DAYS.items():
-        if all_match(values, pattern):
+        if match_all(values, pattern):
             return (
                 f"Column {name!r} has days with two digits for the year, and is read as text; if these are years from"
                 f" 1930 to 2029, pass date_format={short!r}, otherwise write four digits."
             )
-    formats = _shapes(values)
+    formats = _matching_date_formats(values)
     if len(formats) > 1:
         how = f"date:{'|'.join(formats)}"
         return (
             f"Column {name!r} has dates in {len(formats)} formats, {' and '.join(formats)}, and is read as text; read"
             f" all with column_types={{{name!r}: {how!r}}}, or correct it."
         )
-    if formats and parsed(values) is None and not fitting_formats(values):
+    if formats and parse_narrowest(values) is None and not list_fitting_date_formats(values):
         return (
             f"Column {name!r} has days written {formats[0]} that no calendar has, and is read as text; correct it, or"
-            f" keep it with {_as_text(name)}."
+            f" keep it with {_advice_as_text(name)}."
         )
     return None
 
 
-def _shapes(values: pa.Array) -> list[str]:
+def _matching_date_formats(values: pa.Array) -> list[str]:
     """Return the fewest usual formats that all texts have the shape of; none if there are other texts."""
-    known = {form: re.sub(r"\(\?P<[a-z]+>", "(?:", DateFormat(form).pattern) for form in (ISO, *USUAL)}
-    if not all_match(values, "|".join(known.values())):
+    known = {form: re.sub(r"\(\?P<[a-z]+>", "(?:", DateFormat(form).pattern) for form in (ISO, *USUAL_FORMATS)}
+    if not match_all(values, "|".join(known.values())):
         return []
     left, found = values, []
     while len(left):
@@ -96,19 +96,19 @@ def _shapes(values: pa.Array) -> list[str]:
     return found
 
 
-def fitting_formats(values: pa.Array) -> list[str]:
+def list_fitting_date_formats(values: pa.Array) -> list[str]:
     """Return the usual formats that fit all texts, without leading zeros where some have none.
 
-    >>> fitting_formats(pa.array(["31.12.2024", "1.2.2024"]))
+    >>> list_fitting_date_formats(pa.array(["31.12.2024", "1.2.2024"]))
     ['d.m.yyyy']
     """
     shortest = pc.min(pc.utf8_length(values)).as_py()
-    fitting = [form for form in USUAL if DateFormat(form).fits(values)]
+    fitting = [form for form in USUAL_FORMATS if DateFormat(form).fits(values)]
     return [form if shortest >= len(form) else form.replace("mm", "m").replace("dd", "d") for form in fitting]
 
 
-def _units(name: str, values: pa.Array) -> str | None:
-    units = units_of(values)
+def _remark_on_units(name: str, values: pa.Array) -> str | None:
+    units = detect_units(values)
     if not units:
         return None
     if len(units) > 1:
@@ -120,23 +120,23 @@ def _units(name: str, values: pa.Array) -> str | None:
     )
 
 
-def _as_text(name: str) -> str:
+def _advice_as_text(name: str) -> str:
     return f"column_types={{{name!r}: 'text'}}"
 
 
-def have(names: Sequence[str]) -> str:
+def subject_with_have(names: Sequence[str]) -> str:
     """Begin a sentence about columns.
 
-    >>> have(["height"]), have(["a", "b", "c", "d", "e"])
+    >>> subject_with_have(["height"]), subject_with_have(["a", "b", "c", "d", "e"])
     ("Column 'height' has", "Columns 'a', 'b', 'c' and 2 more have")
     """
     if len(names) == 1:
         return f"Column {names[0]!r} has"
-    shown = [repr(name) for name in names[:MOST_NAMED]]
-    last = f"{len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else shown.pop()
+    shown = [repr(name) for name in names[:MAX_NAMED]]
+    last = f"{len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else shown.pop()
     return f"Columns {', '.join(shown)} and {last} have"
 
 
-def read(names: Sequence[str]) -> str:
+def subject_with_read(names: Sequence[str]) -> str:
     """Go on with a sentence about columns."""
     return "is read" if len(names) == 1 else "are read"

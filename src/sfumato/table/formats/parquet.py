@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.exceptions import ReadError
-from sfumato.table.columns import undecorated
-from sfumato.table.formats.partitions import partitions, refuse_columns_of_folders
-from sfumato.table.frames import all_texts, canonical
-from sfumato.table.limits import MOST_COLUMNS, too_many_columns
+from sfumato.table.columns import strip_metadata
+from sfumato.table.formats.partitions import check_partition_columns, read_partition_columns
+from sfumato.table.frames import to_canonical, to_text_table
+from sfumato.table.limits import MAX_COLUMNS, format_too_many_columns
 
 if TYPE_CHECKING:
     import os
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PARQUET = (".parquet", ".pq")
 
 
-def parquet_files(given: str | os.PathLike[str]) -> list[Path]:
+def list_parquet_files(given: str | os.PathLike[str]) -> list[Path]:
     """Find the Parquet files that a path, a folder or a pattern such as `census/*.parquet` names, in a fixed order.
 
     Files whose names begin with a dot or an underscore are not data.
@@ -50,7 +50,7 @@ def _hidden(file: Path, folder: Path) -> bool:
     return any(part.startswith((".", "_")) for part in below)
 
 
-def are_several(given: str | os.PathLike[str]) -> bool:
+def is_multi_file(given: str | os.PathLike[str]) -> bool:
     """Return whether something names several Parquet files: a folder that holds some, or a pattern."""
     path = Path(given)
     if path.is_dir():
@@ -58,9 +58,9 @@ def are_several(given: str | os.PathLike[str]) -> bool:
     return path.suffix in PARQUET and not path.exists() and bool(set("*?[") & set(str(given)))
 
 
-def are_parquet(given: str | os.PathLike[str]) -> bool:
+def is_parquet(given: str | os.PathLike[str]) -> bool:
     """Return whether something names one or several Parquet files."""
-    return Path(given).suffix in PARQUET or are_several(given)
+    return Path(given).suffix in PARQUET or is_multi_file(given)
 
 
 def read_parquet(path: Path, *, as_text: bool = False) -> pa.Table:
@@ -68,17 +68,17 @@ def read_parquet(path: Path, *, as_text: bool = False) -> pa.Table:
 
     An unnamed pandas index is dropped. The names of folders such as `year=2026` are columns, too.
     """
-    files = parquet_files(path)
-    found = _with_folders(_joined([_read_file(file) for file in files]), files, path)
-    return all_texts(found) if as_text else canonical(found)
+    files = list_parquet_files(path)
+    found = _add_partition_columns(_concatenate_tables([_read_file(file) for file in files]), files, path)
+    return to_text_table(found) if as_text else to_canonical(found)
 
 
 def _read_file(path: Path) -> pa.Table:
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
             width = len(file.schema_arrow.names)
-            if width > MOST_COLUMNS:
-                raise ReadError(too_many_columns(str(path), width))
+            if width > MAX_COLUMNS:
+                raise ReadError(format_too_many_columns(str(path), width))
             table = file.read()
         table.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
@@ -87,24 +87,24 @@ def _read_file(path: Path) -> pa.Table:
     return table.drop_columns(index) if index else table
 
 
-def _with_folders(joined: tuple[pa.Table, Sequence[int]], files: Sequence[Path], folder: Path) -> pa.Table:
+def _add_partition_columns(joined: tuple[pa.Table, Sequence[int]], files: Sequence[Path], folder: Path) -> pa.Table:
     """Add the columns that the folders of files name."""
     table, sizes = joined
-    added = partitions(files, folder)
-    refuse_columns_of_folders(table.column_names, list(added))
+    added = read_partition_columns(files, folder)
+    check_partition_columns(table.column_names, list(added))
     at = pa.array(np.repeat(np.arange(len(files)), sizes))
     for name, cells in added.items():
         table = table.append_column(name, cells.take(at))
     return table
 
 
-def _joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, Sequence[int]]:
+def _concatenate_tables(tables: Sequence[pa.Table]) -> tuple[pa.Table, Sequence[int]]:
     """Put tables with the same columns one below the other, and return how many rows each has.
 
     Categories are texts like others: some files of a folder may code them, and others not.
     """
     sizes = [table.num_rows for table in tables]
-    tables = tables if len(tables) == 1 else [undecorated(table) for table in tables]
+    tables = tables if len(tables) == 1 else [strip_metadata(table) for table in tables]
     names = tables[0].column_names
     strange = sum(table.column_names != names for table in tables)
     try:
@@ -115,7 +115,7 @@ def _joined(tables: Sequence[pa.Table]) -> tuple[pa.Table, Sequence[int]]:
     raise ReadError(f"{strange} of {len(tables)} Parquet files have other columns than the first; name a pattern.")
 
 
-def write_batches(reader: pa.RecordBatchReader, path: Path) -> None:
+def write_parquet_batches(reader: pa.RecordBatchReader, path: Path) -> None:
     """Write a table that comes in batches, none of which is kept."""
     with pq.ParquetWriter(path, reader.schema) as writer:
         for batch in reader:

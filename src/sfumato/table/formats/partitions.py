@@ -17,7 +17,7 @@ WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 007 and longer numbers are texts
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def partitions(files: Sequence[Path], folder: Path) -> dict[str, pa.Array]:
+def read_partition_columns(files: Sequence[Path], folder: Path) -> dict[str, pa.Array]:
     """Return the columns that the folders of some files name, with one cell per file; none if not all files have them.
 
     The type belongs to the whole column: whole numbers, days, or else texts.
@@ -34,10 +34,10 @@ def partitions(files: Sequence[Path], folder: Path) -> dict[str, pa.Array]:
     names = [name for name, _ in pairs[0]]
     if len(set(names)) < len(names) or any([name for name, _ in each] != names for each in pairs):
         raise ReadError(f"The folders in {folder} do not all name the same columns, each once; name one of them.")
-    return {name: _typed([each[at][1] for each in pairs]) for at, name in enumerate(names)}
+    return {name: _infer_type([each[at][1] for each in pairs]) for at, name in enumerate(names)}
 
 
-def refuse_columns_of_folders(names: Sequence[str], added: Sequence[str]) -> None:
+def check_partition_columns(names: Sequence[str], added: Sequence[str]) -> None:
     """Refuse files that have a column which a folder names, too: nobody could tell which one counts."""
     twice = [name for name in added if name in names]
     if twice:
@@ -46,7 +46,7 @@ def refuse_columns_of_folders(names: Sequence[str], added: Sequence[str]) -> Non
         )
 
 
-def _typed(texts: Sequence[str]) -> pa.Array:
+def _infer_type(texts: Sequence[str]) -> pa.Array:
     known = [None if text in {"", MISSING} else text for text in texts]
     found = [text for text in known if text is not None]
     if found and all(map(WHOLE.fullmatch, found)):

@@ -10,13 +10,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, SfumatoError, WriteError
-from sfumato.table.columns import decimals, refuse_duplicates
-from sfumato.table.extras import optional_library
-from sfumato.table.formats.identifiers import name_table, occupied, one_statement, qualified, quoted
+from sfumato.table.columns import check_unique_names, decimals_to_numbers
+from sfumato.table.extras import import_optional
+from sfumato.table.formats.identifiers import (
+    missing_table_name_error,
+    qualify_name,
+    quote_identifier,
+    strip_semicolon,
+    table_exists_error,
+)
 from sfumato.table.formats.inference import cast_or_none
-from sfumato.table.formats.parquet import write_batches
-from sfumato.table.values import coded
-from sfumato.validation import did_you_mean
+from sfumato.table.formats.parquet import write_parquet_batches
+from sfumato.table.values import encode_distinct
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,47 +63,48 @@ def read_postgresql(url: str, shown: str, *, table: str | None, query: str | Non
     shown : the URL without its password, for messages.
     table, query : one of the two.
     """
-    with _asked(url, shown, table, query) as (cursor, asked):
-        return _result(cursor, asked)
+    with _open_query(url, shown, table, query) as (cursor, asked):
+        return _fetch_table(cursor, asked)
 
 
 def stream_postgresql(url: str, shown: str, target: Path, *, table: str | None, query: str | None) -> None:
     """Write one table or query as Parquet, in batches; see `read_postgresql`."""
-    with _asked(url, shown, table, query) as (cursor, asked):
+    with _open_query(url, shown, table, query) as (cursor, asked):
         source = f"({asked}\n) AS result"
-        names, kinds = _described(cursor, source)
+        names, kinds = _describe_columns(cursor, source)
         numbers = [name for name, kind in zip(names, kinds, strict=True) if kind in NUMBERS_AS_TEXT]
-        whole = _whole(cursor, source, numbers)
-        cursor.execute(_selection(names, kinds, source))
+        whole = _find_integer_columns(cursor, source, numbers)
+        cursor.execute(_select_statement(names, kinds, source))
         reader = cursor.fetch_record_batch()
         types = {field.name: _streamed_type(field, numbers, whole) for field in reader.schema}
         batches = (
             pa.record_batch(
-                [_streamed(name, batch[name], kind) for name, kind in types.items()], schema=pa.schema(types)
+                [_convert_streamed_column(name, batch[name], kind) for name, kind in types.items()],
+                schema=pa.schema(types),
             )
             for batch in reader
         )
-        write_batches(pa.RecordBatchReader.from_batches(pa.schema(types), batches), target)
+        write_parquet_batches(pa.RecordBatchReader.from_batches(pa.schema(types), batches), target)
 
 
 @contextmanager
-def _asked(url: str, shown: str, table: str | None, query: str | None) -> Iterator[tuple[Any, str]]:
+def _open_query(url: str, shown: str, table: str | None, query: str | None) -> Iterator[tuple[Any, str]]:
     """Begin to read a table or query."""
-    driver = optional_library(DRIVER, extra="postgresql", error=ReadError)
-    with _cursor(driver, url, shown, ReadError) as (_, cursor):
+    driver = import_optional(DRIVER, extra="postgresql", error=ReadError)
+    with _open_cursor(driver, url, shown, ReadError) as (_, cursor):
         try:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             if table is None and query is None:
-                raise name_table(shown, [name for name in _tables(cursor) if "." not in name])
+                raise missing_table_name_error(shown, [name for name in _list_tables(cursor) if "." not in name])
             if table is not None:
-                query = f"SELECT * FROM {_found(cursor, shown, table)}"  # noqa: S608 - the name is quoted
-            yield cursor, one_statement(query or "")
+                query = f"SELECT * FROM {_find_table(cursor, shown, table)}"  # noqa: S608 - the name is quoted
+            yield cursor, strip_semicolon(query or "")
         except driver.Error as error:
-            raise ReadError(f"The query cannot be run{_quotable(error)}.") from None
+            raise ReadError(f"The query cannot be run{_safe_message(error)}.") from None
 
 
 @contextmanager
-def _cursor(driver: Any, url: str, shown: str, error: type[SfumatoError]) -> Iterator[tuple[Any, Any]]:
+def _open_cursor(driver: Any, url: str, shown: str, error: type[SfumatoError]) -> Iterator[tuple[Any, Any]]:
     try:
         opened = driver.connect(url)
     except driver.Error as failure:
@@ -115,7 +122,7 @@ def _connection_failure(message: str) -> str:
     return "the server cannot be reached"
 
 
-def _quotable(error: Any) -> str:
+def _safe_message(error: Any) -> str:
     """Quote the server where it describes the query (SQLSTATE 42...); elsewhere it may quote values."""
     state = error.sqlstate or ""
     said = re.search(r"ERROR:\s+(.+)", str(error))
@@ -124,56 +131,56 @@ def _quotable(error: Any) -> str:
     return f" on the data (SQLSTATE {state or 'unknown'})"
 
 
-def _tables(cursor: Any) -> dict[str, str]:
+def _list_tables(cursor: Any) -> dict[str, str]:
     """Return each table by schema and name, and also by its name alone if the search path finds it."""
     cursor.execute(LIST_TABLES)
     tables = {}
     for schema, name, visible in cursor.fetchall():
-        tables[f"{schema}.{name}"] = f"{quoted(schema)}.{quoted(name)}"
+        tables[f"{schema}.{name}"] = f"{quote_identifier(schema)}.{quote_identifier(name)}"
         if visible:
-            tables[name] = f"{quoted(schema)}.{quoted(name)}"
+            tables[name] = f"{quote_identifier(schema)}.{quote_identifier(name)}"
     return tables
 
 
-def _found(cursor: Any, shown: str, table: str) -> str:
-    known = _tables(cursor)
+def _find_table(cursor: Any, shown: str, table: str) -> str:
+    known = _list_tables(cursor)
     if table not in known:
-        raise ReadError(f"{shown} has no table {table!r}{did_you_mean(table, known) or '.'}")
+        raise ReadError(f"{shown} has no table {table!r}{suggest_closest(table, known) or '.'}")
     return known[table]
 
 
-def _result(cursor: Any, query: str) -> pa.Table:
+def _fetch_table(cursor: Any, query: str) -> pa.Table:
     source = f"({query}\n) AS result"
-    names, kinds = _described(cursor, source)
-    cursor.execute(_selection(names, kinds, source))
+    names, kinds = _describe_columns(cursor, source)
+    cursor.execute(_select_statement(names, kinds, source))
     table = cursor.fetch_arrow_table()
     columns = [
-        _number(name, column) if kind in NUMBERS_AS_TEXT else column
+        _convert_number(name, column) if kind in NUMBERS_AS_TEXT else column
         for name, column, kind in zip(names, table.columns, kinds, strict=True)
     ]
     return pa.table(columns, names=names)
 
 
-def _described(cursor: Any, source: str) -> tuple[list[str], list[str]]:
+def _describe_columns(cursor: Any, source: str) -> tuple[list[str], list[str]]:
     """Return the names and PostgreSQL's types of all columns."""
     cursor.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608 - the query is the user's own
     schema = cursor.fetch_arrow_table().schema
-    refuse_duplicates(schema.names)
+    check_unique_names(schema.names)
     return schema.names, [(field.metadata or {}).get(b"POSTGRESQL:type", b"text").decode() for field in schema]
 
 
-def _selection(names: list[str], kinds: list[str], source: str) -> str:
-    chosen = ", ".join(_selected(name, kind) for name, kind in zip(names, kinds, strict=True))
+def _select_statement(names: list[str], kinds: list[str], source: str) -> str:
+    chosen = ", ".join(_select_expression(name, kind) for name, kind in zip(names, kinds, strict=True))
     return f"SELECT {chosen} FROM {source}"  # noqa: S608 - the query is the user's own
 
 
-def _whole(cursor: Any, source: str, names: list[str]) -> set[str]:
+def _find_integer_columns(cursor: Any, source: str, names: list[str]) -> set[str]:
     """Find the columns of decimals all of which are written as whole numbers of 64 bits."""
     if not names:
         return set()
     asked = ", ".join(
-        f"coalesce(bool_and({quoted(name)}::numeric::text ~ '^-?[0-9]+$'), true) AND "
-        f"coalesce(max(abs({quoted(name)}::numeric)) FILTER (WHERE {quoted(name)}::numeric::text ~ '^-?[0-9]+$'), 0) "
+        f"coalesce(bool_and({quote_identifier(name)}::numeric::text ~ '^-?[0-9]+$'), true) AND "
+        f"coalesce(max(abs({quote_identifier(name)}::numeric)) FILTER (WHERE {quote_identifier(name)}::numeric::text ~ '^-?[0-9]+$'), 0) "
         f"<= {LARGEST}"
         for name in names
     )
@@ -187,46 +194,48 @@ def _streamed_type(field: pa.Field, numbers: list[str], whole: set[str]) -> pa.D
     return pa.int64() if field.name in whole else pa.float64()
 
 
-def _streamed(name: str, column: pa.Array, kind: pa.DataType) -> pa.Array:
+def _convert_streamed_column(name: str, column: pa.Array, kind: pa.DataType) -> pa.Array:
     """Give decimals of a batch, which come as texts, the type of the whole column."""
     if column.type == kind:
         return column
-    cells = _number(name, pa.chunked_array([column]))
+    cells = _convert_number(name, pa.chunked_array([column]))
     return pa.concat_arrays(cells.cast(kind).chunks) if len(cells) else pa.array([], kind)
 
 
-def _selected(name: str, kind: str) -> str:
+def _select_expression(name: str, kind: str) -> str:
     if kind in ALREADY_ARROW or kind.startswith("_"):
-        return quoted(name)
+        return quote_identifier(name)
     cast = "::numeric::text" if kind in NUMBERS_AS_TEXT else "::text"
-    return f"{quoted(name)}{cast} AS {quoted(name)}"
+    return f"{quote_identifier(name)}{cast} AS {quote_identifier(name)}"
 
 
-def _number(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _convert_number(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     whole = cast_or_none(column, pa.int64())
-    return decimals(name, *coded(column)) if whole is None else whole
+    return decimals_to_numbers(name, *encode_distinct(column)) if whole is None else whole
 
 
 def write_postgresql(table: pa.Table, url: str, shown: str, *, name: str, replace: bool) -> None:
     """Write a table in one transaction; `shown` is the URL without its password, for messages."""
-    driver = optional_library(DRIVER, extra="postgresql", error=WriteError)
-    _refuse_unfit(table, name)
+    driver = import_optional(DRIVER, extra="postgresql", error=WriteError)
+    _check_supported(table, name)
     schema, _, bare = name.rpartition(".")
-    columns = ", ".join(f"{quoted(field.name)} {TYPES.get(field.type, 'timestamptz')}" for field in table.schema)
-    with _cursor(driver, url, shown, WriteError) as (connection, cursor):
+    columns = ", ".join(
+        f"{quote_identifier(field.name)} {TYPES.get(field.type, 'timestamptz')}" for field in table.schema
+    )
+    with _open_cursor(driver, url, shown, WriteError) as (connection, cursor):
         try:
-            if name in _tables(cursor):
+            if name in _list_tables(cursor):
                 if not replace:
-                    raise occupied(shown, name)
-                cursor.execute(f"DROP TABLE {qualified(name)}")
-            cursor.execute(f"CREATE TABLE {qualified(name)} ({columns})")
+                    raise table_exists_error(shown, name)
+                cursor.execute(f"DROP TABLE {qualify_name(name)}")
+            cursor.execute(f"CREATE TABLE {qualify_name(name)} ({columns})")
             cursor.adbc_ingest(bare, table, mode="append", db_schema_name=schema or None)
             connection.commit()
         except driver.Error as error:
-            raise WriteError(f"{shown} refuses the table {name!r}{_quotable(error)}.") from None
+            raise WriteError(f"{shown} refuses the table {name!r}{_safe_message(error)}.") from None
 
 
-def _refuse_unfit(table: pa.Table, name: str) -> None:
+def _check_supported(table: pa.Table, name: str) -> None:
     parts = [*name.split(".", 1), *table.column_names]
     long = next((part for part in parts if len(part.encode()) > LONGEST_NAME), None)
     if long:

@@ -10,11 +10,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.columns import column_of, refuse_duplicates, refuse_mixture, texts_of, unlike
-from sfumato.table.formats.identifiers import name_table, occupied, one_statement, quoted
-from sfumato.table.formats.inference import DAY, MOMENT, ZONED, all_match, moments
-from sfumato.table.values import texts, zoned_texts
-from sfumato.validation import did_you_mean
+from sfumato.table.columns import (
+    check_single_type,
+    check_unique_names,
+    column_from_values,
+    format_texts,
+    mixed_types_error,
+)
+from sfumato.table.formats.identifiers import (
+    missing_table_name_error,
+    quote_identifier,
+    strip_semicolon,
+    table_exists_error,
+)
+from sfumato.table.formats.inference import DAY, MOMENT, ZONED, match_all, moments
+from sfumato.table.values import format_values, format_zoned_values
+from sfumato.validation import suggest_closest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,17 +53,17 @@ def read_sqlite(path: Path, *, table: str | None, query: str | None, as_text: bo
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             known = [name for (name,) in connection.execute(LIST_TABLES)]
             if table is None and query is None:
-                raise name_table(path, known)
+                raise missing_table_name_error(path, known)
             if table is not None:
                 if table.casefold() not in map(str.casefold, known):
-                    raise ReadError(f"{path} has no table {table!r}{did_you_mean(table, known) or '.'}")
-                query = f"SELECT * FROM {quoted(table)}"  # noqa: S608 - the name is quoted
-            return _result(connection, one_statement(query or ""), as_text=as_text)
+                    raise ReadError(f"{path} has no table {table!r}{suggest_closest(table, known) or '.'}")
+                query = f"SELECT * FROM {quote_identifier(table)}"  # noqa: S608 - the name is quoted
+            return _fetch_table(connection, strip_semicolon(query or ""), as_text=as_text)
     except sqlite3.Error:
         raise ReadError(f"{path} cannot be read as an SQLite database (damaged, locked or another format).") from None
 
 
-def _result(connection: sqlite3.Connection, query: str, *, as_text: bool) -> pa.Table:
+def _fetch_table(connection: sqlite3.Connection, query: str, *, as_text: bool) -> pa.Table:
     """Run a query; only the errors of compiling it are quoted, because they cannot contain values."""
     try:
         connection.execute(f"CREATE TEMP VIEW sfumato_result AS {query}")
@@ -61,58 +72,58 @@ def _result(connection: sqlite3.Connection, query: str, *, as_text: bool) -> pa.
         raise ReadError(f"The query cannot be run: {str(error).rstrip('.')}.") from None
     cursor = connection.execute(query)
     names = [name for name, *_ in cursor.description]
-    refuse_duplicates(names)
+    check_unique_names(names)
     if as_text:
         found = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(names)
-        return pa.table([texts_of(values) for values in found], names=names)
-    columns = _columns(cursor, names)
-    typed = [_declared(column, kind) for column, kind in zip(columns, declared, strict=True)]
+        return pa.table([format_texts(values) for values in found], names=names)
+    columns = _fetch_columns(cursor, names)
+    typed = [_convert_declared(column, kind) for column, kind in zip(columns, declared, strict=True)]
     return pa.table(typed, names=names)
 
 
-def _columns(cursor: sqlite3.Cursor, names: list[str]) -> list[pa.ChunkedArray]:
+def _fetch_columns(cursor: sqlite3.Cursor, names: list[str]) -> list[pa.ChunkedArray]:
     chunks: list[list[pa.Array]] = [[] for _ in names]
     types: list[set[type]] = [set() for _ in names]
     while rows := cursor.fetchmany(ROWS_AT_ONCE):
         for place, values in enumerate(zip(*rows, strict=True)):
             types[place].update(map(type, values))
-            refuse_mixture(names[place], types[place])
-            chunks[place].append(column_of(names[place], values))
-    return [_joined(name, column) for name, column in zip(names, chunks, strict=True)]
+            check_single_type(names[place], types[place])
+            chunks[place].append(column_from_values(names[place], values))
+    return [_concatenate_chunks(name, column) for name, column in zip(names, chunks, strict=True)]
 
 
-def _joined(name: str, chunks: list[pa.Array]) -> pa.ChunkedArray:
+def _concatenate_chunks(name: str, chunks: list[pa.Array]) -> pa.ChunkedArray:
     kinds = {chunk.type for chunk in chunks if not pa.types.is_null(chunk.type)}
     kind = pa.float64() if len(kinds) > 1 else next(iter(kinds), pa.string())
     try:
         return pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind)
     except pa.ArrowInvalid:
-        raise unlike(name) from None
+        raise mixed_types_error(name) from None
 
 
-def _declared(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
+def _convert_declared(column: pa.ChunkedArray, kind: str) -> pa.ChunkedArray:
     """Convert a column to its declared type, which SQLite does not enforce, if all values fit."""
     kind = kind.upper()
     if kind.startswith("BOOL"):
-        return _booleans(column)
+        return _convert_booleans(column)
     if pa.types.is_string(column.type) and kind.startswith(("DATE", "TIMESTAMP")):
         known = column.unique().drop_null()
         for pattern, wanted in ISO_TYPES:
-            if all_match(known, pattern):
+            if match_all(known, pattern):
                 found = moments(column, wanted)
                 return column if found is None else found
     return column
 
 
-def _booleans(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _convert_booleans(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_string(column.type):
         words = pc.utf8_lower(column)
-        column = pc.index_in(words, pa.array(["false", "true"])) if _within(words, ["false", "true"]) else column
-    fits = pa.types.is_integer(column.type) and _within(column, [0, 1])
+        column = pc.index_in(words, pa.array(["false", "true"])) if _has_only(words, ["false", "true"]) else column
+    fits = pa.types.is_integer(column.type) and _has_only(column, [0, 1])
     return column.cast(pa.bool_()) if fits else column
 
 
-def _within(column: pa.ChunkedArray, allowed: list[Any]) -> bool:
+def _has_only(column: pa.ChunkedArray, allowed: list[Any]) -> bool:
     return set(column.unique().to_pylist()) <= {None, *allowed}
 
 
@@ -128,17 +139,17 @@ def write_sqlite(table: pa.Table, path: Path, *, name: str, replace: bool) -> No
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
     except sqlite3.Error as error:
-        _undo_unfinished(path)
-        raise WriteError(f"{path} cannot be written: {_reason(error)}.") from None
+        _roll_back_unfinished(path)
+        raise WriteError(f"{path} cannot be written: {_describe_error(error)}.") from None
 
 
-def _undo_unfinished(path: Path) -> None:
+def _roll_back_unfinished(path: Path) -> None:
     """Let SQLite undo a transaction cut off by a full disk, which it does when the file is next opened."""
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
         connection.execute(LIST_TABLES).fetchall()
 
 
-def _reason(error: sqlite3.Error) -> str:
+def _describe_error(error: sqlite3.Error) -> str:
     """Return the kind of failure without the driver's words, which may quote values."""
     known = {
         "SQLITE_FULL": "no space is left",
@@ -155,25 +166,27 @@ def _write(connection: sqlite3.Connection, table: pa.Table, path: Path, *, name:
     known = {each.casefold() for (each,) in connection.execute(LIST_TABLES)}
     if name.casefold() in known:
         if not replace:
-            raise occupied(path, name)
-        connection.execute(f"DROP TABLE {quoted(name)}")
-    columns = ", ".join(f"{quoted(field.name)} {TYPES.get(field.type, 'TIMESTAMP')}" for field in table.schema)
-    connection.execute(f"CREATE TABLE {quoted(name)} ({columns})")
+            raise table_exists_error(path, name)
+        connection.execute(f"DROP TABLE {quote_identifier(name)}")
+    columns = ", ".join(
+        f"{quote_identifier(field.name)} {TYPES.get(field.type, 'TIMESTAMP')}" for field in table.schema
+    )
+    connection.execute(f"CREATE TABLE {quote_identifier(name)} ({columns})")
     places = ", ".join("?" * table.num_columns)
-    connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({places})", _rows(table))  # noqa: S608 - quoted
+    connection.executemany(f"INSERT INTO {quote_identifier(name)} VALUES ({places})", _iter_rows(table))  # noqa: S608 - quoted
 
 
-def _rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
-    columns = [_stored(column) for column in table.columns]
+def _iter_rows(table: pa.Table) -> Iterator[tuple[object, ...]]:
+    columns = [_to_storage(column) for column in table.columns]
     for start in range(0, table.num_rows, ROWS_AT_ONCE):
         yield from zip(*(column.slice(start, ROWS_AT_ONCE).to_pylist() for column in columns), strict=True)
 
 
-def _stored(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+def _to_storage(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     if pa.types.is_date(column.type):
-        return texts(column)
+        return format_values(column)
     if pa.types.is_timestamp(column.type) and column.type.tz is not None:
-        return pa.chunked_array([zoned_texts(chunk) for chunk in column.chunks], pa.string())
+        return pa.chunked_array([format_zoned_values(chunk) for chunk in column.chunks], pa.string())
     if pa.types.is_timestamp(column.type):
-        return pc.replace_substring(texts(column), "T", " ")
+        return pc.replace_substring(format_values(column), "T", " ")
     return column

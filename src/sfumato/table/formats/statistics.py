@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.exceptions import ReadError
-from sfumato.table.columns import column_of
-from sfumato.table.extras import optional_library
+from sfumato.table.columns import column_from_values
+from sfumato.table.extras import import_optional
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.frames import all_texts, canonical
+from sfumato.table.frames import to_canonical, to_text_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ def read_statistics(
     labels such as "refused" then name exceptions. What the file declares as missing is missing. A SAS file has its
     labels in a catalog (.sas7bcat) of the same name beside it.
     """
-    library = optional_library("pyreadstat", extra="statistics", error=ReadError)
+    library = import_optional("pyreadstat", extra="statistics", error=ReadError)
     options: dict[str, Any] = {"output_format": "dict"} | ({} if encoding is None else {"encoding": encoding})
     catalog = path.with_suffix(CATALOG)
     if path.suffix.lower() == ".sas7bdat" and catalog.is_file():
@@ -50,30 +50,33 @@ def read_statistics(
             f"{path} is not a complete file of Stata, SPSS or SAS, or its encoding is wrong; pass encoding=, "
             "or save it again."
         ) from None
-    named = {name: _labeled(name, _values(cells), facts.variable_value_labels) for name, cells in columns.items()}
+    named = {
+        name: _apply_labels(name, _to_python_values(cells), facts.variable_value_labels)
+        for name, cells in columns.items()
+    }
     partly = [name for name in facts.variable_value_labels if name in named and not named[name][1]]
     if findings is not None:
         findings.labels = {name: label for name, label in facts.column_names_to_labels.items() if label}
-        findings.remarks += [_told(partly)] if partly else []
+        findings.remarks += [_labels_remark(partly)] if partly else []
     table = pa.table({name: column for name, (column, _) in named.items()})
-    return all_texts(table) if as_text else canonical(table)
+    return to_text_table(table) if as_text else to_canonical(table)
 
 
-def _values(cells: Any) -> list[Any]:
+def _to_python_values(cells: Any) -> list[Any]:
     """Return the cells of a column as Python values, with None where a value is missing."""
     values = np.asarray(cells).tolist()
     return [None if value is None or value == "" or value != value else value for value in values]  # noqa: PLR0124 - NaN
 
 
-def _labeled(name: str, values: list[Any], labels: Mapping[str, Mapping[Any, str]]) -> tuple[pa.Array, bool]:
+def _apply_labels(name: str, values: list[Any], labels: Mapping[str, Mapping[Any, str]]) -> tuple[pa.Array, bool]:
     """Return a column by the labels of its values, and whether all of them have one."""
     known = labels.get(name, {})
     if not known or not {value for value in values if value is not None} <= set(known):
-        return column_of(name, values), not known
+        return column_from_values(name, values), not known
     return pa.array([None if value is None else str(known[value]) for value in values], pa.string()), True
 
 
-def _told(partly: list[str]) -> str:
+def _labels_remark(partly: list[str]) -> str:
     shown = ", ".join(map(repr, partly[:NAMED])) + (" and others" if len(partly) > NAMED else "")
     which = f"Column {shown} has" if len(partly) == 1 else f"Columns {shown} have"
     return f"{which} labels for some values only, so the values are read and not their labels."

@@ -16,25 +16,25 @@ from sfumato.exceptions import ReadError
 from sfumato.table.formats.cells import (
     SEPARATORS,
     SPACE_MARK,
-    after_lines,
+    count_title_lines,
     detect_separator,
-    first_record,
-    has_loose_spaces,
-    long_line,
-    separator_below,
-    stated_separator,
-    stray_quote_line,
+    drop_last_lines,
+    find_body_separator,
+    find_stray_quote,
+    find_uneven_line,
+    has_outer_spaces,
+    has_overlong_line,
+    read_declared_separator,
+    skip_lines,
+    split_first_record,
     tabbed,
-    titles_above,
-    trimmed,
-    uneven_line,
-    without_last_lines,
+    trim_cells,
 )
-from sfumato.table.formats.encoding import decoded
+from sfumato.table.formats.encoding import decode_file
 from sfumato.table.formats.findings import FileFindings
-from sfumato.table.limits import LONGEST_LINE, MOST_COLUMNS, too_many_columns
-from sfumato.table.values import coded
-from sfumato.threads import in_threads
+from sfumato.table.limits import MAX_COLUMNS, MAX_LINE_BYTES, format_too_many_columns
+from sfumato.table.values import encode_distinct
+from sfumato.threads import map_in_threads
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,16 +58,16 @@ class TextFile:
     @classmethod
     def read(cls, path: Path, encoding: str | None, findings: FileFindings) -> TextFile:
         """Read a whole file as UTF-8."""
-        found = decoded(path, encoding)
+        found = decode_file(path, encoding)
         findings.options["encoding"] = found.encoding
         findings.remarks += found.remarks
         return cls(path=path, data=found.data)
 
-    def below(self, separator: str | None, skip_rows: int, skip_last: int) -> TextFile:
+    def trim(self, separator: str | None, skip_rows: int, skip_last: int) -> TextFile:
         """Leave out what is no record, and settle the separator."""
-        stated = stated_separator(self.data)
+        stated = read_declared_separator(self.data)
         skipped = skip_rows or int(stated is not None)
-        data = without_last_lines(_from_header(self.path, self.data, skipped), skip_last)
+        data = drop_last_lines(_skip_to_header(self.path, self.data, skipped), skip_last)
         given = separator or stated
         chosen = given or detect_separator(data)
         spaced = chosen == SPACE_MARK
@@ -81,49 +81,51 @@ class TextFile:
             findings.remarks.append(f"{self.path} is read as separated by spaces; confirm it with separator=' '.")
 
     @property
-    def titled(self) -> str:
+    def title_advice(self) -> str:
         """How to leave out the titles, if there seem to be some."""
-        titles = titles_above(self.data) or int(separator_below(self.data, 1) is not None)
+        titles = count_title_lines(self.data) or int(find_body_separator(self.data, 1) is not None)
         which = "line is a title" if titles == 1 else f"{titles} lines are titles"
         return f"pass skip_rows={self.skipped + titles} if the first {which}"
 
 
-def columns_of(source: TextFile, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]]:
+def read_columns(source: TextFile, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]]:
     """Return the names in the header, and the columns below it as dictionary-coded text."""
-    if (plain := _plain_columns(source, missing)) is not None:
+    if (plain := _read_plain_columns(source, missing)) is not None:
         return plain
     path, separator = source.path, source.separator
-    data, sound = trimmed(source.data, separator)
-    stray = None if sound else stray_quote_line(data, separator)
+    data, sound = trim_cells(source.data, separator)
+    stray = None if sound else find_stray_quote(data, separator)
     if stray is not None:
         line = stray + source.skipped
         raise ReadError(f"Line {line} of {path} has a quotation mark that is not closed at the end of its cell.")
     source = replace(source, data=data)
-    names, start = header_of(source)
+    names, start = read_header(source)
     try:
-        return names, _parsed(source, start=start, width=len(names), missing=missing)
+        return names, _parse_cells(source, start=start, width=len(names), missing=missing)
     except pa.ArrowException:
-        raise ReadError(_uneven(source, len(names))) from None
+        raise ReadError(_uneven_line_message(source, len(names))) from None
 
 
-def _plain_columns(source: TextFile, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]] | None:
+def _read_plain_columns(source: TextFile, missing: tuple[str, ...]) -> tuple[list[str], list[pa.ChunkedArray]] | None:
     """Read a file without quotation marks or spaces around cells, for which only distinct cells are looked at."""
     if b'"' in source.data or any(spelling != spelling.strip(" ") for spelling in missing):
         return None
-    names, start = header_of(source)
-    columns = _plain_cells(source, start, len(names), missing)
+    names, start = read_header(source)
+    columns = _read_plain_cells(source, start, len(names), missing)
     return None if columns is None else (names, columns)
 
 
-def _plain_cells(source: TextFile, start: int, width: int, missing: tuple[str, ...]) -> list[pa.ChunkedArray] | None:
+def _read_plain_cells(
+    source: TextFile, start: int, width: int, missing: tuple[str, ...]
+) -> list[pa.ChunkedArray] | None:
     try:
-        columns = _parsed(source, start=start, width=width, missing=missing)
+        columns = _parse_cells(source, start=start, width=width, missing=missing)
     except pa.ArrowException:
         return None  # a line of nothing but spaces, perhaps
-    return None if any(map(has_loose_spaces, columns)) else columns
+    return None if any(map(has_outer_spaces, columns)) else columns
 
 
-def cells_below(source: TextFile, width: int, missing: tuple[str, ...], line: int) -> list[pa.ChunkedArray]:
+def read_cells(source: TextFile, width: int, missing: tuple[str, ...], line: int) -> list[pa.ChunkedArray]:
     """Read some records of a file as columns of dictionary-coded text.
 
     Parameters
@@ -134,19 +136,19 @@ def cells_below(source: TextFile, width: int, missing: tuple[str, ...], line: in
     line : how many lines stand above the records.
     """
     simple = b'"' not in source.data and not any(spelling != spelling.strip(" ") for spelling in missing)
-    columns = _plain_cells(source, 0, width, missing) if simple else None
+    columns = _read_plain_cells(source, 0, width, missing) if simple else None
     if columns is not None:
         return columns
-    data, sound = trimmed(source.data, source.separator)
+    data, sound = trim_cells(source.data, source.separator)
     if not sound:
         raise ReadError(
             f"{source.path} has quotation marks inside of cells, or one that is not closed, after line {line:,}; such "
             "files are not read in batches, so write it as Parquet."
         )
     try:
-        return _parsed(replace(source, data=data), start=0, width=width, missing=missing)
+        return _parse_cells(replace(source, data=data), start=0, width=width, missing=missing)
     except pa.ArrowException:
-        found = uneven_line(data, source.separator, width)
+        found = find_uneven_line(data, source.separator, width)
         which = "a line" if found is None else f"line {line + found[0]:,}"
         raise ReadError(
             f"The header of {source.path} has {width} cells but {which} has another number of them; check that line "
@@ -154,9 +156,9 @@ def cells_below(source: TextFile, width: int, missing: tuple[str, ...], line: in
         ) from None
 
 
-def header_of(source: TextFile) -> tuple[list[str], int]:
+def read_header(source: TextFile) -> tuple[list[str], int]:
     """Read the cells of the first line, and find where the records begin: after it, unless it is one."""
-    header, start = first_record(source.data, source.separator)
+    header, start = split_first_record(source.data, source.separator)
     try:
         names = _names(header, source.separator)
     except csv.Error:
@@ -164,23 +166,23 @@ def header_of(source: TextFile) -> tuple[list[str], int]:
             f"The first line of {source.path} has a cell of more than {csv.field_size_limit():,} characters, which is "
             "no name of a column; check the file."
         ) from None
-    if len(names) > MOST_COLUMNS:
-        raise ReadError(too_many_columns(str(source.path), len(names)))
+    if len(names) > MAX_COLUMNS:
+        raise ReadError(format_too_many_columns(str(source.path), len(names)))
     if source.given and len(names) == 1 and b'"' not in header:
-        _refuse_other_separator(source.path, names[0], source.separator)
+        _check_separator(source.path, names[0], source.separator)
     if not source.given and len(names) == 1:
-        _refuse_title(source)
+        _check_no_title(source)
     return names, start if source.header else 0
 
 
-def _from_header(path: Path, text: bytes, skipped: int) -> bytes:
-    data = after_lines(text, skipped)
+def _skip_to_header(path: Path, text: bytes, skipped: int) -> bytes:
+    data = skip_lines(text, skipped)
     if data is None or not re.search(rb"\S", data):
         after = f" after its first {skipped} lines" if skipped else ""
         raise ReadError(f"{path} is empty{after}; it needs a header line.")
-    if long_line(data):
+    if has_overlong_line(data):
         raise ReadError(
-            f"{path} has a line of more than {LONGEST_LINE:,} bytes; end every record with a line break, or write it"
+            f"{path} has a line of more than {MAX_LINE_BYTES:,} bytes; end every record with a line break, or write it"
             " as Parquet."
         )
     return data
@@ -191,7 +193,7 @@ def _names(header: bytes, separator: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def _refuse_other_separator(path: Path, header: str, given: str) -> None:
+def _check_separator(path: Path, header: str, given: str) -> None:
     other = next((each for each in SEPARATORS if each != given and each in header), None)
     if other:
         raise ReadError(
@@ -200,16 +202,16 @@ def _refuse_other_separator(path: Path, header: str, given: str) -> None:
         )
 
 
-def _refuse_title(source: TextFile) -> None:
-    hidden = separator_below(source.data, 1)
+def _check_no_title(source: TextFile) -> None:
+    hidden = find_body_separator(source.data, 1)
     if hidden:
         raise ReadError(
             f"{source.path} would have one column, but its lines after the first are parted by {NAMES[hidden]};"
-            f" {source.titled}, or a separator that no cell holds."
+            f" {source.title_advice}, or a separator that no cell holds."
         )
 
 
-def _parsed(source: TextFile, *, start: int, width: int, missing: tuple[str, ...]) -> list[pa.ChunkedArray]:
+def _parse_cells(source: TextFile, *, start: int, width: int, missing: tuple[str, ...]) -> list[pa.ChunkedArray]:
     """Read the lines after the header as dictionary-coded text."""
     data, separator = source.data, source.separator
     text = pa.dictionary(pa.int32(), pa.string())
@@ -231,31 +233,31 @@ def _parsed(source: TextFile, *, start: int, width: int, missing: tuple[str, ...
     return list(table.columns)
 
 
-def _uneven(source: TextFile, width: int) -> str:
+def _uneven_line_message(source: TextFile, width: int) -> str:
     """Say which line has another number of cells than the header."""
     path, data, separator = source.path, source.data, source.separator
-    uneven = uneven_line(data, separator, width)
+    uneven = find_uneven_line(data, separator, width)
     if not uneven:
         return f"{path} cannot be read as a table; check its quotation marks."
-    titled = titles_above(data) or separator_below(data, width)
+    titled = count_title_lines(data) or find_body_separator(data, width)
     last = uneven[0] >= len(data.rstrip().splitlines())
-    hint = f", or {source.titled}" if titled else ", or pass skip_last=1 if it is no record" if last else ""
+    hint = f", or {source.title_advice}" if titled else ", or pass skip_last=1 if it is no record" if last else ""
     return (
         f"The header of {path} has {width} cells but line {uneven[0] + source.skipped} has {uneven[1]};"
         f" check that line and the separator, {NAMES.get(separator, repr(separator))}{hint}."
     )
 
 
-def named_columns(
+def match_names(
     source: TextFile, names: list[str], columns: list[pa.ChunkedArray]
 ) -> dict[str, tuple[pa.Array, pa.Array]]:
     """Return the coded columns by their different names; a column with neither name nor value is dropped."""
     parts = {}
-    found = zip(names, columns, in_threads(coded, columns, len(source.data)), strict=True)
+    found = zip(names, columns, map_in_threads(encode_distinct, columns, len(source.data)), strict=True)
     for place, (name, column, cells) in enumerate(found, start=1):
         if name:
             parts[name] = cells
         elif pc.any(pc.is_valid(column)).as_py():
-            title = f", or {source.titled}" if titles_above(source.data) else ""
+            title = f", or {source.title_advice}" if count_title_lines(source.data) else ""
             raise ReadError(f"Column {place} of {source.path} has no name; name it or drop it from the file{title}.")
     return parts

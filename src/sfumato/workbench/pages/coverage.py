@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.workbench.desk import Desk
+from sfumato.workbench.desk import Session
 
 
-def hierarchy_of(desk: Desk, number: int) -> dict[str, Any] | None:
+def current_hierarchy(desk: Session, number: int) -> dict[str, Any] | None:
     """Return the hierarchy of a column as the recipe holds it; an order is an ordered group of single values."""
     from sfumato.hierarchies import OrderedGroups
 
@@ -19,14 +19,14 @@ def hierarchy_of(desk: Desk, number: int) -> dict[str, Any] | None:
     return None
 
 
-def quasi_numbers(desk: Desk) -> list[int]:
+def quasi_identifier_numbers(desk: Session) -> list[int]:
     """Return the numbers of the quasi-identifiers, in the order of the table."""
-    return [number for number, name in enumerate(desk.columns) if name in desk.recipe.schema.quasi]
+    return [number for number, name in enumerate(desk.columns) if name in desk.recipe.schema.quasi_identifiers]
 
 
-def coverage_of(desk: Desk, number: int) -> dict[str, Any] | None:
+def hierarchy_coverage(desk: Session, number: int) -> dict[str, Any] | None:
     """Return how many values of a column are `uncovered`, or its `problem`; None if that is not known yet."""
-    hierarchy = hierarchy_of(desk, number)
+    hierarchy = current_hierarchy(desk, number)
     if hierarchy is None:
         return {"uncovered": 0}
     seen = desk.result("preview", column=number, hierarchy=hierarchy)
@@ -36,20 +36,20 @@ def coverage_of(desk: Desk, number: int) -> dict[str, Any] | None:
     return found
 
 
-def uncounted(desk: Desk) -> list[dict[str, Any]]:
+def missing_coverage_requests(desk: Session) -> list[dict[str, Any]]:
     """Return the requests whose results are missing to tell the coverage of all quasi-identifiers."""
     return [
-        {"column": number, "hierarchy": hierarchy_of(desk, number)}
-        for number in quasi_numbers(desk)
-        if coverage_of(desk, number) is None
+        {"column": number, "hierarchy": current_hierarchy(desk, number)}
+        for number in quasi_identifier_numbers(desk)
+        if hierarchy_coverage(desk, number) is None
     ]
 
 
-def uncovered_columns(desk: Desk) -> list[dict[str, Any]]:
+def uncovered_columns(desk: Session) -> list[dict[str, Any]]:
     """Return the quasi-identifiers whose hierarchy is known to miss values: number, name, and how many."""
     found = []
-    for number in quasi_numbers(desk):
-        coverage = coverage_of(desk, number) or {}
+    for number in quasi_identifier_numbers(desk):
+        coverage = hierarchy_coverage(desk, number) or {}
         if coverage.get("uncovered") or "problem" in coverage:
             found.append({"number": number, "name": desk.columns[number], "values": coverage.get("uncovered", 0)})
     return found

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.release.proposing import USUAL_READING
-from sfumato.reporting.column_pictures import bars_picture
-from sfumato.table.formats.headers import written_names
-from sfumato.words import Words
-from sfumato.workbench.desk import Desk
-from sfumato.workbench.uploads import suffixes
+from sfumato.reporting.column_pictures import draw_column_sketch
+from sfumato.table.formats.headers import format_names
+from sfumato.words import Messages
+from sfumato.workbench.desk import Session
+from sfumato.workbench.uploads import readable_suffixes
 
 # The options of reading that the page offers: their name in a recipe, and the type of their field.
 OPTIONS = (
@@ -27,13 +27,13 @@ OPTIONS = (
 )
 
 
-def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
+def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
     """Arrange the table, its columns and the options that it was read with."""
     source = desk.project.source
     reading, given = source.get("reading", {}), source.get("given", {})
     inspected = desk.inspection["attributes"]
     return {
-        "accepted": ",".join(suffixes()),
+        "accepted": ",".join(readable_suffixes()),
         "remarks": source.get("remarks", []),
         "options": [
             {
@@ -48,7 +48,12 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "sheets": source.get("sheets", []),
         "can_reread": "path" in source,
         "described": [
-            {**column, "picture": bars_picture(details["bars"], title=column["name"], description=_told(say, details))}
+            {
+                **column,
+                "picture": draw_column_sketch(
+                    details["bars"], title=column["name"], description=_column_row(say, details)
+                ),
+            }
             for column, details in zip(inspected, desk.details, strict=True)
         ],
     }
@@ -57,9 +62,9 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
 def _written(value: Any) -> Any:
     """Return the value of an option as its field has it."""
     if isinstance(value, tuple | list):
-        return written_names(value)
+        return format_names(value)
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def _told(say: Words, details: Mapping[str, Any]) -> str:
+def _column_row(say: Messages, details: Mapping[str, Any]) -> str:
     return say(f"workbench_data.picture.{details['kind']}", n=len(details["bars"]))

@@ -7,62 +7,62 @@ from typing import Any, TypeAlias
 
 from sfumato.algorithms.losses import LOSSES
 from sfumato.reporting import numbers
-from sfumato.reporting.solution_scatter import ScatterWords, solution_scatter
-from sfumato.reporting.telling import drawn
-from sfumato.words import Words
-from sfumato.workbench.desk import Desk
-from sfumato.workbench.pages.candidates import chosen_of
-from sfumato.workbench.pages.measures import measure_text, measure_title
-from sfumato.workbench.pages.numbers_asked import number_asked, whole_asked
+from sfumato.reporting.solution_scatter import ScatterLabels, draw_solution_scatter
+from sfumato.reporting.telling import embed_svg
+from sfumato.words import Messages
+from sfumato.workbench.desk import Session
+from sfumato.workbench.pages.candidates import chosen_candidate
+from sfumato.workbench.pages.measures import metric_text, metric_title
+from sfumato.workbench.pages.numbers_asked import parse_integer, parse_number
 
 Levels: TypeAlias = tuple[tuple[str, int], ...]
 LETTERS = "ABCD"
-MOST_SHOWN = 40  # solutions in the list
-MOST_PINNED = len(LETTERS)
+MAX_SHOWN = 40  # solutions in the list
+MAX_PINNED = len(LETTERS)
 SAME = ("attributes", "models", "release", "masking")  # what a node and a candidate must agree on
 
 
-def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
+def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict[str, Any]:
     """Arrange the solutions, those that pass the filters, and the candidates."""
     loss = query["by"] if query.get("by") in LOSSES else "loss"
     found = desk.result("explore", loss=loss)
-    about, candidates = chosen_of(desk), {each["number"]: each for each in desk.candidates}
+    about, candidates = chosen_candidate(desk), {each["number"]: each for each in desk.candidates}
     pinned = sorted(candidates.keys() & set(desk.project.content.get("pinned", [])))
-    letters = dict(zip(pinned[:MOST_PINNED], LETTERS, strict=False))
+    letters = dict(zip(pinned[:MAX_PINNED], LETTERS, strict=False))
     asked, compared = {"candidates": list(letters)}, {number: candidates[number] for number in letters}
     return {
         **about,
-        "losses": [(name, measure_title(say, name)) for name in LOSSES],
+        "losses": [(name, metric_title(say, name)) for name in LOSSES],
         "loss": loss,
-        "can_explore": bool(desk.recipe.schema.quasi) and not desk.recipe.masking,
+        "can_explore": bool(desk.recipe.schema.quasi_identifiers) and not desk.recipe.masking,
         "explored": found,
         **(
             {"filters": None}
             if found is None
-            else _shown(found, desk, say, query, _letters_by_levels(desk, compared, letters))
+            else _solution_chart(found, desk, say, query, _letters_by_levels(desk, compared, letters))
         ),
         "listed": [_candidate(each, letters, pinned, about["found"]) for each in candidates.values()],
         "letters": letters,
-        "compared": _side_by_side(list(compared.values()), letters, desk, say),
+        "compared": _compare_candidates(list(compared.values()), letters, desk, say),
         "compare_asked": asked,
-        "deeper": _deeper(desk.result("compare", **asked), letters, say) if len(letters) > 1 else None,
-        "full": len(letters) >= MOST_PINNED,
+        "deeper": _comparison_rows(desk.result("compare", **asked), letters, say) if len(letters) > 1 else None,
+        "full": len(letters) >= MAX_PINNED,
         "fragment_of": {"algorithm": desk.recipe.to_dict()["algorithm"]},
     }
 
 
-def _filters(found: Mapping[str, Any], desk: Desk, query: Mapping[str, str]) -> dict[str, Any]:
+def _filters(found: Mapping[str, Any], desk: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Read the filters of the address: levels at most by the number of a column, loss and share left out at most."""
     columns = {name: desk.columns.index(name) for name in found["heights"]}
     levels = {}
     for name, number in columns.items():
         top = found["heights"][name]
-        most = whole_asked(query.get(f"l{number}"), 0, top)
+        most = parse_integer(query.get(f"l{number}"), 0, top)
         levels[name] = {"number": number, "top": top, "most": top if most is None else most}
     return {
         "levels": levels,
-        "loss": number_asked(query.get("loss")),
-        "suppressed": number_asked(query.get("suppressed")),
+        "loss": parse_number(query.get("loss")),
+        "suppressed": parse_number(query.get("suppressed")),
     }
 
 
@@ -74,8 +74,8 @@ def _passes(node: Mapping[str, Any], filters: Mapping[str, Any], rows: int) -> b
     )
 
 
-def _shown(
-    found: Mapping[str, Any], desk: Desk, say: Words, query: Mapping[str, str], at_levels: Mapping[Levels, str]
+def _solution_chart(
+    found: Mapping[str, Any], desk: Session, say: Messages, query: Mapping[str, str], at_levels: Mapping[Levels, str]
 ) -> dict[str, Any]:
     """Draw the solutions that pass the filters, and list the best of them."""
     filters = _filters(found, desk, query)
@@ -87,27 +87,29 @@ def _shown(
             marked[letter] = at
     if kept and found["best"] is not None and kept[0]["levels"] == found["best"]["levels"] and 0 not in marked.values():
         marked[say("workbench_explore.best")] = 0
-    said = ScatterWords(
+    said = ScatterLabels(
         title=say("workbench_explore.picture.title"),
         description=say("workbench_explore.picture.told", n=len(kept), marks=list(marked)),
-        loss=measure_title(say, found["objective"]),
+        loss=metric_title(say, found["objective"]),
         suppressed=say("workbench_explore.suppressed"),
     )
     back = {at: letter for letter, at in marked.items()}
     return {
         "filters": filters,
-        "told": _told(found, say),
-        "scatter": drawn(solution_scatter(kept, found["rows"], marked=dict(sorted(marked.items())), said=said)),
-        "lattice": None if found["lattice"] is None else drawn(found["lattice"][say.language]),
-        "kept": _kept(found, len(kept), say),
+        "told": _solution_summary(found, say),
+        "scatter": embed_svg(
+            draw_solution_scatter(kept, found["rows"], marked=dict(sorted(marked.items())), said=said)
+        ),
+        "lattice": None if found["lattice"] is None else embed_svg(found["lattice"][say.language]),
+        "kept": _filter_summary(found, len(kept), say),
         "nodes": [
             {**node, "number": found["ranked"].index(node), "letter": back.get(at, "")}
-            for at, node in enumerate(kept[:MOST_SHOWN])
+            for at, node in enumerate(kept[:MAX_SHOWN])
         ],
     }
 
 
-def _told(found: Mapping[str, Any], say: Words) -> str:
+def _solution_summary(found: Mapping[str, Any], say: Messages) -> str:
     """Say how many solutions there are, and whether the best of them is proven."""
     status, best = found["status"], found["best"]
     sentences = [
@@ -117,23 +119,23 @@ def _told(found: Mapping[str, Any], say: Words) -> str:
     if status["bounded"]:
         sentences.append(say("workbench_explore.bounded", n=status["bounded"]))
     if best is None:
-        return say.together([*sentences, say("workbench_explore.no_solution")])
+        return say.join_sentences([*sentences, say("workbench_explore.no_solution")])
     fields = {name: numbers.rounded(value, 6) for name, value in (("loss", best["loss"]), ("bound", found["bound"]))}
     proven = say("workbench_explore.proven", loss=fields["loss"])
     sentences.append(proven if found["proven"] else say("workbench_explore.gap", **fields))
-    return say.together([*sentences, say("workbench_explore.corner")])
+    return say.join_sentences([*sentences, say("workbench_explore.corner")])
 
 
-def _kept(found: Mapping[str, Any], kept: int, say: Words) -> str:
+def _filter_summary(found: Mapping[str, Any], kept: int, say: Messages) -> str:
     """Say how many solutions pass the filters, and how many of them are listed."""
-    fields = {"kept": kept, "judged": found["judged"], "shown": min(kept, MOST_SHOWN)}
+    fields = {"kept": kept, "judged": found["judged"], "shown": min(kept, MAX_SHOWN)}
     if found["judged"] > len(found["ranked"]):
         return say("workbench_explore.shown_of_best", listed=len(found["ranked"]), **fields)
     return say("workbench_explore.shown", **fields)
 
 
 def _letters_by_levels(
-    desk: Desk, compared: Mapping[int, Mapping[str, Any]], letters: Mapping[int, str]
+    desk: Session, compared: Mapping[int, Mapping[str, Any]], letters: Mapping[int, str]
 ) -> dict[Levels, str]:
     """Return the letter of every pinned candidate that is a node of the current lattice, by its levels."""
     current = desk.recipe.to_dict()
@@ -161,12 +163,12 @@ def _candidate(
         "holds": each["audit"]["holds"],
         "outdated": each["outdated"],
         "suppressed": each["suppressed"],
-        "loss": measure_text("loss", each["measures"].get("loss")),
+        "loss": metric_text("loss", each["measures"].get("loss")),
     }
 
 
-def _side_by_side(
-    chosen: Sequence[Mapping[str, Any]], letters: Mapping[int, str], desk: Desk, say: Words
+def _compare_candidates(
+    chosen: Sequence[Mapping[str, Any]], letters: Mapping[int, str], desk: Session, say: Messages
 ) -> dict[str, Any] | None:
     """Arrange levels, measures and risk of pinned candidates, a column each."""
     if len(chosen) < 2:  # noqa: PLR2004 - one is not side by side with anything
@@ -189,22 +191,22 @@ def _side_by_side(
         "levels": [(name, [each.get(name) for each in by_levels]) for name in names],
         "risks": [
             (say("workbench_explore.risk.average"), [_average(each) for each in chosen]),
-            (say("workbench_explore.risk.groups"), [numbers.count(each["audit"]["groups"]) for each in chosen]),
-            (say("workbench_explore.risk.suppressed"), [numbers.count(each["suppressed"]) for each in chosen]),
+            (say("workbench_explore.risk.groups"), [numbers.format_count(each["audit"]["groups"]) for each in chosen]),
+            (say("workbench_explore.risk.suppressed"), [numbers.format_count(each["suppressed"]) for each in chosen]),
         ],
         "measures": [
-            (measure_title(say, name), [measure_text(name, each["measures"].get(name)) for each in chosen])
+            (metric_title(say, name), [metric_text(name, each["measures"].get(name)) for each in chosen])
             for name in measures
         ],
     }
 
 
 def _average(each: Mapping[str, Any]) -> str:
-    return numbers.percent(each["audit"]["groups"] / each["published"]) if each["published"] else ""
+    return numbers.format_percent(each["audit"]["groups"] / each["published"]) if each["published"] else ""
 
 
-def _deeper(
-    found: Mapping[str, Any] | None, letters: Mapping[int, str], say: Words
+def _comparison_rows(
+    found: Mapping[str, Any] | None, letters: Mapping[int, str], say: Messages
 ) -> list[tuple[str, list[str]]] | None:
     """Arrange what attacks and analysts find of every candidate."""
     if found is None:
@@ -216,17 +218,23 @@ def _deeper(
     for kind in kinds:
         title = say("workbench_explore.exposure", what=kind or say("workbench_risk.exposure.identity"))
         shares = [{one["attribute"]: one["mean"] for one in each["exposure"] or ()}.get(kind) for each in chosen]
-        lines.append((title, ["" if share is None else numbers.percent(share) for share in shares]))
+        lines.append((title, ["" if share is None else numbers.format_percent(share) for share in shares]))
     titles = list(dict.fromkeys((one["attack"], one["sensitive"]) for each in chosen for one in each["attacks"] or ()))
     for attack, sensitive in titles:
-        named = say.known(f"attacks.attack.{attack}", attack)
+        named = say.get(f"attacks.attack.{attack}", attack)
         title = say("workbench_risk.attack.titled", attack=named, column=sensitive) if sensitive else named
         rates = [{(one["attack"], one["sensitive"]): one["rate"] for one in each["attacks"] or ()} for each in chosen]
         lines.append(
-            (title, [numbers.percent(rate[attack, sensitive]) if (attack, sensitive) in rate else "" for rate in rates])
+            (
+                title,
+                [
+                    numbers.format_percent(rate[attack, sensitive]) if (attack, sensitive) in rate else ""
+                    for rate in rates
+                ],
+            )
         )
     for name in list(dict.fromkeys(name for each in chosen for name in each["utility"])):
         values = [each["utility"].get(name) for each in chosen]
         shown = ["" if value is None else numbers.rounded(value, 3) for value in values]
-        lines.append((say.known(f"measures.utility.{name}", name), shown))
+        lines.append((say.get(f"measures.utility.{name}", name), shown))
     return lines

@@ -7,11 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sfumato.hierarchies.dates import UNITS
-from sfumato.words import Words
-from sfumato.workbench.desk import Desk
-from sfumato.workbench.pages.coverage import coverage_of, hierarchy_of, quasi_numbers, uncounted
+from sfumato.words import Messages
+from sfumato.workbench.desk import Session
+from sfumato.workbench.pages.coverage import (
+    current_hierarchy,
+    hierarchy_coverage,
+    missing_coverage_requests,
+    quasi_identifier_numbers,
+)
 
-KINDS = {
+TAB_BY_TYPE = {
     "intervals": "intervals",
     "dates": "intervals",
     "tree": "taxonomy",
@@ -19,21 +24,21 @@ KINDS = {
     "prefixes": "prefixes",
 }
 NUMBERS, DATES = ("whole numbers", "real numbers"), ("dates", "datetimes")
-MOST_OPEN = 120  # values of a tree that is drawn unfolded
+MAX_OPEN = 120  # values of a tree that is drawn unfolded
 
 
-def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
+def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
     """Arrange the quasi-identifiers, and for the chosen one its tabs, its draft and what the draft does."""
-    numbers = quasi_numbers(desk)
-    listed = [_listed(desk, number) for number in numbers]
+    numbers = quasi_identifier_numbers(desk)
+    listed = [_column_entry(desk, number) for number in numbers]
     if not listed:
         return {"listed": [], "column": None, "uncounted": []}
-    number = _chosen(listed, query.get("column", ""))
-    saved = hierarchy_of(desk, number)
+    number = _chosen_column(listed, query.get("column", ""))
+    saved = current_hierarchy(desk, number)
     tabs = _tabs(desk.inspection["attributes"][number]["kind"])
-    own = _tab_of(saved, tabs)
+    own = _matching_tab(saved, tabs)
     tab = query["tab"] if query.get("tab") in tabs else own or tabs[0]
-    asked = _asked(number, saved, tab, adopted=tab == own)
+    asked = _tab_request(number, saved, tab, adopted=tab == own)
     after = numbers[numbers.index(number) + 1 :]
     return {
         "listed": listed,
@@ -44,9 +49,9 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "adopted": tab == own,
         "saved": saved,
         "is_hierarchy": desk.columns[number] in desk.recipe.schema.hierarchies,
-        "seen": None if asked is None else _arranged(desk.result("preview", **asked)),
+        "seen": None if asked is None else _preview_context(desk.result("preview", **asked)),
         "units": list(UNITS),
-        "uncounted": uncounted(desk),
+        "uncounted": missing_coverage_requests(desk),
         "next": None if not after else {"number": after[0], "name": desk.columns[after[0]]},
         "fragment_of": {
             "attributes": {desk.columns[number]: desk.recipe.to_dict()["attributes"][desk.columns[number]]}
@@ -54,19 +59,21 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     }
 
 
-def _listed(desk: Desk, number: int) -> dict[str, Any]:
-    hierarchy, coverage = hierarchy_of(desk, number), coverage_of(desk, number)
+def _column_entry(desk: Session, number: int) -> dict[str, Any]:
+    hierarchy, coverage = current_hierarchy(desk, number), hierarchy_coverage(desk, number)
     tabs = _tabs(desk.inspection["attributes"][number]["kind"])
     return {
         "number": number,
         "name": desk.columns[number],
-        "tab": None if hierarchy is None else _tab_of(hierarchy, tabs) or _tab_of(hierarchy, list(KINDS)),
+        "tab": None
+        if hierarchy is None
+        else _matching_tab(hierarchy, tabs) or _matching_tab(hierarchy, list(TAB_BY_TYPE)),
         "levels": None if hierarchy is None else _height(desk, number),
         "coverage": coverage,
     }
 
 
-def _height(desk: Desk, number: int) -> int | None:
+def _height(desk: Session, number: int) -> int | None:
     """Return the number of levels of a hierarchy, as far as it is known without the values."""
     builder = desk.recipe.schema.hierarchies.get(desk.columns[number])
     settings = {} if builder is None else builder.to_dict()
@@ -77,7 +84,7 @@ def _height(desk: Desk, number: int) -> int | None:
     return None if tree is None else tree.height + 1
 
 
-def _chosen(listed: Sequence[Mapping[str, Any]], wanted: str) -> int:
+def _chosen_column(listed: Sequence[Mapping[str, Any]], wanted: str) -> int:
     """Return the column that is asked for, or the first with values left, or the first."""
     known = {str(each["number"]): each["number"] for each in listed}
     left = [each["number"] for each in listed if (each["coverage"] or {}).get("uncovered")]
@@ -90,39 +97,39 @@ def _tabs(kind: str) -> list[str]:
     return [*ranges, "tree", "order", "prefixes", "file"]
 
 
-def _tab_of(hierarchy: Mapping[str, Any] | None, tabs: Sequence[str]) -> str | None:
+def _matching_tab(hierarchy: Mapping[str, Any] | None, tabs: Sequence[str]) -> str | None:
     """Return the tab of a hierarchy, if there is one that fits."""
-    return next((tab for tab in tabs if hierarchy and KINDS.get(tab) == hierarchy["kind"]), None)
+    return next((tab for tab in tabs if hierarchy and TAB_BY_TYPE.get(tab) == hierarchy["kind"]), None)
 
 
-def _asked(number: int, saved: Mapping[str, Any] | None, tab: str, *, adopted: bool) -> dict[str, Any] | None:
+def _tab_request(number: int, saved: Mapping[str, Any] | None, tab: str, *, adopted: bool) -> dict[str, Any] | None:
     """Return the request for what a tab shows: what the recipe has, or else a proposal of its kind."""
     if tab == "file":
         return None
     asked: dict[str, Any] = {"column": number, "hierarchy": saved}
-    return asked if adopted else {**asked, "kind": KINDS[tab]}
+    return asked if adopted else {**asked, "kind": TAB_BY_TYPE[tab]}
 
 
-def _arranged(seen: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _preview_context(seen: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Give every branch a key that stays when others move, and list the groups that something can be moved to."""
     if seen is None or seen.get("outline") is None:
         return None if seen is None else dict(seen)
-    branches = [_keyed(each) for each in seen["outline"]["branches"]]
-    shown = list(_flat(branches))
+    branches = [_with_key(each) for each in seen["outline"]["branches"]]
+    shown = list(_flatten_branches(branches))
     return {
         **seen,
         "branches": branches,
         "groups": [each["label"] for each in shown if each["level"]],
-        "unfolded": len(shown) <= MOST_OPEN,
+        "unfolded": len(shown) <= MAX_OPEN,
     }
 
 
-def _keyed(branch: Mapping[str, Any]) -> dict[str, Any]:
+def _with_key(branch: Mapping[str, Any]) -> dict[str, Any]:
     key = f"{zlib.crc32(branch['label'].encode()):08x}"
-    return {**branch, "key": key, "children": [_keyed(each) for each in branch["children"]]}
+    return {**branch, "key": key, "children": [_with_key(each) for each in branch["children"]]}
 
 
-def _flat(branches: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def _flatten_branches(branches: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     for each in branches:
         yield each
-        yield from _flat(each["children"])
+        yield from _flatten_branches(each["children"])

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sfumato.catalogue import MODELS
-from sfumato.reporting.numbers import percent
-from sfumato.reporting.words import words_of
-from sfumato.words import Words
-from sfumato.workbench.desk import Desk
+from sfumato.reporting.numbers import format_percent
+from sfumato.reporting.words import model_texts
+from sfumato.words import Messages
+from sfumato.workbench.desk import Session
 from sfumato.workbench.history import Fragment
-from sfumato.workbench.pages.model_cards import label_of
+from sfumato.workbench.pages.model_cards import parameter_label
 
 SHOWN = 60  # characters of a value
 
 
-def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
+def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
     """Arrange the changes, the newest first."""
     changes = desk.history.reachable() if desk.history.at is not None else []
     return {
@@ -35,19 +35,19 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     }
 
 
-def changes_told(changed: Sequence[Fragment], say: Words) -> list[str]:
+def changes_told(changed: Sequence[Fragment], say: Messages) -> list[str]:
     """Say what was changed; settings of a search that was exchanged for another go without saying."""
     exchanged = any(place == ("algorithm", "name") for place, _, _ in changed)
     told = [
         each
         for fragment in changed
         if not (exchanged and fragment[0][0] == "algorithm" and fragment[0] != ("algorithm", "name"))
-        for each in _told(fragment, say)
+        for each in _change_sentence(fragment, say)
     ]
     return list(dict.fromkeys(told))
 
 
-def _told(fragment: Fragment, say: Words) -> Iterator[str]:
+def _change_sentence(fragment: Fragment, say: Messages) -> Iterator[str]:
     match fragment:
         case ("attributes", column), before, after:
             roles = [
@@ -60,16 +60,22 @@ def _told(fragment: Fragment, say: Words) -> Iterator[str]:
         case ("attributes", column, "hierarchy"), _, after:
             yield say("workbench_history.hierarchy" if after else "workbench_history.no_hierarchy", column=column)
         case ("models",), before, after:
-            yield from _models_told(before or [], after or [], say)
+            yield from _model_change_sentence(before or [], after or [], say)
         case ("release", "max_suppressed"), before, after:
             place = say("workbench_promise.share")
-            yield say("workbench_history.changed", place=place, before=percent(before), after=percent(after))
+            yield say(
+                "workbench_history.changed", place=place, before=format_percent(before), after=format_percent(after)
+            )
         case place, before, after:
-            named = " · ".join(say.known(f"workbench_history.place.{each}", each) for each in place)
-            yield say("workbench_history.changed", place=named, before=_shown(before), after=_shown(after))
+            named = " · ".join(say.get(f"workbench_history.place.{each}", each) for each in place)
+            yield say(
+                "workbench_history.changed", place=named, before=_format_value(before), after=_format_value(after)
+            )
 
 
-def _models_told(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], say: Words) -> Iterator[str]:
+def _model_change_sentence(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]], say: Messages
+) -> Iterator[str]:
     """Say which models came, went, or got other parameters."""
     old, new = ({(each["name"], each.get("sensitive")): each for each in models} for models in (before, after))
     for key in {**old, **new}:
@@ -82,18 +88,20 @@ def _models_told(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[st
             for name in {**old[key], **new[key]}:
                 one, other = old[key].get(name), new[key].get(name)
                 if one != other:
-                    place = f"{title} · {label_of(MODELS[key[0]], name, say)}"
-                    yield say("workbench_history.changed", place=place, before=_shown(one), after=_shown(other))
+                    place = f"{title} · {parameter_label(MODELS[key[0]], name, say)}"
+                    yield say(
+                        "workbench_history.changed", place=place, before=_format_value(one), after=_format_value(other)
+                    )
 
 
-def model_title(name: str, column: Any, say: Words) -> str:
+def model_title(name: str, column: Any, say: Messages) -> str:
     """Return what a model of a recipe is called, with the column that it protects."""
     model = MODELS[name]
-    title = words_of(model, say).title if model.words else name
+    title = model_texts(model, say).title if model.description else name
     return f"{title} ({column})" if isinstance(column, str) else title
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if value is None:
         return "…"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

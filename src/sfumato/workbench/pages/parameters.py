@@ -6,14 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from sfumato.algorithms.base import Algorithm
+from sfumato.algorithms.base import TableAlgorithm
 from sfumato.catalogue import describe_choice
 from sfumato.masking.base import MaskingStep
-from sfumato.models.base import PrivacyModel
+from sfumato.models.base import GroupModel
 
 
-def parameter_fields(
-    choice: type[PrivacyModel | Algorithm | MaskingStep], given: Mapping[str, Any], place: Sequence[str]
+def make_parameter_fields(
+    choice: type[GroupModel | TableAlgorithm | MaskingStep], given: Mapping[str, Any], place: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Describe a field for every parameter: its kind, its value, and the place in the recipe that it changes.
 
@@ -24,7 +24,7 @@ def parameter_fields(
     place : where the recipe has them.
     """
     described: Any = describe_choice(choice)["parameters"]
-    hints = _hints(choice)
+    hints = _type_hints(choice)
     return [
         {
             "name": name,
@@ -33,13 +33,13 @@ def parameter_fields(
             "default": about.get("default"),
             "needed": "default" not in about,
             "lines": as_lines(given.get(name)),
-            **_kind(about["type"], get_args(hints.get(name)) if get_origin(hints.get(name)) is Literal else ()),
+            **_field_type(about["type"], get_args(hints.get(name)) if get_origin(hints.get(name)) is Literal else ()),
         }
         for name, about in described.items()
     ]
 
 
-def _hints(choice: type) -> dict[str, Any]:
+def _type_hints(choice: type) -> dict[str, Any]:
     """Return the types of parameters; none if another package names types that cannot be found."""
     try:
         return get_type_hints(choice)
@@ -63,10 +63,10 @@ def as_lines(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _kind(declared: str, choices: Sequence[str] = ()) -> dict[str, Any]:
+def _field_type(declared: str, choices: Sequence[str] = ()) -> dict[str, Any]:
     """Return the kind of field for a declared type, and what the entries of a mapping are.
 
-    >>> _kind("int")["kind"], _kind("Mapping[str, str]")["kind"], _kind("Shown", ("centers", "ranges"))["kind"]
+    >>> _field_type("int")["kind"], _field_type("Mapping[str, str]")["kind"], _field_type("Shown", ("centers", "ranges"))["kind"]
     ('whole', 'mapping', 'choice')
     """
     plain = declared.removesuffix(" | None")

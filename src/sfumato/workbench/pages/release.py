@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.catalogue import MODELS
-from sfumato.reporting.earlier import earlier_releases
-from sfumato.reporting.words import words_of
+from sfumato.reporting.earlier import find_earlier_releases
+from sfumato.reporting.words import model_texts
 from sfumato.table.formats.known import FORMATS
-from sfumato.words import LANGUAGES, Words
-from sfumato.workbench.desk import Desk
+from sfumato.words import LANGUAGES, Messages
+from sfumato.workbench.desk import Session
 from sfumato.workbench.pages.history import changes_told, model_title
-from sfumato.workbench.pages.state import state_of
+from sfumato.workbench.pages.state import risk_so_far
 
 
-def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
+def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
     """Arrange the chosen candidate and everything that was written."""
-    state = state_of(desk)
+    state = risk_so_far(desk)
     folder = desk.project.folder / "releases"
     written: list[dict[str, Any]] = [
         {
@@ -41,13 +41,13 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
     }
 
 
-def _guarantee(found: Mapping[str, Any], say: Words) -> Iterator[str]:
+def _guarantee(found: Mapping[str, Any], say: Messages) -> Iterator[str]:
     """Say what a candidate keeps by the recipe that made it, and which columns it publishes as they are."""
     made = found["made"]
     for given in made["models"]:
         parameters = {name: value for name, value in given.items() if name != "name"}
         title = model_title(given["name"], given.get("sensitive"), say)
-        said = words_of(MODELS[given["name"]], say).sentence(parameters)
+        said = model_texts(MODELS[given["name"]], say).sentence(parameters)
         yield say("workbench_release.keeps", title=title, sentence=said)
     if not made["models"]:
         yield say("workbench_release.keeps_nothing")
@@ -69,7 +69,7 @@ def _together(folder: Path, numbers: Sequence[int]) -> list[int]:
     return [
         number
         for place, number in places.items()
-        if any(True for _ in earlier_releases([each for each in places if each != place], kept[place]))
+        if any(True for _ in find_earlier_releases([each for each in places if each != place], kept[place]))
     ]
 
 

@@ -7,29 +7,29 @@ from typing import Any
 
 from sfumato.attacks.results import AttackVerdict
 from sfumato.reporting import numbers
-from sfumato.reporting.attack_tracks import attack_track
-from sfumato.reporting.gauges import gauge
-from sfumato.reporting.pictures import exposure_columns
-from sfumato.reporting.telling import drawn
-from sfumato.words import Words
-from sfumato.workbench.desk import Desk
-from sfumato.workbench.pages.candidates import chosen_of
-from sfumato.workbench.pages.numbers_asked import whole_asked
-from sfumato.workbench.uploads import suffixes
+from sfumato.reporting.attack_tracks import draw_attack_track
+from sfumato.reporting.gauges import draw_gauge
+from sfumato.reporting.pictures import draw_risk_histogram
+from sfumato.reporting.telling import embed_svg
+from sfumato.words import Messages
+from sfumato.workbench.desk import Session
+from sfumato.workbench.pages.candidates import chosen_candidate
+from sfumato.workbench.pages.numbers_asked import parse_integer
+from sfumato.workbench.uploads import readable_suffixes
 
 LIGHTS = {True: "good", False: "bad", None: "amber"}
 COLORS = {"broken": "bad", "open": "bad", "allowed": "good", "unsure": "amber", "fails": "good"}
 VERDICTS = {AttackVerdict.BROKEN: "broken", AttackVerdict.ALLOWED: "allowed", AttackVerdict.NOT_LIMITED: "open"}
 GAUGES = ("highest_risk", "average_risk", "share_below")
-MOST_PEOPLE = 10**12
-MOST_COLUMNS = 4  # of those that set a record apart
+MAX_PEOPLE = 10**12
+MAX_COLUMNS = 4  # of those that set a record apart
 
 
-def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
+def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict[str, Any]:
     """Arrange gauges, attacks, lights, policies and exposure of the chosen candidate."""
-    about = chosen_of(desk)
-    asked, row = about["asked"], whole_asked(query.get("row"), 1, desk.rows)
-    people = whole_asked(query.get("population"), 1, MOST_PEOPLE)
+    about = chosen_candidate(desk)
+    asked, row = about["asked"], parse_integer(query.get("row"), 1, desk.rows)
+    people = parse_integer(query.get("population"), 1, MAX_PEOPLE)
     wanted = {**asked, "population": people}
     assessed = desk.result("assess", **asked) if asked else None
     attacked = desk.result("attack", **asked) if asked else None
@@ -43,22 +43,24 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         "among": desk.result("assess", **wanted) if asked and people else None,
         "assessed": assessed,
         "gauges": [] if assessed is None else _gauges(assessed["risk"], say),
-        "lights": [] if assessed is None else _lights(assessed["rules"].get("wp216"), say),
+        "lights": [] if assessed is None else _traffic_lights(assessed["rules"].get("wp216"), say),
         "rules": [] if assessed is None else _rules(assessed["rules"], say),
         "attacked": attacked,
         "attacks": None if attacked is None else _attacks(attacked["attacks"], say),
         "exposed": exposed,
-        "exposures": [] if exposed is None else [_exposure(each, say) for each in exposed["exposure"] or ()],
-        "outside": [] if found is None else [_outside(each, desk, asked, say) for each in _tables(desk)],
+        "exposures": []
+        if exposed is None
+        else [_disclosure_risk_card(each, say) for each in exposed["exposure"] or ()],
+        "outside": [] if found is None else [_external_attack_rows(each, desk, asked, say) for each in _tables(desk)],
         "keys": list(enumerate(desk.columns)),
-        "accepted": ",".join(suffixes()),
+        "accepted": ",".join(readable_suffixes()),
         "failed": desk.job if desk.job is not None and desk.job.state == "failed" else None,
         "row": row,
-        "reasons": None if reasons is None else {**reasons, "without": reasons["without"][:MOST_COLUMNS]},
+        "reasons": None if reasons is None else {**reasons, "without": reasons["without"][:MAX_COLUMNS]},
     }
 
 
-def _gauges(risk: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
+def _gauges(risk: Mapping[str, Any], say: Messages) -> list[dict[str, Any]]:
     found = []
     for name in GAUGES:
         if name == "share_below" and risk["smallest_promised"] <= 1:
@@ -66,7 +68,7 @@ def _gauges(risk: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
         title = say(f"workbench_risk.gauge.{name}", k=risk["smallest_promised"])
         sides = [(side, risk[side]) for side in ("before", "after") if risk[side] is not None]
         pictures = [
-            gauge(
+            draw_gauge(
                 side[name],
                 caption=say(f"workbench_risk.side.{which}"),
                 title=f"{title}, {say(f'workbench_risk.side.{which}')}",
@@ -74,11 +76,11 @@ def _gauges(risk: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
             )
             for which, side in sides
         ]
-        found.append({"title": title, "pictures": [drawn(each) for each in pictures]})
+        found.append({"title": title, "pictures": [embed_svg(each) for each in pictures]})
     return found
 
 
-def _lights(judgment: Mapping[str, Any] | None, say: Words) -> list[dict[str, Any]]:
+def _traffic_lights(judgment: Mapping[str, Any] | None, say: Messages) -> list[dict[str, Any]]:
     """Arrange the three questions of WP216; several sensitive columns are one question, answered by the worst."""
     if judgment is None:
         return []
@@ -92,13 +94,13 @@ def _lights(judgment: Mapping[str, Any] | None, say: Words) -> list[dict[str, An
                 "title": say(f"attacks.question.{question}"),
                 "color": LIGHTS[worst["passed"]],
                 "verdict": say(f"workbench_risk.verdict.{LIGHTS[worst['passed']]}"),
-                "sentences": [_light_sentence(key, each, say) for each in findings],
+                "sentences": [_traffic_light_text(key, each, say) for each in findings],
             }
         )
     return lights
 
 
-def _light_sentence(key: str, finding: Mapping[str, Any], say: Words) -> str:
+def _traffic_light_text(key: str, finding: Mapping[str, Any], say: Messages) -> str:
     figures, column = finding["figures"], finding["name"].removeprefix("inference of ")
     fields: dict[str, Any] = {**figures, "column": column}
     if key == "linkability" and finding["passed"] is False:
@@ -107,11 +109,11 @@ def _light_sentence(key: str, finding: Mapping[str, Any], say: Words) -> str:
     if key == "inference" and not figures:
         return say("workbench_risk.light.inference.nothing")
     if key == "inference":
-        fields["chance"] = numbers.percent(figures["highest_chance"])
+        fields["chance"] = numbers.format_percent(figures["highest_chance"])
     return say(f"workbench_risk.light.{key}.{LIGHTS[finding['passed']]}", **fields)
 
 
-def _rules(rules: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
+def _rules(rules: Mapping[str, Any], say: Messages) -> list[dict[str, Any]]:
     """Arrange EMA and HIPAA: what is not passed or open is listed, what is passed is counted."""
     return [
         {
@@ -136,22 +138,24 @@ def _rules(rules: Mapping[str, Any], say: Words) -> list[dict[str, Any]]:
     ]
 
 
-def _rule_title(rule: str, finding: Mapping[str, Any], say: Words) -> str:
+def _rule_title(rule: str, finding: Mapping[str, Any], say: Messages) -> str:
     if rule == "ema":
         figures = finding["figures"]
-        shares = {name: numbers.percent(figures[name]) for name in figures if name.endswith("_risk")}
+        shares = {name: numbers.format_percent(figures[name]) for name in figures if name.endswith("_risk")}
         return say(f"workbench_risk.rule.ema.{finding['name'].replace(' ', '_')}", **{**figures, **shares})
     name = finding["name"]
     key = "knowledge" if not name.startswith("(") else "ages" if "ages" in name else name[1].lower()
     return say(f"workbench_risk.rule.hipaa.{key}")
 
 
-def _tables(desk: Desk) -> list[dict[str, Any]]:
+def _tables(desk: Session) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = desk.project.content.get("outside", [])
     return found
 
 
-def _outside(entry: Mapping[str, Any], desk: Desk, asked: Mapping[str, Any], say: Words) -> dict[str, Any]:
+def _external_attack_rows(
+    entry: Mapping[str, Any], desk: Session, asked: Mapping[str, Any], say: Messages
+) -> dict[str, Any]:
     """Arrange what a table from outside gives away about the candidate."""
     wanted = {**asked, "file": entry["number"], **{name: entry[name] for name in ("kind", "key") if name in entry}}
     found = desk.result("outside", **wanted)
@@ -162,12 +166,12 @@ def _outside(entry: Mapping[str, Any], desk: Desk, asked: Mapping[str, Any], say
         "asked": wanted,
         "rows": None if found is None else found["rows"],
         "problem": job.error if job is not None and failed else None,
-        "attacks": None if found is None else [_attack(_as_reported(each), say) for each in found["attacks"]],
-        "skipped": [] if found is None else [say.known(f"attacks.attack.{name}", name) for name in found["skipped"]],
+        "attacks": None if found is None else [_attack(_attack_facts(each), say) for each in found["attacks"]],
+        "skipped": [] if found is None else [say.get(f"attacks.attack.{name}", name) for name in found["skipped"]],
     }
 
 
-def _as_reported(result: Mapping[str, Any]) -> dict[str, Any]:
+def _attack_facts(result: Mapping[str, Any]) -> dict[str, Any]:
     """Arrange the result of an attack as the report has it, without an original."""
     low, high = result["interval"]
     control = result["control"] if result["control_targets"] else None
@@ -177,36 +181,36 @@ def _as_reported(result: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, "before": None, "after": after}
 
 
-def _attacks(listed: Sequence[Mapping[str, Any]] | None, say: Words) -> list[dict[str, Any]] | None:
+def _attacks(listed: Sequence[Mapping[str, Any]] | None, say: Messages) -> list[dict[str, Any]] | None:
     return None if listed is None else [_attack(each, say) for each in listed]
 
 
-def _attack(attack: Mapping[str, Any], say: Words) -> dict[str, Any]:
+def _attack(attack: Mapping[str, Any], say: Messages) -> dict[str, Any]:
     after, before, name = attack["after"], attack["before"], attack["attack"]
-    title = say.known(f"attacks.attack.{name}", name)
+    title = say.get(f"attacks.attack.{name}", name)
     if attack["sensitive"]:
         title = say("workbench_risk.attack.titled", attack=title, column=attack["sensitive"])
-    told = {key: numbers.percent(after[key]) for key in ("rate", "low", "high", "guessing")}
-    told["before"] = "" if before is None else numbers.percent(before["rate"])
-    told["control"] = "" if after["control"] is None else numbers.percent(after["control"])
+    told = {key: numbers.format_percent(after[key]) for key in ("rate", "low", "high", "guessing")}
+    told["before"] = "" if before is None else numbers.format_percent(before["rate"])
+    told["control"] = "" if after["control"] is None else numbers.format_percent(after["control"])
     description = say(f"workbench_risk.attack.{'told_alone' if before is None else 'told'}", **told)
-    said = _verdict(after)
-    told["allowed"] = "" if after["allowed"] is None else numbers.percent(after["allowed"])
+    said = _attack_outcome(after)
+    told["allowed"] = "" if after["allowed"] is None else numbers.format_percent(after["allowed"])
     words = f"workbench_risk.attacks.{name}"
     why = f"{words}.{said}" if said in {"open", "fails"} else f"workbench_risk.attack.why_{said}"
     return {
         **told,
         "title": title,
-        "question": say.known(f"attacks.question.{attack['question']}", attack["question"]),
+        "question": say.get(f"attacks.question.{attack['question']}", attack["question"]),
         "verdict": say(f"workbench_risk.attack.{said}"),
-        "meaning": say.together([say(f"{words}.what"), say(why, n=attack["targets"], **told)]),
+        "meaning": say.join_sentences([say(f"{words}.what"), say(why, n=attack["targets"], **told)]),
         "color": COLORS[said],
         "targets": attack["targets"],
-        "picture": drawn(attack_track(attack, title=title, description=description)),
+        "picture": embed_svg(draw_attack_track(attack, title=title, description=description)),
     }
 
 
-def _verdict(after: Mapping[str, Any]) -> str:
+def _attack_outcome(after: Mapping[str, Any]) -> str:
     """Return whether an attack breaks the guarantee, gains within it or without limit, or is not surely better."""
     known = VERDICTS.get(after["verdict"])
     if known is not None:
@@ -214,15 +218,15 @@ def _verdict(after: Mapping[str, Any]) -> str:
     return "unsure" if after["rate"] > max(after["guessing"], after["control"] or 0.0) else "fails"
 
 
-def _exposure(kind: Mapping[str, Any], say: Words) -> dict[str, Any]:
+def _disclosure_risk_card(kind: Mapping[str, Any], say: Messages) -> dict[str, Any]:
     sides = [kind[side] for side in ("before", "after", "everybody")]
-    rows = (("maximum", numbers.percent), ("mean", numbers.percent), ("at_maximum", numbers.count))
+    rows = (("maximum", numbers.format_percent), ("mean", numbers.format_percent), ("at_maximum", numbers.format_count))
     named = kind["attribute"]
     return {
         "title": say("workbench_risk.exposure.identity")
         if named is None
         else say("workbench_risk.exposure.value", column=named),
-        "picture": drawn(exposure_columns(kind, say)),
+        "picture": embed_svg(draw_risk_histogram(kind, say)),
         "rows": [
             (say(f"workbench_risk.exposure.{name}"), *(write(side[name]) for side in sides)) for name, write in rows
         ],

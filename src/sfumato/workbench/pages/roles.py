@@ -7,22 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.schema.roles import Role
-from sfumato.words import Words
-from sfumato.workbench.desk import Desk
-from sfumato.workbench.pages.state import state_of
+from sfumato.words import Messages
+from sfumato.workbench.desk import Session
+from sfumato.workbench.pages.state import risk_so_far
 
-MOST_HELPFUL = 3
+MAX_HELPFUL = 3
 SAID_ALREADY = ("reasons.separates", "reasons.separates-one")  # reasons that have a column of their own
 
 
-def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
+def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
     """Arrange every column with its role and reasons, and what should be looked at again."""
     roles = {name: desk.recipe.schema.role(name).value for name in desk.recipe.schema.attributes}
     found = [
         {**entry, "number": number, "proposed": entry["role"], "role": roles.get(entry["name"], "none")}
         for number, entry in enumerate(desk.inspection["attributes"])
     ]
-    state = state_of(desk)
+    state = risk_so_far(desk)
     return {
         "listed": found,
         "roles": [role.value for role in (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER)],
@@ -30,15 +30,15 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "warnings": _warnings(found, say),
         "texts": _texts(found, desk.recipe.publish_text),
         **state,
-        "helpful": helpful(state["risk"]) if state["risk"] else [],
+        "helpful": most_identifying_columns(state["risk"]) if state["risk"] else [],
         "fragment_of": {"attributes": {name: {"role": role} for name, role in roles.items()}},
     }
 
 
-def helpful(risk: Mapping[str, Any]) -> list[tuple[str, int]]:
+def most_identifying_columns(risk: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Return the columns without which the fewest records would stand alone, and by how many fewer."""
     fewer = [(name, risk["unique_records"] - left) for name, left in risk["unique_without"].items()]
-    return sorted((each for each in fewer if each[1] > 0), key=lambda each: -each[1])[:MOST_HELPFUL]
+    return sorted((each for each in fewer if each[1] > 0), key=lambda each: -each[1])[:MAX_HELPFUL]
 
 
 def _texts(found: list[dict[str, Any]], allowed: Sequence[str]) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ def _free_text(each: Mapping[str, Any]) -> bool:
     return bool({reason["key"] for reason in each["reasons"]} & {"reasons.long-texts", "reasons.may-name"})
 
 
-def _warnings(found: list[dict[str, Any]], say: Words) -> list[str]:
+def _warnings(found: list[dict[str, Any]], say: Messages) -> list[str]:
     told = []
     if not any(each["role"] == "quasi" for each in found):
         told.append(say("workbench_roles.warning.no_quasi"))

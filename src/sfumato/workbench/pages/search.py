@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from sfumato.catalogue import ALGORITHMS, RECOMMENDED, describe_choice
-from sfumato.reporting.numbers import percent
-from sfumato.words import Words
-from sfumato.workbench.desk import Desk
+from sfumato.reporting.numbers import format_percent
+from sfumato.words import Messages
+from sfumato.workbench.desk import Session
 from sfumato.workbench.jobs import Job
 from sfumato.workbench.pages.coverage import uncovered_columns
-from sfumato.workbench.pages.parameters import parameter_fields
-from sfumato.workbench.pages.state import state_of
+from sfumato.workbench.pages.parameters import make_parameter_fields
+from sfumato.workbench.pages.state import risk_so_far
 
 NEEDS_PARAMETERS = ("fixed-levels",)  # chosen by adopting a candidate
 
 
-def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
+def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict[str, Any]:  # noqa: ARG001 - as all pages are called
     """Arrange the algorithms, the parameters of the chosen one, and the last search."""
     content = desk.recipe.to_dict()
     chosen = content["algorithm"]["name"]
     given = {name: value for name, value in content["algorithm"].items() if name != "name"}
-    usable = [each.name for each in ALGORITHMS.listed() if each.choice is not None]
+    usable = [each.name for each in ALGORITHMS.entries() if each.choice is not None]
     described = [_described(name, say) for name in usable if name not in NEEDS_PARAMETERS or name == chosen]
     job = desk.jobs.last("anonymize")
     failed = job if job is not None and job.state == "failed" else None
@@ -32,34 +32,38 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:  
         "all": described,
         "algorithm": chosen,
         "described": _described(chosen, say),
-        "parameters": parameter_fields(ALGORITHMS[chosen], given, ("algorithm",)),
+        "parameters": make_parameter_fields(ALGORITHMS[chosen], given, ("algorithm",)),
         "seed": content["sfumato"].get("seed"),
         "failed": failed,
-        "advised": [] if failed is None else [_advised(each, desk) for each in _advice(failed, chosen)],
-        "finds_records": [name for name in RECOMMENDED if not ALGORITHMS[name].hides_identities and _hides(desk)],
+        "advised": []
+        if failed is None
+        else [_advised_change(each, desk) for each in _advice_for_failure(failed, chosen)],
+        "finds_records": [
+            name for name in RECOMMENDED if not ALGORITHMS[name].hides_identities and _has_group_model(desk)
+        ],
         "uncovered_columns": uncovered_columns(desk),
-        **state_of(desk),
+        **risk_so_far(desk),
         "fragment_of": {"algorithm": content["algorithm"], "release": content["release"]},
     }
 
 
-def _advice(failed: Job, chosen: str) -> list[Mapping[str, Any]]:
+def _advice_for_failure(failed: Job, chosen: str) -> list[Mapping[str, Any]]:
     """Return what the library advises; where an algorithm cannot keep a model, another algorithm."""
     unsupported = failed.kind == "UnsupportedModelError" and chosen != RECOMMENDED[0]
     return [*failed.advice, *([{"algorithm": RECOMMENDED[0]}] if unsupported else [])]
 
 
-def _hides(desk: Desk) -> bool:
+def _has_group_model(desk: Session) -> bool:
     """Return whether a model hides records in groups, and not only sensitive values."""
-    return any(not model.attributes and model.smallest_group > 1 for model in desk.recipe.models)
+    return any(not model.sensitive_attributes and model.min_group_size > 1 for model in desk.recipe.models)
 
 
-def _advised(advice: Mapping[str, Any], desk: Desk) -> dict[str, Any]:
+def _advised_change(advice: Mapping[str, Any], desk: Session) -> dict[str, Any]:
     """Return the change of the recipe that an advice asks for, and the words of its button."""
     if "max_suppressed" in advice:
         share = advice["max_suppressed"]
         place: list[str] = ["release", "max_suppressed"]
-        return {"kind": "suppress", "fields": {"share": percent(share)}, "set": [[place, share]]}
+        return {"kind": "suppress", "fields": {"share": format_percent(share)}, "set": [[place, share]]}
     if "count_rows" in advice:
         return {"kind": "count_rows", "fields": {}, "set": [[["release", "count_rows"], True]], "why": advice}
     if "algorithm" in advice:
@@ -70,12 +74,12 @@ def _advised(advice: Mapping[str, Any], desk: Desk) -> dict[str, Any]:
     changed = [
         [["models", str(number), parameter], value]
         for number, model in enumerate(desk.recipe.models)
-        if (model.name, list(model.attributes)) == about and getattr(model, parameter) > value
+        if (model.name, list(model.sensitive_attributes)) == about and getattr(model, parameter) > value
     ]
     return {"kind": "weaken", "fields": {"parameter": parameter, "value": value}, "set": changed}
 
 
-def _described(name: str, say: Words) -> dict[str, Any]:
+def _described(name: str, say: Messages) -> dict[str, Any]:
     """Say what an algorithm gives in the language of the page; of another package's, its own English summary."""
     about: dict[str, Any] = describe_choice(ALGORITHMS[name])
     key = f"algorithms.gives.{name}"

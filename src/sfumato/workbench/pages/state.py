@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.workbench.desk import Desk
+from sfumato.workbench.desk import Session
 
 
-def state_of(desk: Desk) -> dict[str, Any]:
+def risk_so_far(desk: Session) -> dict[str, Any]:
     """Return the risk by the chosen quasi-identifiers: of the current recipe, or else an older one to show gray."""
     risk = desk.result("risk")
     number = desk.chosen

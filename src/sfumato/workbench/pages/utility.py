@@ -7,23 +7,23 @@ from importlib.util import find_spec
 from typing import Any
 
 from sfumato.reporting import numbers
-from sfumato.reporting.analysts import findings_of
-from sfumato.reporting.pictures import attribute_picture, legend
-from sfumato.reporting.telling import drawn
-from sfumato.words import Words
-from sfumato.workbench.desk import Desk
-from sfumato.workbench.pages.candidates import chosen_of
-from sfumato.workbench.pages.measures import told_measures
-from sfumato.workbench.pages.numbers_asked import whole_asked
+from sfumato.reporting.analysts import present_findings
+from sfumato.reporting.pictures import draw_attribute, draw_legend
+from sfumato.reporting.telling import embed_svg
+from sfumato.words import Messages
+from sfumato.workbench.desk import Session
+from sfumato.workbench.pages.candidates import chosen_candidate
+from sfumato.workbench.pages.measures import metric_rows
+from sfumato.workbench.pages.numbers_asked import parse_integer
 
 QUERIES = 300
-MOST_CLASSES = 50
+MAX_CLASSES = 50
 PREDICTED_FIRST = ("sensitive", "insensitive", "quasi")
 
 
-def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
+def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict[str, Any]:
     """Arrange the distribution of the chosen column, findings, measures, queries and the classifier."""
-    about = chosen_of(desk)
+    about = chosen_candidate(desk)
     asked, found = about["asked"], about["found"]
     compared = desk.result("utility", **asked) if asked else None
     queried = {**asked, "queries": QUERIES}
@@ -34,20 +34,20 @@ def facts(desk: Desk, say: Words, query: Mapping[str, str]) -> dict[str, Any]:
         **about,
         "compared": compared,
         **({} if compared is None else _column(desk, compared, say, query)),
-        "tables": [] if compared is None or compared["utility"] is None else findings_of(compared["utility"], say),
-        "measures": [] if found is None else told_measures(say, found["measures"]),
+        "tables": [] if compared is None or compared["utility"] is None else present_findings(compared["utility"], say),
+        "measures": [] if found is None else metric_rows(say, found["measures"]),
         "query_asked": queried,
-        "errors": _errors(desk.result("query", **queried)) if asked else None,
+        "errors": _query_errors(desk.result("query", **queried)) if asked else None,
         "targets": targets,
         "target": target,
         "learn_asked": learning,
-        "learned": _learned(desk.result("classify", **learning), say) if asked and target is not None else None,
+        "learned": _classifier_rows(desk.result("classify", **learning), say) if asked and target is not None else None,
         "can_learn": find_spec("sklearn") is not None,
         "failed": desk.job if desk.job is not None and desk.job.state == "failed" else None,
     }
 
 
-def _column(desk: Desk, compared: Mapping[str, Any], say: Words, query: Mapping[str, str]) -> dict[str, Any]:
+def _column(desk: Session, compared: Mapping[str, Any], say: Messages, query: Mapping[str, str]) -> dict[str, Any]:
     """Arrange the column that is looked at: its picture, and the numbers of the picture."""
     described = {desk.columns.index(each["name"]): each for each in compared["distributions"]}
     number = _number(query.get("column"), list(described))
@@ -66,39 +66,39 @@ def _column(desk: Desk, compared: Mapping[str, Any], say: Words, query: Mapping[
         "columns": [(at, one["name"]) for at, one in described.items()],
         "column": number,
         "name": each["name"],
-        "picture": drawn(attribute_picture(each, rows, say)),
-        "legend": drawn(legend(say)),
+        "picture": embed_svg(draw_attribute(each, rows, say)),
+        "legend": embed_svg(draw_legend(say)),
         "lines": [(line["text"], *_shares(line, rows)) for line in lines],
         "labels": each["labels"],
-        "about_column": _about(each, rows, say),
+        "about_column": _column_summary(each, rows, say),
     }
 
 
-def _about(each: Mapping[str, Any], rows: Mapping[str, int], say: Words) -> str:
+def _column_summary(each: Mapping[str, Any], rows: Mapping[str, int], say: Messages) -> str:
     """Say how many values are left, and what is hidden."""
     sentences = [say("workbench_utility.distinct", **each["distinct"])]
     if each["suppressed_cells"]:
         sentences.append(say("workbench_utility.starred", n=each["suppressed_cells"]))
     if rows["original"] > rows["published"]:
         sentences.append(say("workbench_utility.left_out", n=rows["original"] - rows["published"]))
-    return say.together(sentences)
+    return say.join_sentences(sentences)
 
 
 def _shares(line: Mapping[str, Any], rows: Mapping[str, int]) -> tuple[str, ...]:
     sides = (("before", rows["original"]), ("after", rows["published"]))
     told = []
     for side, whole in sides:
-        told += [numbers.count(line[side]), numbers.percent(line[side] / max(whole, 1))]
+        told += [numbers.format_count(line[side]), numbers.format_percent(line[side] / max(whole, 1))]
     return tuple(told)
 
 
 def _number(given: str | None, choices: Sequence[int]) -> int | None:
     """Read the number of a column; the first one if none is given."""
-    found = whole_asked(given, 0, max(choices, default=0))
+    found = parse_integer(given, 0, max(choices, default=0))
     return found if found in choices else next(iter(choices), None)
 
 
-def _errors(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _query_errors(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if found is None:
         return None
     shares = ("mean_expected_error", "median_expected_error", "mean_bound_error", "median_bound_error", "within_bounds")
@@ -107,17 +107,17 @@ def _errors(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def _percent(share: float) -> str:
     """Write a share that may exceed 1."""
-    return numbers.percent(share) if share <= 1 else f"{numbers.count(100 * share)}%"
+    return numbers.format_percent(share) if share <= 1 else f"{numbers.format_count(100 * share)}%"
 
 
-def _targets(desk: Desk, found: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _targets(desk: Session, found: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the published columns that a classifier can predict, sensitive ones first."""
     schema, inspected = desk.recipe.schema, desk.inspection["attributes"] if desk.inspection else []
     roles = {name: schema.role(name).value for name in schema.attributes}
     usable = [
         {"number": number, "name": each["name"], "role": roles.get(each["name"], "")}
         for number, each in enumerate(inspected)
-        if each["name"] in found["columns"] and 1 < each["distinct"] <= MOST_CLASSES
+        if each["name"] in found["columns"] and 1 < each["distinct"] <= MAX_CLASSES
     ]
     return sorted(
         (each for each in usable if each["role"] in PREDICTED_FIRST),
@@ -125,7 +125,7 @@ def _targets(desk: Desk, found: Mapping[str, Any]) -> list[dict[str, Any]]:
     )
 
 
-def _learned(found: Mapping[str, Any] | None, say: Words) -> dict[str, Any] | None:
+def _classifier_rows(found: Mapping[str, Any] | None, say: Messages) -> dict[str, Any] | None:
     if found is None:
         return None
     return {

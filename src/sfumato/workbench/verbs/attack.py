@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("candidate",)
+ATTACK_NEEDS = ()
+ATTACK_ASKS = ("candidate",)
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_attack(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return what the attacks get right; None if there is nothing that attacks can read."""
-    return {"attacks": bench.release(int(request["candidate"])).judged.attacks(progress=tell)}
+    return {"attacks": bench.release(int(request["candidate"])).measurements.attacks(progress=tell)}

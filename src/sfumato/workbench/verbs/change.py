@@ -10,13 +10,13 @@ from sfumato.exceptions import InvalidParameterError
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
     from sfumato.hierarchies.nesting import NestedGroups
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("hierarchy", "change")
+CHANGE_NEEDS = ()
+CHANGE_ASKS = ("hierarchy", "change")
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:  # noqa: ARG001 - as all verbs are called
+def run_change(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:  # noqa: ARG001 - as all verbs are called
     """Return the draft after a change.
 
     The request has the draft as `hierarchy`, as a recipe holds it, and the `change`: what to `do`, the `labels` of
@@ -34,40 +34,40 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     return {"hierarchy": do(groups, [str(label) for label in labels], change).to_dict()}
 
 
-def _move(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
-    from sfumato.hierarchies import add_values, move
+def _move_value(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
+    from sfumato.hierarchies import add_values, move_label
 
     known = {label for level in groups.hierarchy.labels for label in level}
     new = [label for label in labels if label not in known]
     groups = add_values(groups, new, to=str(change["to"])) if new else groups
     for label in labels:
-        groups = move(groups, label, to=str(change["to"])) if label in known else groups
+        groups = move_label(groups, label, to=str(change["to"])) if label in known else groups
     return groups
 
 
-def _group(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
-    from sfumato.hierarchies import add_values, group
+def _group_values(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
+    from sfumato.hierarchies import add_values, create_group
 
     known = {label for level in groups.hierarchy.labels for label in level}
     new = [label for label in labels if label not in known]
-    return group(add_values(groups, new) if new else groups, labels, str(change.get("name") or ""))
+    return create_group(add_values(groups, new) if new else groups, labels, str(change.get("name") or ""))
 
 
-def _rename(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
-    from sfumato.hierarchies import rename
+def _rename_group(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
+    from sfumato.hierarchies import rename_group
 
     if len(labels) > 1:
         raise InvalidParameterError("Mark one group alone to rename it.")
-    return rename(groups, labels[0], str(change.get("name") or ""))
+    return rename_group(groups, labels[0], str(change.get("name") or ""))
 
 
-def _merge(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
-    from sfumato.hierarchies import merge
+def _merge_groups(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
+    from sfumato.hierarchies import merge_groups
 
-    return merge(groups, labels, name=str(change["name"]) if change.get("name") else None)
+    return merge_groups(groups, labels, name=str(change["name"]) if change.get("name") else None)
 
 
-def _split(groups: NestedGroups, labels: list[str], _: Mapping[str, Any]) -> NestedGroups:
+def _split_group(groups: NestedGroups, labels: list[str], _: Mapping[str, Any]) -> NestedGroups:
     from sfumato.hierarchies import ungroup
 
     for label in labels:
@@ -75,17 +75,17 @@ def _split(groups: NestedGroups, labels: list[str], _: Mapping[str, Any]) -> Nes
     return groups
 
 
-def _shift(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
-    from sfumato.hierarchies import shift
+def _shift_group(groups: NestedGroups, labels: list[str], change: Mapping[str, Any]) -> NestedGroups:
+    from sfumato.hierarchies import shift_label
 
-    return shift(groups, labels[0], by=-1 if change.get("by") == -1 else 1)
+    return shift_label(groups, labels[0], by=-1 if change.get("by") == -1 else 1)
 
 
 CHANGES: dict[str, Callable[[NestedGroups, list[str], Mapping[str, Any]], NestedGroups]] = {
-    "move": _move,
-    "group": _group,
-    "rename": _rename,
-    "merge": _merge,
-    "split": _split,
-    "shift": _shift,
+    "move": _move_value,
+    "group": _group_values,
+    "rename": _rename_group,
+    "merge": _merge_groups,
+    "split": _split_group,
+    "shift": _shift_group,
 }

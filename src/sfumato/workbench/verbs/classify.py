@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("candidate", "column")
+CLASSIFY_NEEDS = ()
+CLASSIFY_ASKS = ("candidate", "column")
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_classify(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return the accuracies; `column` is the number of the column to predict."""
-    from sfumato.release.learning import try_learning
+    from sfumato.release.learning import evaluate_classification
 
     target = bench.table.column_names[int(request["column"])]
     recipe = bench.release(int(request["candidate"])).recipe
-    return try_learning(recipe, bench.table, target=target, progress=tell).to_dict()
+    return evaluate_classification(recipe, bench.table, target=target, progress=tell).to_dict()

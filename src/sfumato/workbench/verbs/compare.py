@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("candidates",)
+COMPARE_NEEDS = ()
+COMPARE_ASKS = ("candidates",)
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_compare(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Compare the candidates of the request, by their numbers."""
-    from sfumato.reporting.compared import candidate_of
+    from sfumato.reporting.compared import candidate_from_facts
     from sfumato.reporting.comparison import ReleaseComparison
 
     numbers = [int(number) for number in request["candidates"]]
     found = []
     for at, number in enumerate(numbers):
         tell(at / len(numbers))
-        found.append(candidate_of(str(number), bench.release(number).figures()))
+        found.append(candidate_from_facts(str(number), bench.release(number).figures()))
     return ReleaseComparison(candidates=tuple(found)).to_dict()

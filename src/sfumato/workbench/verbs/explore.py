@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ("attributes", "models", "release", "masking")
-ASKS = ("loss",)
-MOST_LISTED = 2000  # solutions that a page gets
-MOST_DRAWN = 60  # nodes that a lattice is drawn with
+EXPLORE_NEEDS = ("attributes", "models", "release", "masking")
+EXPLORE_ASKS = ("loss",)
+MAX_LISTED = 2000  # solutions that a page gets
+MAX_DRAWN = 60  # nodes that a lattice is drawn with
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_explore(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return what was found; `loss` names what the solutions are compared by."""
     from sfumato.algorithms.full_domain.optimal import Optimal
     from sfumato.exceptions import InvalidParameterError
@@ -35,13 +35,13 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
         progress=tell,
     )
     ranked = solutions.ranked()
-    few = len(solutions) <= MOST_DRAWN
+    few = len(solutions) <= MAX_DRAWN
     return {
         **solutions.to_dict(),
         "minimal": len(solutions.minimal),
         "rows": solutions.rows,
         "heights": dict(zip(solutions.explored.names, solutions.explored.heights, strict=True)),
         "judged": len(ranked),
-        "ranked": [asdict(node) for node in ranked[:MOST_LISTED]],
+        "ranked": [asdict(node) for node in ranked[:MAX_LISTED]],
         "lattice": {name: solutions.draw(language=name) for name in LANGUAGES} if few else None,
     }

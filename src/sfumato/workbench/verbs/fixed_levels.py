@@ -9,13 +9,13 @@ from sfumato.workbench.verbs import anonymize
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = anonymize.NEEDS
-ASKS = ("levels",)
+FIXED_LEVEL_NEEDS = anonymize.ANONYMIZE_NEEDS
+FIXED_LEVEL_ASKS = ("levels",)
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_fixed_levels(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Carry out the recipe with `levels` instead of a search."""
     recipe = {**request["recipe"], "algorithm": {"name": "fixed-levels", "levels": request["levels"]}}
-    return anonymize.run(bench, {**request, "recipe": recipe}, tell)
+    return anonymize.run_anonymize(bench, {**request, "recipe": recipe}, tell)

@@ -13,33 +13,33 @@ from sfumato.exceptions import ReadError
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
     from sfumato.inspection.detect import Inspection
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
 NEEDS = ()
 ASKS = ("place", "name")
 PERSONS = 5_000  # in the made-up table
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_open(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Open what the request names: `place`, a path or a URL, and `name` for people; a made-up table is made first.
 
     Everything is written beside the table that is open, which the server exchanges for it at the end.
     """
     from sfumato.inspection.detect import inspect_columns
-    from sfumato.release.proposing import propose_recipe, to_remember
-    from sfumato.reporting.column_details import column_details
-    from sfumato.table.formats.guessing import in_language
-    from sfumato.table.kept_rows import keep_rows
-    from sfumato.table.read import load
-    from sfumato.threads import in_threads
+    from sfumato.release.proposing import non_default_options, propose_recipe
+    from sfumato.reporting.column_details import column_summary
+    from sfumato.table.formats.guessing import prefer_language
+    from sfumato.table.kept_rows import write_rows
+    from sfumato.table.read import read_with_findings
+    from sfumato.threads import map_in_threads
 
     tell(0.05, "workbench.notes.reading")
     place = str(request["place"])
     if request.get("made_up"):
-        _make_up(Path(place))
+        _write_synthetic_table(Path(place))
     try:
-        with in_language(request.get("language")):
-            loaded = load(place, request.get("reading") or {}, propose=True)
+        with prefer_language(request.get("language")):
+            loaded = read_with_findings(place, request.get("reading") or {}, propose=True)
     except ReadError as error:
         raise ReadError(str(error).replace(place, request["name"])) from None
     tell(0.4, "workbench.notes.inspecting")
@@ -49,47 +49,47 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     tell(0.8, "workbench.notes.keeping")
     folder = bench.folder / "tables" / str(request["number"])
     folder.mkdir(mode=0o700, exist_ok=True)
-    keep_rows(loaded.table, folder / "original.arrow")
-    details = list(in_threads(column_details, loaded.table.columns, loaded.table.num_rows))
+    write_rows(loaded.table, folder / "original.arrow")
+    details = list(map_in_threads(column_summary, loaded.table.columns, loaded.table.num_rows))
     bench.write(folder / "columns.json", json.dumps(details, default=str))
-    bench.write(folder / "inspection.json", json.dumps(_facts(found), default=str))
+    bench.write(folder / "inspection.json", json.dumps(_inspection_facts(found), default=str))
     bench.write(folder / "recipe.json", json.dumps(replace(recipe, input_file=request["name"]).to_dict(), default=str))
     remarks = [each.replace(place, request["name"]) for each in loaded.remarks]
     return {
         "table": request["number"],
         "source": {
             "sha256": recipe.input_sha256,
-            "reading": to_remember(loaded.reading),
+            "reading": non_default_options(loaded.reading),
             "remarks": [*remarks, *found.remarks],
             "given": request.get("reading") or {},
-            **_choices(place),
+            **_reading_choices(place),
         },
     }
 
 
-def _choices(place: str) -> dict[str, Any]:
+def _reading_choices(place: str) -> dict[str, Any]:
     """Return which options of reading there are for such a file, and the sheets of a workbook."""
     from sfumato.table.formats.excel import sheet_names
-    from sfumato.table.formats.known import format_of
+    from sfumato.table.formats.known import resolve_format
 
-    form = format_of(place, ReadError)
+    form = resolve_format(place, ReadError)
     return {
         "options": sorted(form.read_options),
         "sheets": sheet_names(Path(place)) if form.name == "xlsx" else [],
     }
 
 
-def _facts(found: Inspection) -> dict[str, Any]:
+def _inspection_facts(found: Inspection) -> dict[str, Any]:
     """Return what was found as plain values, with the keys of reasons, so that they can be said in other words."""
     facts = found.to_dict()
     for entry, proposal in zip(facts["attributes"], found.proposals, strict=True):
-        entry["reasons"] = [reason.told for reason in proposal.reasons]
+        entry["reasons"] = [reason.to_dict for reason in proposal.reasons]
     return facts
 
 
-def _make_up(path: Path) -> None:
-    from sfumato.samples.population import generate
+def _write_synthetic_table(path: Path) -> None:
+    from sfumato.samples.population import generate_hospital
     from sfumato.table.write import write
 
     path.unlink(missing_ok=True)
-    write(generate(PERSONS, seed=0), path)
+    write(generate_hospital(PERSONS, seed=0), path)

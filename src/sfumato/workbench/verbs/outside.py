@@ -11,20 +11,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("candidate", "file", "kind")
+OUTSIDE_NEEDS = ()
+OUTSIDE_ASKS = ("candidate", "file", "kind")
 SEED = 0  # the same table gives the same figures
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_external_attack(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return what the attacks get right; `key` is the number of the column that tells who is who in both tables."""
     from sfumato.attacks.attack import attack
 
     release = bench.release(int(request["candidate"]))
     tell(0.2, "workbench.notes.reading")
-    given, schema, key = _read(bench, request), release.recipe.schema, request.get("key")
+    given, schema, key = _read_external_table(bench, request), release.recipe.schema, request.get("key")
     tell(0.4, "workbench.notes.attacking")
     models = release.recipe.models
     options: dict[str, Any] = {"seed": SEED, "correspondence": release.correspondence, "models": models}
@@ -38,14 +38,14 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     return {"rows": given.num_rows, **found.to_dict()}
 
 
-def _read(bench: Bench, request: Mapping[str, Any]) -> pa.Table:
-    from sfumato.table.read import load
+def _read_external_table(bench: WorkerState, request: Mapping[str, Any]) -> pa.Table:
+    from sfumato.table.read import read_with_findings
 
     number = int(request["file"])
     path = next((bench.folder / "input").glob(f"outside-{number}.*"), None)
     if path is None:
         raise ReadError("The table from outside is gone; choose it again.")
     try:
-        return load(str(path), {}, propose=True).table
+        return read_with_findings(str(path), {}, propose=True).table
     except ReadError as error:
         raise ReadError(str(error).replace(str(path), "The table from outside")) from None

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sfumato.core.progress import Progress
-    from sfumato.hierarchies.builder import Builder
-    from sfumato.workbench.worker import Bench
+    from sfumato.hierarchies.builder import HierarchyBuilder
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("column",)
+PREVIEW_NEEDS = ()
+PREVIEW_ASKS = ("column",)
 WIDTHS = {"wide": 700, "narrow": 330}
 MANY_VALUES, MANY, FEW = (
     1000,
@@ -24,14 +24,14 @@ MANY_VALUES, MANY, FEW = (
 )  # values of a tree, and children of a node that are shown in small and large ones
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_preview(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return the draft and what it does.
 
     The request names the `column` by its number, and the draft as `hierarchy`, as a recipe holds it. With a `kind`, a
     draft of that kind is proposed, which takes over what the hierarchy groups; a kind that does not fit is a `problem`.
     """
-    from sfumato.hierarchies.outlines import counted, outline
-    from sfumato.hierarchies.proposing import proposed
+    from sfumato.hierarchies.outlines import count_values, preview_hierarchy
+    from sfumato.hierarchies.proposing import propose_hierarchy_type
     from sfumato.hierarchies.settings import builder_from_dict
 
     tell(0.1)
@@ -40,9 +40,9 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     builder = None if given is None else builder_from_dict(given)
     try:
         if kind is not None:
-            values, counts = counted(column)
-            builder = proposed(kind, values, builder, counts)
-        found = None if builder is None else outline(builder, column, **_as_shown(builder))
+            values, counts = count_values(column)
+            builder = propose_hierarchy_type(kind, values, builder, counts)
+        found = None if builder is None else preview_hierarchy(builder, column, **_visible_part(builder))
     except HierarchyError as error:
         if kind is None:
             raise
@@ -50,12 +50,12 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     return {
         "hierarchy": None if builder is None else builder.to_dict(),
         "outline": None if found is None else found.to_dict(),
-        "pictures": _pictures(column, builder, bench.table.column_names[int(request["column"])]),
-        "cuts": _cuts(column, builder),
+        "pictures": _cut_point_charts(column, builder, bench.table.column_names[int(request["column"])]),
+        "cuts": _cut_points(column, builder),
     }
 
 
-def _as_shown(builder: Builder) -> dict[str, int]:
+def _visible_part(builder: HierarchyBuilder) -> dict[str, int]:
     """Return how much of a hierarchy a page shows: of groups the tree, of others only its top."""
     from sfumato.hierarchies.nesting import NestedGroups
 
@@ -64,21 +64,21 @@ def _as_shown(builder: Builder) -> dict[str, int]:
     return {"most": FEW if len(builder.rows) > MANY_VALUES else MANY}
 
 
-def _pictures(column: pa.ChunkedArray, builder: Builder | None, name: str) -> dict[str, Any] | None:
+def _cut_point_charts(column: pa.ChunkedArray, builder: HierarchyBuilder | None, name: str) -> dict[str, Any] | None:
     from sfumato.hierarchies.intervals import Intervals
-    from sfumato.reporting.limits_picture import draw_limits
+    from sfumato.reporting.limits_picture import draw_cut_points
 
     if not isinstance(builder, Intervals):
         return None
-    drawn = {size: draw_limits(column, builder, title=name, width=width) for size, width in WIDTHS.items()}
+    drawn = {size: draw_cut_points(column, builder, title=name, width=width) for size, width in WIDTHS.items()}
     return {size: vars(each) for size, each in drawn.items() if each is not None} or None
 
 
-def _cuts(column: pa.ChunkedArray, builder: Builder | None) -> list[list[Any]] | None:
+def _cut_points(column: pa.ChunkedArray, builder: HierarchyBuilder | None) -> list[list[Any]] | None:
     """Return the limits of intervals as a list of points per level, to begin with when they are typed."""
     from sfumato.hierarchies.intervals import Intervals
-    from sfumato.hierarchies.limits import typed_limits
+    from sfumato.hierarchies.limits import convert_to_cuts
 
     if not isinstance(builder, Intervals):
         return None
-    return [list(points) for points in typed_limits(builder, column.drop_null())]
+    return [list(points) for points in convert_to_cuts(builder, column.drop_null())]

@@ -10,14 +10,14 @@ from sfumato.exceptions import InvalidParameterError
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("candidate", "queries")
+QUERY_NEEDS = ()
+QUERY_ASKS = ("candidate", "queries")
 MOST = 100_000  # questions at once
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_queries(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return how far off the answers are, on average; `queries` is how many questions to ask."""
     from sfumato.queries.estimates.workload import Workload, relative_errors
 
@@ -25,7 +25,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
         raise InvalidParameterError(f"At most {MOST:,} questions can be asked at once.")
     release = bench.release(int(request["candidate"]))
     schema = release.recipe.schema
-    asked = min(Workload.attributes, max(len(schema.quasi), 1))
+    asked = min(Workload.attributes, max(len(schema.quasi_identifiers), 1))
     tell(0.1)
     workload = Workload(queries=request["queries"], attributes=asked, kind="count")
     found = relative_errors(release.frame, release.evidence.source, schema, workload).summary()

@@ -9,13 +9,13 @@ from sfumato.exceptions import HierarchyError, ReadError
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("column", "name")
+READ_HIERARCHY_NEEDS = ()
+READ_HIERARCHY_ASKS = ("column", "name")
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_read_hierarchy(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return the taxonomy of the file, as a recipe holds it; `name` is what the sender calls the file."""
     from sfumato.hierarchies import Taxonomy
 

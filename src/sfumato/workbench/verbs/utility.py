@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("candidate",)
+UTILITY_NEEDS = ()
+UTILITY_ASKS = ("candidate",)
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_utility(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Return every column before and after, and what analysts find in both tables."""
-    from sfumato.core.progress import partly
+    from sfumato.core.progress import scale_progress
 
     release = bench.release(int(request["candidate"]))
     return {
-        "distributions": release.judged.distributions(progress=partly(tell, 0.0, 0.5)),
-        "utility": release.judged.utility(progress=partly(tell, 0.5, 1.0)),
+        "distributions": release.measurements.distributions(progress=scale_progress(tell, 0.0, 0.5)),
+        "utility": release.measurements.utility(progress=scale_progress(tell, 0.5, 1.0)),
         "rows": {"original": release.original.num_rows, "published": release.published.num_rows},
     }

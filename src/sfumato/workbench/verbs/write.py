@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sfumato.core.progress import Progress
-    from sfumato.workbench.worker import Bench
+    from sfumato.workbench.worker import WorkerState
 
-NEEDS = ()
-ASKS = ("candidate",)
+WRITE_NEEDS = ()
+WRITE_ASKS = ("candidate",)
 
 
-def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
+def run_write(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Write the candidate of the request into the release of its number."""
     number = int(request["number"])
-    release = bench.release(int(request["candidate"])).in_language(request.get("language") or "en")
+    release = bench.release(int(request["candidate"])).with_language(request.get("language") or "en")
     release.write(
         bench.folder / "releases" / str(number),
         table_format=request.get("format", "csv"),
@@ -30,7 +30,7 @@ def run(bench: Bench, request: Mapping[str, Any], tell: Progress) -> dict[str, A
     return {"release": number}
 
 
-def _keep_reason(bench: Bench, request: Mapping[str, Any]) -> None:
+def _keep_reason(bench: WorkerState, request: Mapping[str, Any]) -> None:
     """Keep, inside, why a release was written that differs from the recipe of its time, and in what."""
     kept = {
         "reason": request["reason"],
