@@ -21,11 +21,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from measuring import Cost, cost_of, peak_above
-from sfumato import baskets as sets
-from sfumato.coding.item_sets import ItemsetCounter
-from sfumato.kinds.search import Request
-from sfumato.randomness import KeyedRandom, secret_from_seed
-from sfumato.samples import generate_transactions
+from sfumato import transactions as sets
+from sfumato._randomness import KeyedRandom, secret_from_seed
+from sfumato.core.algorithm import Request
+from sfumato.datasets.retail import generate_transactions
+from sfumato.transactions._itemsets import ItemsetCounter
 
 KM = sets.KmAnonymity(k=5, m=2)
 POWER, MOST_GB = 1.1, 4.0
@@ -77,7 +77,7 @@ def real() -> None:
 
 def sets_measured(release: Any, original: sets.Transactions) -> dict[str, float]:
     """Return all measures of a release."""
-    from sfumato.baskets.measuring import compute_metrics
+    from sfumato.transactions.metrics import compute_metrics
 
     return compute_metrics(release, original)
 

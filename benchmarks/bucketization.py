@@ -20,11 +20,11 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of, cost_of, group_by
-from sfumato.algorithms.base import TableAlgorithm
-from sfumato.core.progress import ignore_progress
-from sfumato.models.base import GroupModel
-from sfumato.recipe import Recipe
-from sfumato.release.tasks import build_request
+from sfumato._progress import ignore_progress
+from sfumato.core.recipe import Recipe
+from sfumato.tables._pipeline.request import build_request
+from sfumato.tables.algorithms.base import TableAlgorithm
+from sfumato.tables.models.base import GroupModel
 
 QUASI = ("sex", "age", "relationship", "marital_status", "race", "education", "hours_per_week")
 K, L = 3, 10
@@ -47,32 +47,41 @@ class Subject:
 
 def subjects() -> list[Subject]:
     """List what is compared."""
-    diverse = sf.FrequencyLDiversity(l=L, sensitive="salary")
-    cells = (diverse, sf.FrequencyLDiversity(l=4, sensitive="age"), sf.FrequencyLDiversity(l=2, sensitive="education"))
+    diverse = sf.models.FrequencyLDiversity(l=L, sensitive="salary")
+    cells = (
+        diverse,
+        sf.models.FrequencyLDiversity(l=4, sensitive="age"),
+        sf.models.FrequencyLDiversity(l=2, sensitive="education"),
+    )
     return [
-        Subject("Mondrian, l", sf.Mondrian(), (sf.KAnonymity(k=K), diverse)),
-        Subject("Anatomy, l", sf.Anatomy(), (diverse,), most=10),
+        Subject("Mondrian, l", sf.algorithms.Mondrian(), (sf.models.KAnonymity(k=K), diverse)),
+        Subject("Anatomy, l", sf.algorithms.Anatomy(), (diverse,), most=10),
         Subject(
             "CrossBucketGeneralization, (k,l)",
-            sf.CrossBucketGeneralization(),
-            (sf.KLAnonymity(k=K, l=L, sensitive="salary"),),
+            sf.algorithms.CrossBucketGeneralization(),
+            (sf.models.KLAnonymity(k=K, l=L, sensitive="salary"),),
             most=15,
         ),
-        Subject("Slicing, l", sf.Slicing(), (diverse,)),
-        Subject("Sabre, t", sf.SABRE(), (sf.TCloseness(t=0.2, sensitive="salary"),)),
-        Subject("TopDownNCP, k", sf.TopDownNCP(), (sf.KAnonymity(k=K),)),
-        Subject("LocalAnatomy, l", sf.LocalAnatomy(), cells, flagged=True),
-        Subject("LocalAnatomyGen., cuts", sf.LocalAnatomyGeneralization(), (*cells, sf.KAnonymity(k=K)), flagged=True),
+        Subject("Slicing, l", sf.algorithms.Slicing(), (diverse,)),
+        Subject("Sabre, t", sf.algorithms.SABRE(), (sf.models.TCloseness(t=0.2, sensitive="salary"),)),
+        Subject("TopDownNCP, k", sf.algorithms.TopDownNCP(), (sf.models.KAnonymity(k=K),)),
+        Subject("LocalAnatomy, l", sf.algorithms.LocalAnatomy(), cells, flagged=True),
+        Subject(
+            "LocalAnatomyGen., cuts",
+            sf.algorithms.LocalAnatomyGeneralization(),
+            (*cells, sf.models.KAnonymity(k=K)),
+            flagged=True,
+        ),
         Subject(
             "LocalAnatomyGen., seeds",
-            sf.LocalAnatomyGeneralization(mechanism="seeds"),
-            (*cells, sf.KAnonymity(k=K)),
+            sf.algorithms.LocalAnatomyGeneralization(mechanism="seeds"),
+            (*cells, sf.models.KAnonymity(k=K)),
             flagged=True,
         ),
         Subject(
             "LocalAnatomyGen., cheapest",
-            sf.LocalAnatomyGeneralization(mechanism="cheapest"),
-            (*cells, sf.KAnonymity(k=K)),
+            sf.algorithms.LocalAnatomyGeneralization(mechanism="cheapest"),
+            (*cells, sf.models.KAnonymity(k=K)),
             flagged=True,
         ),
     ]
@@ -80,7 +89,7 @@ def subjects() -> list[Subject]:
 
 def census(rows: int) -> tuple[pa.Table, sf.Schema, sf.Schema]:
     """Make up a census with flags on a fifth of the ages and educations; give both schemas, without and with flags."""
-    table = sf.samples.generate_census(rows, seed=1)
+    table = sf.datasets.generate_census(rows, seed=1)
     rng = np.random.default_rng(1)
     for name in ("age", "education"):
         table = table.append_column(f"{name}__sensitive", pa.array(rng.random(rows) < 0.2))

@@ -13,17 +13,17 @@ from functools import partial
 import numpy as np
 
 from measuring import best_of, peak_above
-from sfumato.collecting.duchi_mean import DuchiMean
-from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
-from sfumato.collecting.local_mechanism import Estimate, LocalMechanism, simulate_reports
-from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, Noise, UniformNoise
-from sfumato.collecting.optimized_local_hashing import OptimizedLocalHashing
-from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
-from sfumato.collecting.piecewise_mean import PiecewiseMean
-from sfumato.collecting.rappor import RAPPOR
-from sfumato.collecting.reconstruction import reconstruct
-from sfumato.collecting.server import LocalServer
-from sfumato.collecting.succinct_histogram import SuccinctHistogram
+from sfumato.local_dp.mechanisms.base import Estimate, LocalMechanism, simulate_reports
+from sfumato.local_dp.mechanisms.duchi_mean import DuchiMean
+from sfumato.local_dp.mechanisms.generalized_randomized_response import GeneralizedRandomizedResponse
+from sfumato.local_dp.mechanisms.optimized_local_hashing import OptimizedLocalHashing
+from sfumato.local_dp.mechanisms.optimized_unary_encoding import OptimizedUnaryEncoding
+from sfumato.local_dp.mechanisms.piecewise_mean import PiecewiseMean
+from sfumato.local_dp.mechanisms.rappor import RAPPOR
+from sfumato.local_dp.mechanisms.succinct_histogram import SuccinctHistogram
+from sfumato.local_dp.randomization.noise import GaussianNoise, LaplaceNoise, Noise, UniformNoise
+from sfumato.local_dp.reconstruction.distribution import reconstruct
+from sfumato.local_dp.server import LocalServer
 
 VALUES = 100
 CELLS = 20

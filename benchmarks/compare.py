@@ -12,10 +12,15 @@ from functools import partial
 
 import sfumato as sf
 from measuring import best_of, schema
-from sfumato.release.release import Release
+from sfumato.tables._pipeline.release import Release
 
-PROMISED = [sf.KAnonymity(k=10), sf.DistinctLDiversity(l=2, sensitive="disease")]
-ALGORITHMS = (sf.Mondrian(), sf.Mondrian(strict=False), sf.CrossBucketGeneralization(), sf.TopDownNCP())
+PROMISED = [sf.models.KAnonymity(k=10), sf.models.DistinctLDiversity(l=2, sensitive="disease")]
+ALGORITHMS = (
+    sf.algorithms.Mondrian(),
+    sf.algorithms.Mondrian(strict=False),
+    sf.algorithms.CrossBucketGeneralization(),
+    sf.algorithms.TopDownNCP(),
+)
 MOST = 1.0
 
 
@@ -23,7 +28,7 @@ def main(sizes: list[int]) -> None:
     """Print the ratio of every size; end with an error if one is above the target."""
     missed = False
     for rows in sizes:
-        table = sf.samples.generate_hospital(rows, seed=1)
+        table = sf.datasets.generate_hospital(rows, seed=1)
         releases = [sf.anonymize(table, schema(), PROMISED, each, seed=1) for each in ALGORITHMS]
         audited, _ = best_of(2, partial(audit_all, releases))
         compared, found = best_of(2, partial(sf.compare, releases))

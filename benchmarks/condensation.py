@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.condensing.condensation import Condensation
-from sfumato.condensing.stream import CondensationStream
-from sfumato.randomness import secret_from_seed
+from sfumato._randomness import secret_from_seed
+from sfumato.synthesis.condensation import Condensation
+from sfumato.synthesis.stream import CondensationStream
 
 WIDTH = 10
 BATCH = 100_000

@@ -18,9 +18,9 @@ def main(sizes: list[int]) -> None:
     """Print one line per size, and the growth between sizes."""
     before: tuple[int, float] | None = None
     for rows in sizes:
-        table = sf.samples.generate_hospital(rows, seed=1)
+        table = sf.datasets.generate_hospital(rows, seed=1)
         units = yardstick(table)
-        release = sf.anonymize(table, schema(), [sf.KAnonymity(k=5)])
+        release = sf.anonymize(table, schema(), [sf.models.KAnonymity(k=5)])
         expose = partial(sf.attribute_disclosure_risk, release.frame, schema(), original=table)
         seconds, exposure = best_of(2, expose)
         peak, _ = peak_above(expose)

@@ -29,10 +29,10 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import QUASI, best_of, cost_of, group_by, peak_above, schema
-from sfumato.algorithms.base import TableAlgorithm, TableRequest
-from sfumato.coding.codes import encode_table
-from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables._pipeline.anonymize import anonymize
+from sfumato.tables.algorithms.base import TableAlgorithm, TableRequest
 
 ADULT = (
     "sex",
@@ -45,8 +45,8 @@ ADULT = (
     "occupation",
     "salary-class",
 )
-K5 = [sf.KAnonymity(k=5)]
-L3 = sf.DistinctLDiversity(l=3, sensitive="occupation")
+K5 = [sf.models.KAnonymity(k=5)]
+L3 = sf.models.DistinctLDiversity(l=3, sensitive="occupation")
 ALLOWED = {0.0: 10, 0.02: 35, 0.05: 25, 1.0: 40}
 RUNS = 5
 
@@ -72,18 +72,18 @@ def adult() -> None:
     unit = _group_by(table, ADULT)
     print(f"Adult, 30,162 rows, k = 5; one group_by of 9 columns takes {unit * 1000:.1f} ms")
     for share, loss in [*((share, "loss") for share in ALLOWED), *((0.02, name) for name in _OTHER_LOSSES)]:
-        _optimum(_task(table, given, K5, share), sf.Optimal(loss=loss), unit, ALLOWED[share])
+        _optimum(_task(table, given, K5, share), sf.algorithms.Optimal(loss=loss), unit, ALLOWED[share])
     apart = replace(given, quasi_identifiers=[name for name in ADULT if name != "occupation"], sensitive=["occupation"])
     for share, models in _DIVERSE:
-        _optimum(_task(table, apart, models, share), sf.Optimal(), unit, None)
+        _optimum(_task(table, apart, models, share), sf.algorithms.Optimal(), unit, None)
 
 
 _OTHER_LOSSES = ("average-class-size", "discernibility", "entropy", "precision")
 _DIVERSE = (
     (0.02, [L3]),
     (0.02, [*K5, L3]),
-    (0.02, [sf.RecursiveLDiversity(c=4, l=3, sensitive="occupation")]),
-    (0.02, [sf.EntropyLDiversity(l=3, sensitive="occupation")]),
+    (0.02, [sf.models.RecursiveLDiversity(c=4, l=3, sensitive="occupation")]),
+    (0.02, [sf.models.EntropyLDiversity(l=3, sensitive="occupation")]),
 )
 _CLOSE = {(0.02, "equal"): 3, (0.02, "hierarchical"): 8, (1.0, "equal"): 6, (1.0, "hierarchical"): 6}
 _COMPARED = ("published", "original")
@@ -94,10 +94,10 @@ def close() -> None:
     table, given = _shared("adult", "adult.csv", ADULT)
     apart = replace(given, quasi_identifiers=[name for name in ADULT if name != "occupation"], sensitive=["occupation"])
     for ((share, distance), most), compared_with in product(_CLOSE.items(), _COMPARED):
-        close_to = sf.TCloseness(t=0.2, sensitive="occupation", distance=distance, compared_with=compared_with)
+        close_to = sf.models.TCloseness(t=0.2, sensitive="occupation", distance=distance, compared_with=compared_with)
         alone, task = _task(table, apart, K5, share), _task(table, apart, [*K5, close_to], share)
-        unit, _ = cost_of(RUNS, partial(sf.Optimal().search, alone))
-        cost, publication = cost_of(RUNS, partial(sf.Optimal().search, task))
+        unit, _ = cost_of(RUNS, partial(sf.algorithms.Optimal().search, alone))
+        cost, publication = cost_of(RUNS, partial(sf.algorithms.Optimal().search, task))
         print(
             f"t-closeness {distance} {share:.0%}: {publication.proof} {publication.suppressed(task.table)} suppressed; "
             f"{cost.busy * 1000:.0f} ms, {cost.beside(unit, most)} k-anonymity ({unit.busy * 1000:.0f} ms)",
@@ -135,7 +135,7 @@ def local() -> None:
     """Recode tables locally: Adult for several k and with diversity, fars, and a million rows."""
     table, given = _shared("adult", "adult.csv", ADULT)
     apart = replace(given, quasi_identifiers=[name for name in ADULT if name != "occupation"], sensitive=["occupation"])
-    for models, most in [([sf.KAnonymity(k=k)], most) for k, most in _LOCAL.items()]:
+    for models, most in [([sf.models.KAnonymity(k=k)], most) for k, most in _LOCAL.items()]:
         _recode_locally("Adult", table, given, models, most)
     _recode_locally("Adult", table, apart, [*K5, L3], 0.0366)
     fars = _shared_names("fars", "fars_subset.csv")
@@ -151,7 +151,7 @@ _LOCAL = {2: 0.0195, 5: 0.0480, 10: 0.0741, 25: 0.1120}  # the loss allowed for 
 def _recode_locally(
     name: str, table: pa.Table, given: sf.Schema, models: list[object], most: float, *, runs: int = 3
 ) -> None:
-    cost, publication = cost_of(runs, partial(sf.LocalRecoding().search, _task(table, given, models, 0.0)))
+    cost, publication = cost_of(runs, partial(sf.algorithms.LocalRecoding().search, _task(table, given, models, 0.0)))
     met = "met" if publication.proof.found <= most else "MISSED"
     print(
         f"{name}, {models}: {publication.proof} (target {most}: {met}); {cost.seconds:.2f} s, "
@@ -167,7 +167,11 @@ def large() -> None:
         table, given = _shared("ss13acs", "ss13acs_syn.csv.gz", names, "int_")
         for share in (0.0, 0.02):
             task = _task(table, given, K5, share)
-            for algorithm in (sf.Optimal(time_limit=30), sf.Datafly(), sf.BottomUpGeneralization()):
+            for algorithm in (
+                sf.algorithms.Optimal(time_limit=30),
+                sf.algorithms.Datafly(),
+                sf.algorithms.BottomUpGeneralization(),
+            ):
                 start = time.perf_counter()
                 publication = algorithm.search(task)
                 seconds = time.perf_counter() - start
@@ -179,12 +183,12 @@ def large() -> None:
 
 def ten_million(rows: int = 10_000_000) -> None:
     """Recode generated rows."""
-    table = sf.samples.generate_hospital(rows, seed=1)
+    table = sf.datasets.generate_hospital(rows, seed=1)
     built_in = schema()
     hierarchies = {
         **built_in.hierarchies,
-        "age": sf.Intervals(5, 10, 20, 40),
-        "admission": sf.Intervals("month", "year"),
+        "age": sf.hierarchies.Intervals(5, 10, 20, 40),
+        "admission": sf.hierarchies.Intervals("month", "year"),
     }
     given = replace(built_in, hierarchies=hierarchies)
     unit = _group_by(table, QUASI)
@@ -197,9 +201,9 @@ def ten_million(rows: int = 10_000_000) -> None:
             missing=MissingPolicy.OWN_VALUE,
             rng=np.random.default_rng(0),
         )
-        seconds, publication = best_of(2, lambda task=task: sf.Optimal().search(task))
+        seconds, publication = best_of(2, lambda task=task: sf.algorithms.Optimal().search(task))
         del publication
-        peak, publication = peak_above(lambda task=task: sf.Optimal().search(task))
+        peak, publication = peak_above(lambda task=task: sf.algorithms.Optimal().search(task))
         ratio = f"{seconds / unit:.2f} of one group_by ({unit:.1f} s), target 2"
         print(f"{rows:,} rows, {share:.0%}: {seconds:.2f} s, {ratio}; peak {peak:.1f} GB; {publication.proof}")
 
@@ -210,11 +214,12 @@ def all_distinct(rows: int = 10_000_000) -> None:
     widths = (100, 50, 40, 30, 20, 16, 12)
     table = pa.table({f"q{j}": rng.integers(0, width, rows) for j, width in enumerate(widths)})
     trees = {
-        f"q{j}": sf.Intervals(5, 10, 20) if j < len(widths) / 2 else sf.Intervals(4, 8) for j in range(len(widths))
+        f"q{j}": sf.hierarchies.Intervals(5, 10, 20) if j < len(widths) / 2 else sf.hierarchies.Intervals(4, 8)
+        for j in range(len(widths))
     }
     unit = group_by(table, table.column_names)
     task = _task(table, sf.Schema(quasi_identifiers=table.column_names, hierarchies=trees), K5, 0.0)
-    cost, publication = cost_of(2, partial(sf.Optimal(time_limit=600).search, task))
+    cost, publication = cost_of(2, partial(sf.algorithms.Optimal(time_limit=600).search, task))
     print(f"{rows:,} rows, all different, 0%: {cost.beside(unit, 2.5)} one group_by; {publication.proof}")
 
 
@@ -233,7 +238,7 @@ class _Found(TableAlgorithm):
         return {}
 
 
-def _optimum(task: TableRequest, algorithm: sf.Optimal, unit: float, allowed: int | None) -> None:
+def _optimum(task: TableRequest, algorithm: sf.algorithms.Optimal, unit: float, allowed: int | None) -> None:
     seconds, publication = best_of(RUNS, lambda: algorithm.search(task))
     target = "" if allowed is None else f", target {allowed}"
     share = task.max_suppressed / task.table.rows
@@ -273,7 +278,7 @@ def _shared_names(folder: str, file: str) -> tuple[str, ...]:
 
 def _shared(folder: str, file: str, names: tuple[str, ...], kind: str = "") -> tuple[pa.Table, sf.Schema]:
     place = _folder(folder)
-    trees = {name: sf.Taxonomy.read_csv(place / f"{folder}_{kind}hierarchy_{name}.csv") for name in names}
+    trees = {name: sf.hierarchies.Taxonomy.read_csv(place / f"{folder}_{kind}hierarchy_{name}.csv") for name in names}
     return sf.read(str(place / file)), sf.Schema(quasi_identifiers=names, hierarchies=trees)
 
 

@@ -24,23 +24,22 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
+from papers.fusion.setting import OWNERS, PERSON, FusionSubject, adult_subject, synthetic_subject
 
 import sfumato as sf
-from sfumato.fusing.agreement import SessionParameters
-from sfumato.fusing.certificates import Credentials, create_credentials
-from sfumato.fusing.connections import Address, Peer, PeerConnections
-from sfumato.fusing.network import fuse_over_network
-from sfumato.fusing.one_process import fuse
-from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import run_party
-from sfumato.fusing.secure import maximum, set_intersection
-from sfumato.fusing.secure.channel import Channel, Parties, memory_channels, run_parties
-from sfumato.reproducing.fusion_setting import OWNERS, PERSON, FusionSubject, adult_subject, synthetic_subject
+from sfumato.fusion._connections import Address, Peer, PeerConnections
+from sfumato.fusion.certificates import Credentials, create_credentials
+from sfumato.fusion.network import fuse_over_network
+from sfumato.fusion.party import Party
+from sfumato.fusion.protocol import fuse, run_party
+from sfumato.fusion.secure import comparison, set_intersection
+from sfumato.fusion.secure.channel import Channel, Parties, memory_channels, run_parties
+from sfumato.fusion.session import SessionParameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sfumato.fusing.fused import FusionResult
+    from sfumato.fusion.result import FusionResult
 
 K = 50
 WAIT = 1800
@@ -83,7 +82,7 @@ class Clock:
     @contextmanager
     def watching(self) -> Iterator[Clock]:
         """Count the alignment of persons and all maxima of one party."""
-        session = maximum.MaximumSession
+        session = comparison.MaximumSession
         with (
             patch.object(session, "__init__", self.timed("maximum", session.__init__)),
             patch.object(session, "find", self.timed("maximum", session.find)),

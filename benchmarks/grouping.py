@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from measuring import best_of
-from sfumato.coding.grouping import group_keys
+from sfumato.core._kernels.grouping import group_keys
 
 
 def main(rows: int) -> None:

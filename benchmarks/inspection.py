@@ -139,11 +139,11 @@ def proposed(labeled: Labeled) -> tuple[dict[str, str], list[str]]:
     return {each.name: each.role.value for each in found.proposals}, list(_wrong(labeled, table, found))
 
 
-def _wrong(labeled: Labeled, table: pa.Table, found: sf.inspection.Inspection) -> Iterator[str]:
+def _wrong(labeled: Labeled, table: pa.Table, found: sf.tables.inspection.Inspection) -> Iterator[str]:
     recipe = replace(sf.propose_recipe(found, table), count_rows=True)
     try:
         release = sf.run_recipe(recipe, table)
-    except sf.SfumatoError as error:
+    except sf.errors.SfumatoError as error:
         yield f"is refused: {error}"
         return
     schema, published = recipe.schema, release.published

@@ -13,9 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from measuring import best_of
-from sfumato.masking import PRAM, AddNoise, SuppressCells, SwapRanks, mask
-from sfumato.masking.add_noise import draw_normals
-from sfumato.randomness import KeyedRandom, secret_from_seed
+from sfumato._randomness import KeyedRandom, secret_from_seed
+from sfumato.tables.masking._apply import mask
+from sfumato.tables.masking.add_noise import AddNoise, draw_normals
+from sfumato.tables.masking.pram import PRAM
+from sfumato.tables.masking.suppress_cells import SuppressCells
+from sfumato.tables.masking.swap_ranks import SwapRanks
 
 SECRET = secret_from_seed(1)
 NUMBERS = ("age", "edu", "hours", "income")

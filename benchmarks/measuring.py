@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import sfumato as sf
-from sfumato.samples import population
+from sfumato.datasets import hospital
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,13 +31,13 @@ def schema() -> sf.Schema:
         sensitive=["disease"],
         insensitive=["cost"],
         hierarchies={
-            "zip": sf.Prefixes(),
-            "marital_status": sf.Taxonomy(population.MARITAL),
-            "job": sf.Taxonomy(population.JOBS),
-            "nationality": sf.Taxonomy(population.COUNTRIES),
-            "disease": sf.Taxonomy(population.DISEASES),
+            "zip": sf.hierarchies.Prefixes(),
+            "marital_status": sf.hierarchies.Taxonomy(hospital.MARITAL),
+            "job": sf.hierarchies.Taxonomy(hospital.JOBS),
+            "nationality": sf.hierarchies.Taxonomy(hospital.COUNTRIES),
+            "disease": sf.hierarchies.Taxonomy(hospital.DISEASES),
         },
-        orders={"education": population.EDUCATION_ORDER},
+        orders={"education": hospital.EDUCATION_ORDER},
     )
 
 
@@ -98,7 +98,7 @@ def yardstick(table: pa.Table) -> dict[str, float]:
     """Time one Polars `group_by` of the eight columns, as they are and as integer codes."""
     import polars as pl
 
-    from sfumato.coding.codes import encode_table
+    from sfumato.encoding.coded_table import encode_table
 
     raw = pl.from_arrow(table.select(QUASI))
     coded = pl.DataFrame({column.name: column.codes for column in encode_table(table, schema()).quasi})

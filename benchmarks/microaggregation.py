@@ -26,23 +26,26 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from papers.maa_slie.setting import LEVEL_WEIGHTS, RankedTable, generate_ranked_census, ranked_adult
 
 import condensation
 import measuring
 import sfumato as sf
 from measuring import best_of
-from sfumato.algorithms.base import TableAlgorithm, TableRequest
-from sfumato.algorithms.microaggregation.points import to_boxes, to_points
-from sfumato.algorithms.microaggregation.space import RecordSpace
-from sfumato.coding.clustering.by_tree import cluster_by_k_member, cluster_by_mdav, cluster_by_v_mdav
-from sfumato.coding.codes import encode_table
-from sfumato.coding.warmup import warm_up
-from sfumato.core.progress import ignore_progress
-from sfumato.judging.measures.sse import sum_of_squares_ratio
-from sfumato.models.base import GroupModel
-from sfumato.recipe import Recipe
-from sfumato.release.tasks import build_request
-from sfumato.reproducing.maa_slie_setting import LEVEL_WEIGHTS, RankedTable, generate_ranked_census, ranked_adult
+from sfumato._progress import ignore_progress
+from sfumato._warmup import warm_up
+from sfumato.core.recipe import Recipe
+from sfumato.encoding.coded_table import encode_table
+from sfumato.tables._pipeline.request import build_request
+from sfumato.tables.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.tables.algorithms.microaggregation._space import RecordSpace, to_boxes, to_points
+from sfumato.tables.algorithms.microaggregation._tree_clusters import (
+    cluster_by_k_member,
+    cluster_by_mdav,
+    cluster_by_v_mdav,
+)
+from sfumato.tables.metrics.sse import sum_of_squares_ratio
+from sfumato.tables.models.base import GroupModel
 
 NUMBERS = ("age", "fnlwgt", "education-num", "hours-per-week")
 CENSUS_NUMBERS = ("age", "salary", "hours_per_week")
@@ -74,13 +77,13 @@ def numbers() -> None:
     """Time methods for numbers, and tell which share of variance is lost."""
     table, names, real = _numbers()
     unit = _unit(table, names)
-    schema, models = sf.Schema(quasi_identifiers=names), (sf.KAnonymity(k=10),)
+    schema, models = sf.Schema(quasi_identifiers=names), (sf.models.KAnonymity(k=10),)
     print(f"\nnumbers: {table.num_rows:,} records, {len(names)} columns, k = 10; unit {unit * 1000:.1f} ms")
     for algorithm, target, most in (
-        (sf.MDAV(), 1.0, 0.023),
-        (sf.VMDAV(), None, None),
-        (sf.VMDAV(gamma=1.1), None, None),
-        (sf.KMember(), 10.0, None),
+        (sf.algorithms.MDAV(), 1.0, 0.023),
+        (sf.algorithms.VMDAV(), None, None),
+        (sf.algorithms.VMDAV(gamma=1.1), None, None),
+        (sf.algorithms.KMember(), 10.0, None),
     ):
         task = _task(table, schema, models, algorithm)
         seconds, _ = best_of(2, lambda task=task, algorithm=algorithm: algorithm.search(task))
@@ -91,7 +94,7 @@ def numbers() -> None:
         goal = ""
         if most is not None and real:
             goal = f"SSE/SST at most {most:.1%}: {'kept' if lost <= most else 'NOT KEPT'}"
-        name = f"{algorithm.name}{', gamma 1.1' if algorithm == sf.VMDAV(gamma=1.1) else ''}, search"
+        name = f"{algorithm.name}{', gamma 1.1' if algorithm == sf.algorithms.VMDAV(gamma=1.1) else ''}, search"
         Row(name, seconds, unit, f"SSE/SST {lost:.3%}, release {whole:.2f} s").show(target, goal)
 
 
@@ -138,16 +141,16 @@ def levels() -> None:
                 more = f"loss {losses[name]:.4f}"
                 Row(words, seconds, unit, more).show(target if name == "exact MAA-SLIE" else None, goal)
     task = _k_member_task(subject)
-    seconds, _ = best_of(2, lambda: sf.KMember().search(task))
+    seconds, _ = best_of(2, lambda: sf.algorithms.KMember().search(task))
     Row(f"k-member, k = 10, {subject.max_level(ROWS):,}", seconds, unit).show(10.0)
 
 
 def million() -> None:
     """Time the approximate mode on many made-up records, and its loss beside the exact mode's on fewer."""
     schema = replace(measuring.schema(), quasi=STAYS, insensitive=["cost", "admission"])
-    algorithm = sf.MAASLIE(level_weights=WEIGHTS, approximate=True)
+    algorithm = sf.algorithms.MAASLIE(level_weights=WEIGHTS, approximate=True)
     _stay_losses(schema)
-    table = sf.samples.generate_hospital(MILLION, seed=1, missing=0)
+    table = sf.datasets.generate_hospital(MILLION, seed=1, missing=0)
     unit = _unit(table, STAYS)
     print(f"\nmillion: {MILLION:,} hospital stays, {len(STAYS)} quasi-identifiers; unit {unit * 1000:.0f} ms")
     task = _task(table, schema, (_stay_model(table),), algorithm)
@@ -195,10 +198,10 @@ def _processor(work: Callable[[], np.ndarray]) -> tuple[float, np.ndarray]:
 
 
 def _stay_losses(schema: sf.Schema) -> None:
-    table = sf.samples.generate_hospital(ROWS, seed=1, missing=0)
+    table = sf.datasets.generate_hospital(ROWS, seed=1, missing=0)
     losses = {}
     for approximate in (False, True):
-        algorithm = sf.MAASLIE(level_weights=WEIGHTS, approximate=approximate)
+        algorithm = sf.algorithms.MAASLIE(level_weights=WEIGHTS, approximate=approximate)
         task = _task(table, schema, (_stay_model(table),), algorithm)
         losses[approximate] = _loss(task, algorithm.search(task).group)
     over = losses[True] / losses[False] - 1
@@ -208,13 +211,13 @@ def _stay_losses(schema: sf.Schema) -> None:
 def _stay_model(table: pa.Table) -> GroupModel:
     values = sorted(set(table["disease"].to_pylist()))
     dealt = {value: 1 + at % len(LEVEL_WEIGHTS) for at, value in enumerate(values)}
-    return sf.HPKAnonymity(h=2, p=3, k=8, sensitive="disease", sensitivity_levels=dealt)
+    return sf.models.HPKAnonymity(h=2, p=3, k=8, sensitive="disease", sensitivity_levels=dealt)
 
 
 def _methods(rows: int) -> dict[str, TableAlgorithm]:
-    exact = {"exact MAA-SLIE": sf.MAASLIE(level_weights=WEIGHTS)}
-    blocks = {"approximate MAA-SLIE": sf.MAASLIE(level_weights=WEIGHTS, approximate=True)}
-    return {**exact, **(blocks if rows > SMALL else {}), "GPKC": sf.GreedyPKClustering()}
+    exact = {"exact MAA-SLIE": sf.algorithms.MAASLIE(level_weights=WEIGHTS)}
+    blocks = {"approximate MAA-SLIE": sf.algorithms.MAASLIE(level_weights=WEIGHTS, approximate=True)}
+    return {**exact, **(blocks if rows > SMALL else {}), "GPKC": sf.algorithms.GreedyPKClustering()}
 
 
 def _partition(
@@ -222,7 +225,7 @@ def _partition(
 ) -> tuple[float, float]:
     h, p, k = demand
     table = subject.sample(rows, 0, 0)
-    model = sf.HPKAnonymity(h=h, p=p, k=k, sensitive=subject.sensitive, sensitivity_levels=subject.levels)
+    model = sf.models.HPKAnonymity(h=h, p=p, k=k, sensitive=subject.sensitive, sensitivity_levels=subject.levels)
     task = _task(table, subject.schema, (model,), algorithm)
     seconds, publication = best_of(3 if rows <= SMALL else 1, lambda: algorithm.search(task))
     return seconds, _loss(task, publication.group)
@@ -235,7 +238,7 @@ def _loss(task: TableRequest, group: np.ndarray) -> float:
 def _k_member_task(subject: RankedTable) -> TableRequest:
     table = subject.sample(subject.max_level(ROWS), 0, 0).drop_columns([subject.sensitive])
     schema = replace(subject.schema, sensitive=[])
-    return _task(table, schema, (sf.KAnonymity(k=10),), sf.KMember())
+    return _task(table, schema, (sf.models.KAnonymity(k=10),), sf.algorithms.KMember())
 
 
 def _task(table: pa.Table, schema: sf.Schema, models: Sequence[GroupModel], algorithm: TableAlgorithm) -> TableRequest:
@@ -252,7 +255,7 @@ def _unit(table: pa.Table, names: Sequence[str]) -> float:
 def _numbers() -> tuple[pa.Table, Sequence[str], bool]:
     shared = _adult()
     if shared is None:
-        return sf.samples.generate_census(ROWS, seed=1).select(CENSUS_NUMBERS), CENSUS_NUMBERS, False
+        return sf.datasets.generate_census(ROWS, seed=1).select(CENSUS_NUMBERS), CENSUS_NUMBERS, False
     return shared.slice(0, ROWS).select(NUMBERS), NUMBERS, True
 
 

@@ -18,29 +18,33 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.algorithms.base import TableAlgorithm
-from sfumato.exceptions import SfumatoError
+from sfumato.errors import SfumatoError
+from sfumato.tables.algorithms.base import TableAlgorithm
 
 QUASI = ("age", "education-num", "hours-per-week", "sex")
 NAMES = {"age": "age", "hours_per_week": "hours-per-week", "sex": "sex", "education": "education-num"}
 SENSITIVE = (("occupation", 4), ("marital-status", 2))
 UNKNOWN = 0.1  # of the groups
-LEVELS = {"age": sf.Intervals(5), "education-num": sf.Intervals(2), "hours-per-week": sf.Intervals(10)}
+LEVELS = {
+    "age": sf.hierarchies.Intervals(5),
+    "education-num": sf.hierarchies.Intervals(2),
+    "hours-per-week": sf.hierarchies.Intervals(10),
+}
 SEARCHES: tuple[TableAlgorithm, ...] = (
-    sf.Mondrian(),
-    sf.Mondrian(strict=False),
-    sf.TopDownNCP(),
-    sf.SABRE(),
-    sf.LocalRecoding(),
-    sf.TopDownSpecialization(),
-    sf.BottomUpGeneralization(),
-    sf.Optimal(),
-    sf.Datafly(),
-    sf.MDAV(publish="ranges"),
-    sf.VMDAV(publish="ranges"),
-    sf.KMember(publish="ranges"),
-    sf.MAASLIE(),
-    sf.GreedyPKClustering(),
+    sf.algorithms.Mondrian(),
+    sf.algorithms.Mondrian(strict=False),
+    sf.algorithms.TopDownNCP(),
+    sf.algorithms.SABRE(),
+    sf.algorithms.LocalRecoding(),
+    sf.algorithms.TopDownSpecialization(),
+    sf.algorithms.BottomUpGeneralization(),
+    sf.algorithms.Optimal(),
+    sf.algorithms.Datafly(),
+    sf.algorithms.MDAV(publish="ranges"),
+    sf.algorithms.VMDAV(publish="ranges"),
+    sf.algorithms.KMember(publish="ranges"),
+    sf.algorithms.MAASLIE(),
+    sf.algorithms.GreedyPKClustering(),
 )
 
 
@@ -48,7 +52,7 @@ def people(rows: int) -> pa.Table:
     """Read some of the people: every so manieth."""
     folder = os.environ.get("SFUMATO_SHARED_DATA")
     if folder is None:
-        census = sf.samples.generate_census(rows, seed=1)
+        census = sf.datasets.generate_census(rows, seed=1)
         table = pa.Table.from_pandas(census) if not isinstance(census, pa.Table) else census
         table = table.rename_columns([name.replace("_", "-") for name in table.column_names])
         return table.rename_columns([NAMES.get(name, name) for name in table.column_names])
@@ -61,9 +65,9 @@ def attacked(table: pa.Table, search: TableAlgorithm, sensitive: str, l: int, ru
     quasi = [name for name in QUASI if name in table.column_names]
     levels = {name: each for name, each in LEVELS.items() if pa.types.is_integer(table[name].type)}
     schema = sf.Schema(quasi_identifiers=quasi, sensitive=[sensitive], hierarchies=levels)
-    models = [sf.KAnonymity(k=2), sf.FrequencyLDiversity(l=l, sensitive=sensitive)]
-    if isinstance(search, sf.MAASLIE | sf.GreedyPKClustering):
-        models = [sf.PSensitiveKAnonymity(k=4, p=2, sensitive=sensitive), models[1]]
+    models = [sf.models.KAnonymity(k=2), sf.models.FrequencyLDiversity(l=l, sensitive=sensitive)]
+    if isinstance(search, sf.algorithms.MAASLIE | sf.algorithms.GreedyPKClustering):
+        models = [sf.models.PSensitiveKAnonymity(k=4, p=2, sensitive=sensitive), models[1]]
     started = time.perf_counter()
     try:
         release = sf.anonymize(table, schema, models, search, max_suppressed=0.05, seed=1)

@@ -15,10 +15,10 @@ import numpy as np
 
 import sfumato as sf
 from measuring import QUASI, best_of, cost_of, group_by, peak_above, schema, yardstick
-from sfumato.algorithms.base import TableRequest
-from sfumato.coding.codes import CodedTable, encode_table
-from sfumato.core.publication import TableSolution
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import CodedTable, encode_table
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.published.solution import TableSolution
 
 WHOLE = {1_000_000: 3.0, 10_000_000: 2.5}  # units of one group_by allowed for a whole release
 
@@ -28,7 +28,7 @@ def main(sizes: list[int]) -> None:
     print(f"{'rows':>12} {'code':>8} {'search':>8} {'peak GB':>8}   ratio of search (code + search) to group_by")
     before: tuple[int, float] | None = None
     for rows in sizes:
-        table = sf.samples.generate_hospital(rows, seed=1)
+        table = sf.datasets.generate_hospital(rows, seed=1)
         coding, coded = best_of(3, lambda table=table: encode_table(table, schema()))
         searching, publication = best_of(3, lambda coded=coded: search(coded))
         assert np.bincount(publication.group).min() >= 10
@@ -40,7 +40,7 @@ def main(sizes: list[int]) -> None:
         )
         print(f"{rows:>12,} {coding:>8.3f} {searching:>8.3f} {peak:>8.2f}   {ratios}")
         unit = group_by(table, QUASI)
-        whole, _ = cost_of(2, lambda table=table: sf.anonymize(table, schema(), [sf.KAnonymity(k=10)], seed=1))
+        whole, _ = cost_of(2, lambda table=table: sf.anonymize(table, schema(), [sf.models.KAnonymity(k=10)], seed=1))
         print(f"{'':>12} whole release: {whole.beside(unit, WHOLE.get(rows))} one group_by", flush=True)
         if before is not None:
             exponent = math.log(searching / before[1]) / math.log(rows / before[0])
@@ -52,12 +52,12 @@ def search(coded: CodedTable) -> TableSolution:
     """Search with strict Mondrian for groups of 10."""
     task = TableRequest(
         table=coded,
-        models=[sf.KAnonymity(k=10)],
+        models=[sf.models.KAnonymity(k=10)],
         max_suppressed=0,
         missing=MissingPolicy.OWN_VALUE,
         rng=np.random.default_rng(0),
     )
-    return sf.Mondrian().search(task)
+    return sf.algorithms.Mondrian().search(task)
 
 
 if __name__ == "__main__":

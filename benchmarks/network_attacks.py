@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 
 import sfumato as sf
-from sfumato.coding.network_warmup import warm_up_graphs
-from sfumato.exceptions import SfumatoError
-from sfumato.networks.attacks.planting import find_planted_groups
-from sfumato.networks.attacks.propagation import spread_matching
-from sfumato.networks.network import Graph
-from sfumato.samples import generate_friendship_graph
+from sfumato.datasets.friendship_graph import generate_friendship_graph
+from sfumato.errors import SfumatoError
+from sfumato.graphs._warmup import warm_up_graphs
+from sfumato.graphs.attacks._active_attack import find_planted_groups
+from sfumato.graphs.attacks._seed_propagation import spread_matching
+from sfumato.graphs.graph import Graph
 
-S = sf.networks
+S = sf.graphs
 SECRET = "5f" * 32
 SEED = 1
 RUNS = 3
@@ -53,9 +53,9 @@ def searches(k: int) -> Iterator[tuple[str, list[object], object]]:
     yield "`KIsomorphism`, `KMatch`", [S.KIsomorphism(k=k)], S.KMatch()
     likely = {"`Sangreea`": S.Sangreea(), "`LikelyPartition`": S.LikelyPartition()}
     for name, search in likely.items():
-        yield f"`KAnonymity`, {name}", [sf.KAnonymity(k=k)], search
+        yield f"`KAnonymity`, {name}", [sf.models.KAnonymity(k=k)], search
     for name, search in likely.items():
-        promised = [sf.KAnonymity(k=k), S.EdgeConfidence(limit=LIMIT)]
+        promised = [sf.models.KAnonymity(k=k), S.EdgeConfidence(limit=LIMIT)]
         yield f"the same by {name} with `EdgeDisclosure(limit={LIMIT})`", promised, search
     for name, search in {"`RandomChange`": S.RandomChange(), "`EdgeSwitching`": S.EdgeSwitching()}.items():
         yield f"`EdgeDisclosure(limit=1 - 1/k)`, {name}", [S.EdgeConfidence(limit=1 - 1 / k)], search

@@ -22,16 +22,15 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.coding.warmup import warm_up
-from sfumato.networks.measures import compute_metrics
-from sfumato.networks.network import Graph
-from sfumato.networks.noisy_stars import count_stars
-from sfumato.networks.noisy_triangles import triangle_sensitivity
-from sfumato.queries.private.accountant import Accountant
-from sfumato.samples import generate_friendship_graph
+from sfumato._warmup import warm_up
+from sfumato.datasets.friendship_graph import generate_friendship_graph
+from sfumato.dp.accountant import Accountant
+from sfumato.graphs.dp.subgraph_counts import count_stars, triangle_sensitivity
+from sfumato.graphs.graph import Graph
+from sfumato.graphs.metrics import compute_metrics
 
 Result = TypeVar("Result")
-S = sf.networks
+S = sf.graphs
 SECRET = "5f" * 32
 SIZES = (10_000, 100_000, 1_000_000)  # edges
 
@@ -42,7 +41,7 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return work(), time.process_time() - begin
 
 
-def searched(network: Graph, models: list[object], algorithm: object) -> tuple[sf.networks.GraphRelease, float]:
+def searched(network: Graph, models: list[object], algorithm: object) -> tuple[sf.graphs.GraphRelease, float]:
     """Publish a network by a repeatable secret."""
     return timed(lambda: S.anonymize(network, models=models, algorithm=algorithm, secret=SECRET))
 
@@ -71,8 +70,8 @@ def others(network: Graph) -> None:
             ([S.KAutomorphism(k=k)], S.KMatch(edges="change")),
             ([S.KIsomorphism(k=k)], S.KMatch()),
             ([S.KNeighborhood(k=k)], S.AlikeNeighborhoods()),
-            ([sf.KAnonymity(k=k)], S.Sangreea()),
-            ([sf.KAnonymity(k=k)], S.LikelyPartition()),
+            ([sf.models.KAnonymity(k=k)], S.Sangreea()),
+            ([sf.models.KAnonymity(k=k)], S.LikelyPartition()),
             ([S.EdgeConfidence(limit=1 - 1 / k)], S.RandomChange()),
         ):
             release, seconds = searched(network, models, algorithm)
@@ -98,13 +97,13 @@ def others(network: Graph) -> None:
 def kept(network: Graph) -> None:
     """Print how much of the structure releases keep, and what it takes to measure it."""
     print("\nk = 10              clustering  path length  eigenvalues off  communities kept  measured in s")
-    half = [sf.KAnonymity(k=10), S.EdgeConfidence(limit=0.5)]
+    half = [sf.models.KAnonymity(k=10), S.EdgeConfidence(limit=0.5)]
     for title, models, algorithm in (
         ("DegreeSequence", [S.KDegree(k=10)], S.DegreeSequence()),
         ("edges only added", [S.KDegree(k=10)], S.DegreeSequence(edges="add")),
         ("KMatch", [S.KAutomorphism(k=10)], S.KMatch()),
-        ("Sangreea", [sf.KAnonymity(k=10)], S.Sangreea()),
-        ("LikelyPartition", [sf.KAnonymity(k=10)], S.LikelyPartition()),
+        ("Sangreea", [sf.models.KAnonymity(k=10)], S.Sangreea()),
+        ("LikelyPartition", [sf.models.KAnonymity(k=10)], S.LikelyPartition()),
         ("Sangreea, belief 0.5", half, S.Sangreea()),
         ("RandomChange", [S.EdgeConfidence(limit=0.9)], S.RandomChange()),
     ):
@@ -182,8 +181,8 @@ def growth() -> None:
 
 
 def _degree_only(network: Graph, edges: str) -> None:
-    from sfumato.kinds.search import Request
-    from sfumato.randomness import KeyedRandom
+    from sfumato._randomness import KeyedRandom
+    from sfumato.core.algorithm import Request
 
     S.DegreeSequence(edges=edges).search(Request(data=network, models=[S.KDegree(k=10)], stream=KeyedRandom(SECRET)))
 

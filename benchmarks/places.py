@@ -30,9 +30,9 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.places.optimal_noise import PARTS, solve_mechanism
-from sfumato.places.publishing import place_sequences
-from sfumato.places.trajectories import Points, Trajectories
+from sfumato.trajectories._publishing import place_sequences
+from sfumato.trajectories.locations.optimal_mechanism import PARTS, solve_mechanism
+from sfumato.trajectories.trajectories import Points, Trajectories
 
 Result = TypeVar("Result")
 PERSONS, LENGTH, NOISY = 10_000, 500, 10_000_000
@@ -90,12 +90,12 @@ def crowd() -> Trajectories:
 def recognition() -> None:
     """Measure unicity beside sorting the points."""
     ways = crowd()
-    sf.places.unicity(Trajectories.from_points(ways.points.take(np.arange(50))), points=2)
+    sf.trajectories.unicity(Trajectories.from_points(ways.points.take(np.arange(50))), points=2)
     sorting, _ = timed(lambda: np.argsort(ways.points.times, kind="stable"))
     for meters, seconds in ((1000.0, 3600.0), (4000.0, 86_400.0)):
         spent, found = timed(
             lambda m=meters, s=seconds: [  # type: ignore[misc]  # bound now
-                sf.places.unicity(ways, points=known, meters=m, seconds=s, seed=1).share for known in range(1, 7)
+                sf.trajectories.unicity(ways, points=known, meters=m, seconds=s, seed=1).share for known in range(1, 7)
             ]
         )
         shares = ", ".join(f"{share:.3f}" for share in found)
@@ -107,13 +107,13 @@ def recognition() -> None:
 def noise_on_places() -> None:
     """Measure noise on places beside drawing normal numbers."""
     places = np.tile([13.4, 52.5], (NOISY, 1))
-    area = sf.places.Area(west=13, south=52.3, east=13.8, north=52.7)
+    area = sf.trajectories.Area(west=13, south=52.3, east=13.8, north=52.7)
     np.random.default_rng(1).standard_normal((NOISY, 2))  # the first arrays so large are slower
     clock_drawing = time.perf_counter()
     drawing, _ = timed(lambda: np.random.default_rng(1).standard_normal((NOISY, 2)))
     clock_drawing = time.perf_counter() - clock_drawing
     for name in ("planar", "exact"):
-        noise = sf.places.PlanarLaplace(epsilon=0.00693, mechanism=name, area=area)  # type: ignore[arg-type]  # both are
+        noise = sf.trajectories.PlanarLaplace(epsilon=0.00693, mechanism=name, area=area)  # type: ignore[arg-type]  # both are
         noise.perturb(places)  # compiles the loop
         clock = time.perf_counter()
         spent, _ = timed(lambda n=noise: n.perturb(places))  # type: ignore[misc]  # bound now
@@ -137,7 +137,7 @@ def points_of(movers: int) -> Iterator[tuple[Path, Trajectories, float]]:
     """Write the points of made-up movers, and measure how long reading them takes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "points.csv"
-        sf.write(sf.samples.generate_trajectories(movers, 7, seed=1), path)
+        sf.write(sf.datasets.generate_trajectories(movers, 7, seed=1), path)
         spent, ways = timed(lambda: Trajectories(sf.read(path)))
         yield path, ways, spent
 
@@ -145,71 +145,76 @@ def points_of(movers: int) -> Iterator[tuple[Path, Trajectories, float]]:
 def releases(movers: int) -> None:
     """Publish made-up movers by every search, and attack each release."""
     with points_of(movers) as (path, ways, reading):
-        before = sf.places.attack(ways, ways, seed=1).results[0]
+        before = sf.trajectories.attack(ways, ways, seed=1).results[0]
         print(f"{movers:,} movers, {len(ways.points):,} points, read in {reading:.2f} s; found {before.rate:.3f}")
         named = Trajectories(sf.read(path), squares=2000)
         order = Trajectories.from_points(place_sequences(named.points))
-        placed = sf.places.attack(order, named, origin=np.arange(len(named)), seed=1).results[0]
+        placed = sf.trajectories.attack(order, named, origin=np.arange(len(named)), seed=1).results[0]
         print(f"squares of 2 km in order, without times: found {placed.rate:.3f}")
         owners = _owners(named)
-        together = sf.places.KDeltaAnonymity(k=5, delta=300)
+        together = sf.trajectories.KDeltaAnonymity(k=5, delta=300)
         for label, data, model, search in (
-            ("KDeltaAnonymity(5, 300)", ways, together, sf.places.NeverWalkAlone()),
-            ("KDeltaAnonymity(5, 300) by WaitForMe", ways, together, sf.places.WaitForMe()),
-            ("KWays(5)", ways, sf.places.TrajectoryKAnonymity(k=5), sf.places.SequenceAlignment()),
+            ("KDeltaAnonymity(5, 300)", ways, together, sf.trajectories.NeverWalkAlone()),
+            ("KDeltaAnonymity(5, 300) by WaitForMe", ways, together, sf.trajectories.WaitForMe()),
+            ("KWays(5)", ways, sf.trajectories.TrajectoryKAnonymity(k=5), sf.trajectories.SequenceAlignment()),
             (
                 "TrajectoryKmAnonymity(5, 2)",
                 named,
-                sf.places.TrajectoryKmAnonymity(k=5, m=2),
-                sf.places.SeqAnon(repeats="collapse"),
+                sf.trajectories.TrajectoryKmAnonymity(k=5, m=2),
+                sf.trajectories.SeqAnon(repeats="collapse"),
             ),
             (
                 "TrajectoryKmAnonymity(5, 2) left out",
                 named,
-                sf.places.TrajectoryKmAnonymity(k=5, m=2),
-                sf.places.SeqAnon(rare="suppress"),
+                sf.trajectories.TrajectoryKmAnonymity(k=5, m=2),
+                sf.trajectories.SeqAnon(rare="suppress"),
             ),
-            ("LKC(2, 5)", named, sf.places.TrajectoryLKCPrivacy(l=2, k=5, seconds=43_200), sf.places.LKCSuppression()),
-            ("PlaceOwners(0.5)", named, owners, sf.places.ProjectionSuppression()),
+            (
+                "LKC(2, 5)",
+                named,
+                sf.trajectories.TrajectoryLKCPrivacy(l=2, k=5, seconds=43_200),
+                sf.trajectories.LKCSuppression(),
+            ),
+            ("PlaceOwners(0.5)", named, owners, sf.trajectories.ProjectionSuppression()),
         ):
             spent, release, found = _published(data, model, search)
             lost = ", ".join(f"{name} {value:.3g}" for name, value in release.metrics.items())
             print(f"{label}: {spent:.1f} s, {spent / reading:.0f} times reading; found {found:.3f}; {lost}")
         _, bins, _ = _published(
-            named, sf.places.TrajectoryLKCPrivacy(l=1, k=1, seconds=43_200), sf.places.LKCSuppression()
+            named, sf.trajectories.TrajectoryLKCPrivacy(l=1, k=1, seconds=43_200), sf.trajectories.LKCSuppression()
         )
         print(f"LKC: bins alone keep {bins.metrics['points-kept']:.3g} of the points, one for each place")
         print(f"PartialKnowledge: largest share {owners.evaluate(order).level:.2f} before, {owners.share:.2f} after")
 
 
 def _published(data: Trajectories, model: Any, search: Any) -> tuple[float, Any, float]:
-    spent, release = timed(lambda: sf.places.anonymize(data, models=[model], algorithm=search))
-    return spent, release, sf.places.attack(release.trajectories, data, seed=1).results[0].rate
+    spent, release = timed(lambda: sf.trajectories.anonymize(data, models=[model], algorithm=search))
+    return spent, release, sf.trajectories.attack(release.trajectories, data, seed=1).results[0].rate
 
 
-def _owners(named: Trajectories) -> sf.places.PartialKnowledge:
+def _owners(named: Trajectories) -> sf.trajectories.PartialKnowledge:
     """Give the four most visited places to two owners."""
     points = named.points
     first = np.argsort(-np.bincount(points.places), kind="stable")[:4]  # type: ignore[arg-type]  # squares have names
     names = [points.names[each] for each in first]
-    return sf.places.PartialKnowledge(owners=[names[:2], names[2:]], share=0.5)
+    return sf.trajectories.PartialKnowledge(owners=[names[:2], names[2:]], share=0.5)
 
 
 def single_places(movers: int) -> None:
     """Hide where everybody is at one moment, and attack as somebody who knows the method and where everybody was."""
-    area = sf.places.Area(west=13.2, south=52.4, east=13.6, north=52.6)
-    points = Trajectories(sf.samples.generate_trajectories(movers, 7, seed=1)).points
+    area = sf.trajectories.Area(west=13.2, south=52.4, east=13.6, north=52.6)
+    points = Trajectories(sf.datasets.generate_trajectories(movers, 7, seed=1)).points
     first = points.offsets[:-1]
     here = np.column_stack([points.longitudes[first], points.latitudes[first]])
     for method in ("hilbert", "halving", "quadrants", "casper"):
-        regions = sf.places.cloak(here[:, 0], here[:, 1], k=5, area=area, method=method)
+        regions = sf.trajectories.cloak(here[:, 0], here[:, 1], k=5, area=area, method=method)
         label, persons = regions.identical_groups
         print(
             f"cloaked by {method}: found {np.mean(1 / persons[label]):.3f}, {np.mean(persons[label] < 5):.3f} share a "
             f"region with fewer than 4 others, {regions.square_meters.mean() / 1e6:.2f} square kilometers"
         )
     for name in ("exact", "planar"):
-        noise = sf.places.PlanarLaplace(epsilon=0.00693, mechanism=name, area=area)
+        noise = sf.trajectories.PlanarLaplace(epsilon=0.00693, mechanism=name, area=area)
         east, north = (np.subtract.outer(side, at) for side, at in zip(noise.perturb(here).T, here.T, strict=True))
         nearest = np.hypot(east * np.cos(np.radians(52.5)), north).argmin(axis=1)
         print(
@@ -249,7 +254,7 @@ def _compare(ways: Trajectories, found: dict[str, tuple[float, list[float]]]) ->
     for name, (spent, risks) in found.items():
 
         def compute(knowledge: str = ALIKE[name]) -> Any:
-            return sf.places.worst_case_risk(ways, points=2, knowledge=knowledge, meters=100)  # type: ignore[arg-type]  # one of them
+            return sf.trajectories.worst_case_risk(ways, points=2, knowledge=knowledge, meters=100)  # type: ignore[arg-type]  # one of them
 
         compute()  # compiles its loops
         own, ours = timed(compute)

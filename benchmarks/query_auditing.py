@@ -20,8 +20,8 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of
-from sfumato.queries.audited.extremes import MaximumAuditor
-from sfumato.queries.audited.sums import SumAuditor
+from sfumato.queries._sum_auditing import SumAuditor
+from sfumato.queries.auditor import MaximumAuditor
 
 ROWS = 100_000
 AGES, PLACES = 50, 40

@@ -23,11 +23,11 @@ import polars as pl
 
 import sfumato as sf
 from measuring import QUASI, best_of, schema
-from sfumato.algorithms.base import TableAlgorithm
-from sfumato.models.base import GroupModel
-from sfumato.recipe import Recipe
+from sfumato.core.recipe import Recipe
+from sfumato.tables.algorithms.base import TableAlgorithm
+from sfumato.tables.models.base import GroupModel
 
-MODELS = (sf.KAnonymity(k=5), sf.DistinctLDiversity(l=3, sensitive="disease"))
+MODELS = (sf.models.KAnonymity(k=5), sf.models.DistinctLDiversity(l=3, sensitive="disease"))
 
 
 def main() -> None:
@@ -42,13 +42,13 @@ def main() -> None:
             measure_writing(rows, Path(folder))
         for suffix in ("parquet", "csv") if asked.whole else ():
             measure_command(asked.whole, Path(folder), suffix)
-        for algorithm in (sf.Mondrian(), sf.LocalRecoding()) if asked.first else ():
+        for algorithm in (sf.algorithms.Mondrian(), sf.algorithms.LocalRecoding()) if asked.first else ():
             measure_first(asked.first, Path(folder), algorithm)
 
 
 def measure_writing(rows: int, folder: Path) -> None:
     """Compare writing a release with making it."""
-    table = sf.samples.generate_hospital(rows, seed=1)
+    table = sf.datasets.generate_hospital(rows, seed=1)
     made, _ = best_of(2, lambda: sf.anonymize(table, schema(), MODELS, seed=1))
     times = {}
     for name, report, table_format in (
@@ -109,7 +109,7 @@ def measure_first(rows: int, folder: Path, algorithm: TableAlgorithm) -> None:
 
     What another process compiles meanwhile, at low priority, is not counted.
     """
-    models = MODELS if isinstance(algorithm, sf.Mondrian) else MODELS[:1]
+    models = MODELS if isinstance(algorithm, sf.algorithms.Mondrian) else MODELS[:1]
     source = _source(rows, folder, "csv", models, algorithm)
     cache = {**os.environ, "NUMBA_CACHE_DIR": str(folder / f"cache of {algorithm.name}")}
     cache.pop("SFUMATO_COMPILE")
@@ -131,11 +131,11 @@ def _source(
     models: tuple[GroupModel, ...] = MODELS,
     algorithm: TableAlgorithm | None = None,
 ) -> Path:
-    recipe = Recipe(schema=schema(), models=models, algorithm=algorithm or sf.Mondrian(), seed=1)
+    recipe = Recipe(schema=schema(), models=models, algorithm=algorithm or sf.algorithms.Mondrian(), seed=1)
     (folder / "recipe.toml").write_text(recipe.to_toml(), "utf-8")
     source = folder / f"people-{rows}.{suffix}"
     if not source.exists():
-        sf.write(sf.samples.generate_hospital(rows, seed=1), source)
+        sf.write(sf.datasets.generate_hospital(rows, seed=1), source)
     return source
 
 

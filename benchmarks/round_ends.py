@@ -63,7 +63,7 @@ def tables() -> Iterator[tuple[str, pa.Table]]:
         "charges": np.round(rng.lognormal(9, 0.9, n), 2),
     }
     yield "insured persons", pa.table(insured)
-    yield "census", sf.samples.generate_census(5000, seed=1)
+    yield "census", sf.datasets.generate_census(5000, seed=1)
 
 
 def main() -> None:
@@ -72,7 +72,7 @@ def main() -> None:
     for name, table in tables():
         recipe = sf.propose_recipe(sf.inspect(table), table)
         losses = [
-            sf.run_recipe(replace(recipe, algorithm=sf.Mondrian(bounds=bounds)), table).metrics["loss"]
+            sf.run_recipe(replace(recipe, algorithm=sf.algorithms.Mondrian(bounds=bounds)), table).metrics["loss"]
             for bounds in ("hierarchy", "exact")
         ]
         ratio = losses[0] / losses[1]

@@ -74,7 +74,7 @@ def census(folder: Path, millions: int) -> list[Path]:
         if part.exists():
             continue
         while len(base) <= number % GENERATED:
-            base.append(sf.samples.generate_census(PART, seed=len(base)))
+            base.append(sf.datasets.generate_census(PART, seed=len(base)))
         table = base[number % GENERATED]
         rng = np.random.default_rng(number)
         table = table if number < GENERATED else _dealt(table, rng)
@@ -241,7 +241,7 @@ def _schema(quasi: list[str], *, sensitive: bool) -> sf.Schema:
 def _in_memory(asked: argparse.Namespace, table: str, quasi: list[str]) -> str:
     """Make the same release in memory, and digest its rows."""
     schema = _schema(quasi, sensitive=asked.sensitive)
-    made = sf.anonymize(table, schema, [sf.KAnonymity(k=asked.k)], seed=1, engine="memory")
+    made = sf.anonymize(table, schema, [sf.models.KAnonymity(k=asked.k)], seed=1, engine="memory")
     work = duckdb.connect()
     work.register("released", made.published)
     return _digest(work, "released")
@@ -293,7 +293,7 @@ def _spark_unit(asked: argparse.Namespace, what: str, table: str, rest: list[str
         sf.anonymize(
             frame,
             _schema(quasi.split(","), sensitive=asked.sensitive),
-            [sf.KAnonymity(k=asked.k)],
+            [sf.models.KAnonymity(k=asked.k)],
             seed=1,
             engine="spark",
             memory=asked.memory,

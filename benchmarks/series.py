@@ -31,20 +31,19 @@ import pyarrow.compute as pc
 
 import sfumato as sf
 from measuring import best_of
-from sfumato.algorithms.base import TableRequest
-from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.domain import Domain
-from sfumato.core.history import GroupedRelease, History
-from sfumato.core.publication import NOT_PUBLISHED, TableSolution
-from sfumato.core.signatures import KnownIndividuals, Signatures
-from sfumato.judging.series.exposed import disclosure_risk_of_history
-from sfumato.ledger.draft import ReleaseDraft
-from sfumato.models.worlds.differencing import subtract_nested_groups
-from sfumato.models.worlds.propagating import intersect_candidates, propagate_candidates
-from sfumato.models.worlds.system import ConstraintSystem, count_values, single_value
-from sfumato.samples.changing_population import generate_hospital_series
-from sfumato.schema.missing import MissingPolicy
-from sfumato.schema.scales import Scale
+from sfumato.datasets.hospital_series import generate_hospital_series
+from sfumato.encoding.coded_table import CodedColumn, CodedTable
+from sfumato.encoding.domain import Domain
+from sfumato.schema.roles import MissingPolicy, Scale
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.published.solution import NOT_PUBLISHED, TableSolution
+from sfumato.tables.series._ledger.draft import ReleaseDraft
+from sfumato.tables.series._prior_disclosure import KnownIndividuals, Signatures
+from sfumato.tables.series._worlds.differencing import subtract_nested_groups
+from sfumato.tables.series._worlds.propagation import intersect_candidates, propagate_candidates
+from sfumato.tables.series._worlds.system import ConstraintSystem, count_values, single_value
+from sfumato.tables.series.disclosure import disclosure_risk_of_history
+from sfumato.tables.series.history import GroupedRelease, History
 
 Result = TypeVar("Result")
 Ints = npt.NDArray[np.int64]
@@ -151,7 +150,7 @@ def tasks(
 ) -> Iterator[tuple[TableRequest, TableSolution]]:
     """Release one version after another."""
     memory = Memory(world.values)
-    algorithm = sf.MInvariantBuckets(form=form)  # type: ignore[arg-type]  # one of the two
+    algorithm = sf.algorithms.MInvariantBuckets(form=form)  # type: ignore[arg-type]  # one of the two
     for version in range(VERSIONS):
         if version:
             world.change(leave, come)
@@ -177,7 +176,7 @@ def task_of(world: World, persons: Ints, m: int) -> TableRequest:
     )
     return TableRequest(
         table=CodedTable(len(persons), tuple(columns), (value,)),
-        models=[sf.MInvariance(m=m, sensitive="value")],
+        models=[sf.models.MInvariance(m=m, sensitive="value")],
         max_suppressed=0,
         missing=MissingPolicy.OWN_VALUE,
         rng=np.random.default_rng(0),
@@ -221,7 +220,7 @@ def made_of(world: World, leave: float, come: float, m: int) -> tuple[float, flo
 def by_atoms(persons: int) -> None:
     """Print what releases by atoms lose and tell, beside releases made alone; persons come and none leaves."""
     schema = sf.Schema(identifiers=["patient"], quasi_identifiers=["age", "sex", "zip"], sensitive=["condition"])
-    models = [sf.KAnonymity(k=5), sf.FrequencyLDiversity(l=3, sensitive="condition")]
+    models = [sf.models.KAnonymity(k=5), sf.models.FrequencyLDiversity(l=3, sensitive="condition")]
     kept = [*schema.identifiers, *schema.quasi_identifiers, *schema.sensitive]
     print(f"\n{GROWING} releases by Mondrian of {persons:,} persons at first, k = 5, l = 3; nobody leaves")
     with tempfile.TemporaryDirectory() as name:
@@ -253,9 +252,9 @@ def searches(persons: int) -> None:
     print(f"\n{persons:,} persons, last of {VERSIONS} versions, m = 3: search")
     for form, most in (("buckets", 2), ("boxes", 5)):
         *_, (task, _) = tasks(World(persons, VALUES, np.random.default_rng(1)), 0.1, 0.1, 3, form)
-        diverse = replace(task, models=[sf.FrequencyLDiversity(l=3, sensitive="value")], known=None)
-        unit, _ = best_of(5, lambda diverse=diverse: sf.Anatomy().search(diverse))
-        algorithm = sf.MInvariantBuckets(form=form)  # type: ignore[arg-type]  # one of the two
+        diverse = replace(task, models=[sf.models.FrequencyLDiversity(l=3, sensitive="value")], known=None)
+        unit, _ = best_of(5, lambda diverse=diverse: sf.algorithms.Anatomy().search(diverse))
+        algorithm = sf.algorithms.MInvariantBuckets(form=form)  # type: ignore[arg-type]  # one of the two
         took, _ = best_of(5, lambda task=task, algorithm=algorithm: algorithm.search(task))
         first, _ = best_of(5, lambda task=task, algorithm=algorithm: algorithm.search(replace(task, known=None)))
         print(
@@ -274,8 +273,10 @@ def independent(persons: int) -> None:
             if version:
                 world.change(0.1, 0.1)
             here = np.flatnonzero(world.here)
-            task = replace(task_of(world, here, l), models=[sf.FrequencyLDiversity(l=l, sensitive="value")])
-            shown.append((here, sf.Anatomy().search(task).buckets["value"].astype(np.int64), world.value[here]))
+            task = replace(task_of(world, here, l), models=[sf.models.FrequencyLDiversity(l=l, sensitive="value")])
+            shown.append(
+                (here, sf.algorithms.Anatomy().search(task).buckets["value"].astype(np.int64), world.value[here])
+            )
         history = history_of(shown, len(world.here))
         started = time.process_time()
         system = ConstraintSystem.of(history)
@@ -313,7 +314,7 @@ def ledgers(persons: int) -> None:
     schema = sf.Schema(
         identifiers=["patient"], quasi_identifiers=["age", "sex", "zip", "nationality"], sensitive=["condition"]
     )
-    models = [sf.MInvariance(m=3, sensitive="condition")]
+    models = [sf.models.MInvariance(m=3, sensitive="condition")]
     kept = [*schema.identifiers, *schema.quasi_identifiers, *schema.sensitive]
     print(f"\na ledger of {VERSIONS} releases of {persons:,} persons, m = 3, form buckets")
     with tempfile.TemporaryDirectory() as name:
@@ -323,7 +324,7 @@ def ledgers(persons: int) -> None:
             sf.write(table.select(kept), place / "table.csv")
             read, data = spent_on(lambda: sf.read(place / "table.csv"))
             looked, _ = spent_on(lambda data=data: ledger.draft(data, schema))
-            release = sf.anonymize(data, schema, models, sf.MInvariantBuckets(), ledger=ledger)
+            release = sf.anonymize(data, schema, models, sf.algorithms.MInvariantBuckets(), ledger=ledger)
             recorded = written_with(release, place / f"q{version}")
         print(
             f"last release: reading the table {read:.2f} s; looking persons up {looked:.2f} s, recording "

@@ -14,13 +14,13 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of
-from sfumato.coding.codes import encode_table
-from sfumato.coding.grouping import group_columns
+from sfumato.core._kernels.grouping import group_columns
+from sfumato.encoding.coded_table import encode_table
 
 SCHEMA = sf.Schema(
     quasi_identifiers=["age", "education", "sex", "race"],
     sensitive=["income"],
-    hierarchies={"age": sf.Intervals(5, 20)},
+    hierarchies={"age": sf.hierarchies.Intervals(5, 20)},
 )
 MOST_GROUPINGS = 15
 
@@ -46,9 +46,9 @@ def main() -> None:
         columns = encode_table(table, SCHEMA).quasi
         codes, widths = [each.codes for each in columns], [len(each.domain) + 1 for each in columns]
         grouping, _ = best_of(5, lambda codes=codes, widths=widths: group_columns(codes, widths))
-        for algorithm in (sf.KOptimize(), sf.KOptimize(loss="classification", target="income")):
+        for algorithm in (sf.algorithms.KOptimize(), sf.algorithms.KOptimize(loss="classification", target="income")):
             begin = time.perf_counter()
-            release = sf.anonymize(table, SCHEMA, [sf.KAnonymity(k=k)], algorithm=algorithm, max_suppressed=0.05)
+            release = sf.anonymize(table, SCHEMA, [sf.models.KAnonymity(k=k)], algorithm=algorithm, max_suppressed=0.05)
             seconds = time.perf_counter() - begin
             assert release.proof is not None
             groupings = seconds / release.proof.checked / grouping

@@ -17,11 +17,11 @@ import pyarrow as pa
 
 import sfumato as sf
 from measuring import best_of, peak_above, schema, yardstick
-from sfumato.catalogue import MODELS
-from sfumato.models.base import GroupModel
-from sfumato.samples import population
+from sfumato.datasets import hospital
+from sfumato.tables._catalogue import MODELS
+from sfumato.tables.models.base import GroupModel
 
-DISEASES = [disease for areas in population.DISEASES.values() for diseases in areas.values() for disease in diseases]
+DISEASES = [disease for areas in hospital.DISEASES.values() for diseases in areas.values() for disease in diseases]
 LEVELS = {disease: number % 5 for number, disease in enumerate(DISEASES)}
 D = {"sensitive": "disease"}
 
@@ -30,38 +30,38 @@ def models() -> list[GroupModel]:
     """Ask for a little of everything."""
     one_apart = [[float(a != b) for b in DISEASES] for a in DISEASES]
     return [
-        sf.KAnonymity(k=10),
-        sf.KAnonymity(k=10, quasi=["age", "sex", "zip"]),
-        sf.DistinctLDiversity(l=2, **D),
-        sf.FrequencyLDiversity(l=2, **D),
-        sf.EntropyLDiversity(l=2, **D),
-        sf.RecursiveLDiversity(c=4, l=2, **D),
-        *(sf.TCloseness(t=0.5, distance=distance, **D) for distance in ("equal", "hierarchical", "kl")),
-        sf.TCloseness(t=0.5, distance="matrix", costs=one_apart, **D),
-        sf.TCloseness(t=0.5, distance="ordered", sensitive="cost"),
-        sf.NTCloseness(n=1000, t=0.5, **D),
-        sf.PSensitiveKAnonymity(p=2, k=10, **D),
-        sf.PPlusSensitiveKAnonymity(p=2, k=10, categories={d: str(level) for d, level in LEVELS.items()}, **D),
-        sf.HPKAnonymity(h=2, p=2, k=10, sensitivity_levels=LEVELS, **D),
-        sf.KLAnonymity(k=10, l=2, **D),
-        sf.AlphaKAnonymity(alpha=0.5, k=10, **D),
-        sf.ConfidenceBounding(bounds=0.5, **D),
-        sf.BetaLikeness(beta=2, **D),
-        sf.DeltaDisclosure(delta=2, present_only=True, **D),
-        sf.XYAnonymity(k=2, y="disease"),
-        sf.KMap(k=20, fraction=0.1),
-        sf.DeltaPresence(delta_min=0.1, delta_max=0.6),
-        sf.KEAnonymity(k=2, e=100, sensitive="cost"),
-        sf.EpsilonMAnonymity(epsilon=100, m=2, sensitive="cost"),
+        sf.models.KAnonymity(k=10),
+        sf.models.KAnonymity(k=10, quasi=["age", "sex", "zip"]),
+        sf.models.DistinctLDiversity(l=2, **D),
+        sf.models.FrequencyLDiversity(l=2, **D),
+        sf.models.EntropyLDiversity(l=2, **D),
+        sf.models.RecursiveLDiversity(c=4, l=2, **D),
+        *(sf.models.TCloseness(t=0.5, distance=distance, **D) for distance in ("equal", "hierarchical", "kl")),
+        sf.models.TCloseness(t=0.5, distance="matrix", costs=one_apart, **D),
+        sf.models.TCloseness(t=0.5, distance="ordered", sensitive="cost"),
+        sf.models.NTCloseness(n=1000, t=0.5, **D),
+        sf.models.PSensitiveKAnonymity(p=2, k=10, **D),
+        sf.models.PPlusSensitiveKAnonymity(p=2, k=10, categories={d: str(level) for d, level in LEVELS.items()}, **D),
+        sf.models.HPKAnonymity(h=2, p=2, k=10, sensitivity_levels=LEVELS, **D),
+        sf.models.KLAnonymity(k=10, l=2, **D),
+        sf.models.AlphaKAnonymity(alpha=0.5, k=10, **D),
+        sf.models.ConfidenceBounding(bounds=0.5, **D),
+        sf.models.BetaLikeness(beta=2, **D),
+        sf.models.DeltaDisclosure(delta=2, present_only=True, **D),
+        sf.models.XYAnonymity(k=2, y="disease"),
+        sf.models.KMap(k=20, fraction=0.1),
+        sf.models.DeltaPresence(delta_min=0.1, delta_max=0.6),
+        sf.models.KEAnonymity(k=2, e=100, sensitive="cost"),
+        sf.models.EpsilonMAnonymity(epsilon=100, m=2, sensitive="cost"),
     ]
 
 
 def main(sizes: list[int]) -> None:
     """Print the ratios of every size."""
     for rows in sizes:
-        table = sf.samples.generate_hospital(rows, seed=1)
+        table = sf.datasets.generate_hospital(rows, seed=1)
         unit, coded = yardstick(table).values()
-        promised = [sf.KAnonymity(k=10), sf.DistinctLDiversity(l=2, sensitive="disease")]
+        promised = [sf.models.KAnonymity(k=10), sf.models.DistinctLDiversity(l=2, sensitive="disease")]
         release = sf.anonymize(table, schema(), promised)
         published = release.frame
         del release

@@ -60,7 +60,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         table = folder / "patients.csv"
-        sf.write(sf.samples.generate_hospital(asked.rows, seed=1), table)
+        sf.write(sf.datasets.generate_hospital(asked.rows, seed=1), table)
         print(f"{asked.rows:,} rows, {table.stat().st_size / 1e6:.0f} MB of CSV")
         alone = library_alone(table, folder / "alone")
         with sync_playwright() as playwright:

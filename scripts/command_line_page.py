@@ -8,7 +8,7 @@ from typing import Any
 
 from typer.main import get_command
 
-from sfumato.cli import app
+from sfumato.cli._application import app
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "command-line.md"
 TOP = """# Command line

@@ -16,8 +16,8 @@ import pyarrow as pa
 from PIL import Image
 
 import sfumato as sf
-from sfumato.reporting.drawing import BEFORE, INK, QUIET, draw_line, rectangle, svg_document, text_line
-from sfumato.samples.demo import run_demo
+from sfumato.cli._demo_runs import run_demo
+from sfumato.report.charts.svg import BEFORE, INK, QUIET, draw_line, rectangle, svg_document, text_line
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 COLUMNS = {"name": 150, "age": 68, "sex": 60, "zip": 62, "disease": 110}
@@ -41,15 +41,15 @@ FLAGS = [
 
 def before_and_after() -> dict[str, str]:
     """Draw two groups of five persons, as they were and as the ten lines of the README publish them."""
-    people = sf.samples.generate_hospital(5000, seed=1)
+    people = sf.datasets.generate_hospital(5000, seed=1)
     schema = sf.Schema(
         identifiers=["name"],
         quasi_identifiers=["age", "zip", "sex"],
         sensitive=["disease"],
-        hierarchies={"age": sf.Intervals(5, 10, 20), "zip": sf.Prefixes()},
+        hierarchies={"age": sf.hierarchies.Intervals(5, 10, 20), "zip": sf.hierarchies.Prefixes()},
     )
-    models = [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=3, sensitive="disease")]
-    release = sf.anonymize(people, schema, models=models, algorithm=sf.Mondrian(), max_suppressed=0.02)
+    models = [sf.models.KAnonymity(k=5), sf.models.DistinctLDiversity(l=3, sensitive="disease")]
+    release = sf.anonymize(people, schema, models=models, algorithm=sf.algorithms.Mondrian(), max_suppressed=0.02)
     rows = two_groups(release.published)
     original = release.original.take(release.correspondence[rows])
     return {

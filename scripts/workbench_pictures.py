@@ -21,7 +21,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
-from sfumato.words import LANGUAGES
+from sfumato._locale.messages import LANGUAGES
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "workbench"
 STEPS = ("data", "roles", "hierarchies", "promise", "search", "explore", "utility", "risk", "release", "history")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sfumato.hierarchies import Taxonomy
-from sfumato.table.read import read
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.io._reading import read
 
 COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
 COLUMNS += ["occupation", "salary-class"]

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.core.progress import ignore_progress
-from sfumato.exceptions import SfumatoError
-from sfumato.recipe import Recipe
-from sfumato.release.large.large_run import MemoryLimits
-from sfumato.release.large.running import run_recipe_in_engine
-from sfumato.sources.engines import EngineSelector
-from sfumato.table.columns import strip_metadata
+from sfumato._progress import ignore_progress
+from sfumato.core.recipe import Recipe
+from sfumato.errors import SfumatoError
+from sfumato.io._columns import strip_metadata
+from sfumato.tables.engines.options import EngineSelector
+from sfumato.tables.out_of_core._pipeline import run_recipe_in_engine
+from sfumato.tables.out_of_core._run import MemoryLimits
 
 MEMORY = 100_000_000
 

@@ -10,19 +10,19 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sfumato.algorithms.base import TableRequest
-from sfumato.coding.codes import encode_table
-from sfumato.core.progress import Progress, ignore_progress
-from sfumato.schema.missing import MissingPolicy
+from sfumato._progress import Progress, ignore_progress
+from sfumato.encoding.coded_table import encode_table
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.base import TableRequest
 from strategies import BUILDERS, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sfumato.coding.clustering.points import Points
-    from sfumato.coding.codes import CodedTable
-    from sfumato.models.base import GroupModel
+    from sfumato.encoding.coded_table import CodedTable
+    from sfumato.tables.algorithms.microaggregation._point_clusters import Points
+    from sfumato.tables.models.base import GroupModel
 
 COLUMNS = ("age", "income", "born", "job", "grade", "sex", "zip")
 

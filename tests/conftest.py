@@ -16,7 +16,7 @@ from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 from drawn_examples import MODERATE, THOROUGH
-from sfumato.threads import count_workers
+from sfumato._threads import count_workers
 
 SHARED_DATA = "SFUMATO_SHARED_DATA"
 TRACED_EXAMPLES = 3
@@ -37,7 +37,7 @@ settings.register_profile(
 )
 pa.set_cpu_count(count_workers())  # scripts/test gives other libraries one thread, and Arrow would take that, too
 settings.load_profile(os.environ.get("SFUMATO_HYPOTHESIS", "moderate"))
-# A test that asks for compiled loops gets them, whatever was compiled before; see sfumato.coding.readiness.
+# A test that asks for compiled loops gets them, whatever was compiled before; see sfumato.core._kernels.readiness.
 os.environ.setdefault("SFUMATO_COMPILE", "always")
 # All runs of commands in a process share one tree of commands, as in a terminal: most are faster than building it.
 typer.testing._get_command = functools.cache(typer.testing._get_command)

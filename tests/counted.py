@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from sfumato.coding.domain import Domain
-from sfumato.core.groups import Groups
-from sfumato.schema.scales import Scale
+from sfumato.encoding.domain import Domain
+from sfumato.schema.roles import Scale
+from sfumato.tables.published.groups import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.schema.missing import MissingPolicy
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
 from strategies import DISEASES, JOBS
 
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
 
 COUNT = "how many records"
 MODELS_ASKED = [
-    sf.KAnonymity(k=3),
-    sf.DistinctLDiversity(l=2, sensitive="disease"),
-    sf.FrequencyLDiversity(l=2, sensitive="pay"),
-    sf.EntropyLDiversity(l=1.5, sensitive="disease"),
-    sf.RecursiveLDiversity(c=1.5, l=2, sensitive="disease"),
-    sf.TCloseness(t=0.4, sensitive="disease"),
-    sf.TCloseness(t=0.3, sensitive="pay", distance="ordered"),
-    sf.TCloseness(t=0.3, sensitive="disease", distance="hierarchical"),
-    sf.NTCloseness(n=4, t=0.35, sensitive="disease"),
-    sf.PSensitiveKAnonymity(p=2, k=3, sensitive="disease"),
-    sf.PPlusSensitiveKAnonymity(
+    sf.models.KAnonymity(k=3),
+    sf.models.DistinctLDiversity(l=2, sensitive="disease"),
+    sf.models.FrequencyLDiversity(l=2, sensitive="pay"),
+    sf.models.EntropyLDiversity(l=1.5, sensitive="disease"),
+    sf.models.RecursiveLDiversity(c=1.5, l=2, sensitive="disease"),
+    sf.models.TCloseness(t=0.4, sensitive="disease"),
+    sf.models.TCloseness(t=0.3, sensitive="pay", distance="ordered"),
+    sf.models.TCloseness(t=0.3, sensitive="disease", distance="hierarchical"),
+    sf.models.NTCloseness(n=4, t=0.35, sensitive="disease"),
+    sf.models.PSensitiveKAnonymity(p=2, k=3, sensitive="disease"),
+    sf.models.PPlusSensitiveKAnonymity(
         p=2, k=2, sensitive="disease", categories={name: name[0] for name in DISEASES.hierarchy.leaves}
     ),
-    sf.HPKAnonymity(
+    sf.models.HPKAnonymity(
         h=2,
         p=2,
         k=2,
         sensitive="disease",
         sensitivity_levels={name: len(name) % 2 for name in DISEASES.hierarchy.leaves},
     ),
-    sf.AlphaKAnonymity(alpha=0.5, k=2, sensitive="disease"),
-    sf.ConfidenceBounding(bounds={"flu": 0.3, "ulcer": 0.5}, sensitive="disease"),
-    sf.KEAnonymity(k=2, e=1.5, sensitive="pay"),
-    sf.EpsilonMAnonymity(epsilon=1, m=2, sensitive="pay"),
-    sf.BetaLikeness(beta=0.8, sensitive="disease"),
-    sf.DeltaDisclosure(delta=1.2, sensitive="disease"),
-    sf.KLAnonymity(k=2, l=1.5, sensitive="disease"),
-    sf.XYAnonymity(k=2, y="disease", x=["job"], h=0.7),
-    sf.KMap(k=4, fraction=0.5),
-    sf.KMap(k=4),
-    sf.DeltaPresence(delta_min=0.1, delta_max=0.9),
-    sf.MInvariance(m=2, sensitive="disease"),
-    sf.BoundedSeriesDisclosure(limit=0.6, sensitive="disease"),
-    sf.MDistinct(m=2, sensitive="disease", stays={"flu": ["cold"], "cold": ["flu"]}),
+    sf.models.AlphaKAnonymity(alpha=0.5, k=2, sensitive="disease"),
+    sf.models.ConfidenceBounding(bounds={"flu": 0.3, "ulcer": 0.5}, sensitive="disease"),
+    sf.models.KEAnonymity(k=2, e=1.5, sensitive="pay"),
+    sf.models.EpsilonMAnonymity(epsilon=1, m=2, sensitive="pay"),
+    sf.models.BetaLikeness(beta=0.8, sensitive="disease"),
+    sf.models.DeltaDisclosure(delta=1.2, sensitive="disease"),
+    sf.models.KLAnonymity(k=2, l=1.5, sensitive="disease"),
+    sf.models.XYAnonymity(k=2, y="disease", x=["job"], h=0.7),
+    sf.models.KMap(k=4, fraction=0.5),
+    sf.models.KMap(k=4),
+    sf.models.DeltaPresence(delta_min=0.1, delta_max=0.9),
+    sf.models.MInvariance(m=2, sensitive="disease"),
+    sf.models.BoundedSeriesDisclosure(limit=0.6, sensitive="disease"),
+    sf.models.MDistinct(m=2, sensitive="disease", stays={"flu": ["cold"], "cold": ["flu"]}),
 ]
 AGES = st.none() | st.sampled_from(["18", "19", "20", "[18, 19]", "*"])
 WORK = st.none() | st.sampled_from(["clerk", "sailor", "diver", "sea", "*"])

@@ -9,26 +9,26 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.coding.codes import encode_table
-from sfumato.core.publication import TableSolution
-from sfumato.models.base import GroupModel
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.models.base import GroupModel
+from sfumato.tables.published.solution import TableSolution
 
 S = "disease"
 TARGETS = st.sampled_from([None, S])
-TWO: tuple[GroupModel, ...] = (sf.KAnonymity(k=2),)
+TWO: tuple[GroupModel, ...] = (sf.models.KAnonymity(k=2),)
 OWN: list[tuple[GroupModel, ...]] = [
     TWO,
-    (sf.KAnonymity(k=3),),
-    (sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive=S)),
-    (sf.FrequencyLDiversity(l=1.5, sensitive=S),),
-    (sf.EntropyLDiversity(l=1.5, sensitive=S),),
-    (sf.RecursiveLDiversity(c=3, l=2, sensitive=S),),
+    (sf.models.KAnonymity(k=3),),
+    (sf.models.KAnonymity(k=2), sf.models.DistinctLDiversity(l=2, sensitive=S)),
+    (sf.models.FrequencyLDiversity(l=1.5, sensitive=S),),
+    (sf.models.EntropyLDiversity(l=1.5, sensitive=S),),
+    (sf.models.RecursiveLDiversity(c=3, l=2, sensitive=S),),
 ]
 RELATIVE: list[tuple[GroupModel, ...]] = [
-    (sf.TCloseness(t=0.4, sensitive=S),),
-    (sf.KAnonymity(k=2), sf.TCloseness(t=0.3, sensitive=S)),
+    (sf.models.TCloseness(t=0.4, sensitive=S),),
+    (sf.models.KAnonymity(k=2), sf.models.TCloseness(t=0.3, sensitive=S)),
 ]
 
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.algorithms.good_groups import find_valid_groups
-from sfumato.core.groups import Groups
-from sfumato.schema.missing import SENSITIVE
+from sfumato.schema.roles import SENSITIVE
+from sfumato.tables.models._conjunction import find_valid_groups
+from sfumato.tables.published.groups import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sfumato.algorithms.base import TableRequest
-    from sfumato.core.publication import TableSolution
+    from sfumato.tables.algorithms.base import TableRequest
+    from sfumato.tables.published.solution import TableSolution
 
 Part = frozenset[int]
 Cuts = list[list[Part]]

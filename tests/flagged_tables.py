@@ -12,7 +12,9 @@ from pyarrow import csv
 import sfumato as sf
 
 GOLDEN = Path(__file__).parent / "golden"
-JOBS = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}})
+JOBS = sf.hierarchies.Taxonomy(
+    {"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}}
+)
 CELLS = {
     "age": st.integers(18, 26),
     "job": st.sampled_from(["clerk", "lawyer", "farmer", "sailor", "diver"]),
@@ -38,7 +40,9 @@ def flagged_values(table: pa.Table, name: str) -> list[object]:
 
 
 @st.composite
-def flagged_tables(draw: st.DrawFn, *, most_rows: int = 24) -> tuple[pa.Table, sf.Schema, list[sf.FrequencyLDiversity]]:
+def flagged_tables(
+    draw: st.DrawFn, *, most_rows: int = 24
+) -> tuple[pa.Table, sf.Schema, list[sf.models.FrequencyLDiversity]]:
     """Draw a table, its schema and models that it can keep; attributes that can keep none have no flags."""
     rows = draw(st.integers(2, most_rows))
     cells: dict[str, list[object]] = {
@@ -54,7 +58,7 @@ def flagged_tables(draw: st.DrawFn, *, most_rows: int = 24) -> tuple[pa.Table, s
         if most >= 2:
             flags[name] = f"{name}__sensitive"
             columns[flags[name]] = pa.array(mask)
-            models.append(sf.FrequencyLDiversity(l=draw(st.integers(2, most)), sensitive=name))
+            models.append(sf.models.FrequencyLDiversity(l=draw(st.integers(2, most)), sensitive=name))
     sensitive = ["disease"] if "disease" in flags else []
     schema = sf.Schema(quasi_identifiers=list(CELLS), sensitive=sensitive, hierarchies={"job": JOBS}, flags=flags)
     return pa.table(columns), schema, models
@@ -69,7 +73,7 @@ def buckets_of(published: pa.Table, name: str) -> dict[int, list[int]]:
     return dict(found)
 
 
-def check_flagged_cells(release: sf.Release, original: pa.Table, models: list[sf.FrequencyLDiversity]) -> None:
+def check_flagged_cells(release: sf.Release, original: pa.Table, models: list[sf.models.FrequencyLDiversity]) -> None:
     """Exactly the flagged cells stand in buckets, with the bucket's own values, and none is exposed above 1/l."""
     published = pa.table(release.frame) if not isinstance(release.frame, pa.Table) else release.frame
     whose = release.correspondence.tolist()

@@ -9,9 +9,9 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import fusion_oracle as oracle
-from sfumato.fusing.party import Party
-from sfumato.fusing.requirements import KAnonymityRequirement
-from sfumato.hierarchies import Taxonomy
+from sfumato.fusion.party import Party
+from sfumato.fusion.session import KAnonymityRequirement
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 JOBS = {"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}}
 GRADES = ["none", "school", "degree", "doctor"]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.core.groups import Groups
+from sfumato.tables.published.groups import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from sfumato.algorithms.base import TableRequest
-    from sfumato.coding.domain import Domain
+    from sfumato.encoding.domain import Domain
+    from sfumato.tables.algorithms.base import TableRequest
 
 Row = int
 Levels = tuple[int, ...]

@@ -10,25 +10,24 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.checks.grouped_samples import make_categorical_domain, make_numeric_domain
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.domain import Domain
-from sfumato.core.progress import ignore_progress
+from sfumato._progress import ignore_progress
+from sfumato.encoding.coded_table import CodedColumn, CodedTable
+from sfumato.encoding.domain import Domain
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.schema.missing import MissingPolicy
-from sfumato.schema.scales import Scale
+from sfumato.schema.roles import MissingPolicy, Scale
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.testing._requests import MaxGroupSize
+from sfumato.testing.models import make_categorical_domain, make_numeric_domain
 from strategies import hierarchies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sfumato.algorithms.full_domain.recodings import Recodings
-    from sfumato.algorithms.losses import RecodingLoss
-    from sfumato.core.progress import Progress
-    from sfumato.models.base import GroupModel
+    from sfumato._progress import Progress
+    from sfumato.tables.algorithms.full_domain._losses import RecodingLoss
+    from sfumato.tables.algorithms.full_domain._recodings import Recodings
+    from sfumato.tables.models.base import GroupModel
 
 VALUES = 4
 S, U = {"sensitive": "s"}, {"sensitive": "number"}
@@ -38,48 +37,48 @@ HALVES = {f"value {i}": f"half {i % 2}" for i in range(VALUES)}
 
 MODELS: tuple[tuple[GroupModel, ...], ...] = (
     (),
-    (sf.KAnonymity(k=1),),
-    (sf.KAnonymity(k=2),),
-    (sf.KAnonymity(k=4),),
-    (sf.DistinctLDiversity(l=2, **S),),
-    (sf.DistinctLDiversity(l=3, **S), sf.KAnonymity(k=4)),
-    (sf.FrequencyLDiversity(l=2, **S),),
-    (sf.EntropyLDiversity(l=1.7, **S),),
-    (sf.RecursiveLDiversity(c=2, l=2, **S),),
-    (sf.RecursiveLDiversity(c=1.5, l=1, **S), sf.DistinctLDiversity(l=2, **U)),
-    (sf.TCloseness(t=0.3, **S),),
-    (sf.KAnonymity(k=2), sf.TCloseness(t=0.4, **S)),
-    (sf.TCloseness(t=0.2, distance="ordered", **S),),
-    (sf.KAnonymity(k=2), sf.TCloseness(t=0.4, compared_with="original", **S)),
-    (sf.TCloseness(t=0.25, distance="hierarchical", **S),),
-    (sf.TCloseness(t=0.3, distance="kl", **S),),
-    (sf.TCloseness(t=0.3, **S), sf.TCloseness(t=0.4, **U)),
-    (sf.PSensitiveKAnonymity(p=2, k=3, **S),),
-    (sf.PPlusSensitiveKAnonymity(p=2, k=2, categories=HALVES, **S),),
-    (sf.HPKAnonymity(h=2, p=2, k=3, sensitivity_levels=HALVES, **S),),
-    (sf.AlphaKAnonymity(alpha=0.6, k=2, **S),),
-    (sf.AlphaKAnonymity(alpha=0.4, k=2, values=["value 0"], **S),),
-    (sf.ConfidenceBounding(bounds=0.6, **S),),
-    (sf.ConfidenceBounding(bounds={"value 0": 0.3, "value 2": 0.5}, **S),),
-    (sf.KEAnonymity(k=2, e=1, **U),),
-    (sf.EpsilonMAnonymity(epsilon=0.5, m=2, **U),),
-    (sf.EpsilonMAnonymity(epsilon=0.4, m=2, relative=True, **U),),
-    (sf.NTCloseness(n=4, t=0.3, **S),),
-    (sf.BetaLikeness(beta=0.9, **S),),
-    (sf.BetaLikeness(beta=1.2, enhanced=True, **S),),
-    (sf.DeltaDisclosure(delta=1.4, **S),),
-    (sf.DeltaDisclosure(delta=1.1, present_only=True, **S),),
-    (sf.KLAnonymity(k=3, l=1.8, **S),),
-    (sf.XYAnonymity(k=2, y="s"),),
-    (sf.XYAnonymity(k=2, y="s", h=0.7),),
-    (sf.KMap(k=5, fraction=0.3),),
-    (sf.MInvariance(m=2, **S),),
-    (sf.BoundedSeriesDisclosure(limit=0.6, **S),),
-    (sf.MDistinct(m=2, stays={"value 0": ["value 1"], "value 1": ["value 0"]}, **S),),
+    (sf.models.KAnonymity(k=1),),
+    (sf.models.KAnonymity(k=2),),
+    (sf.models.KAnonymity(k=4),),
+    (sf.models.DistinctLDiversity(l=2, **S),),
+    (sf.models.DistinctLDiversity(l=3, **S), sf.models.KAnonymity(k=4)),
+    (sf.models.FrequencyLDiversity(l=2, **S),),
+    (sf.models.EntropyLDiversity(l=1.7, **S),),
+    (sf.models.RecursiveLDiversity(c=2, l=2, **S),),
+    (sf.models.RecursiveLDiversity(c=1.5, l=1, **S), sf.models.DistinctLDiversity(l=2, **U)),
+    (sf.models.TCloseness(t=0.3, **S),),
+    (sf.models.KAnonymity(k=2), sf.models.TCloseness(t=0.4, **S)),
+    (sf.models.TCloseness(t=0.2, distance="ordered", **S),),
+    (sf.models.KAnonymity(k=2), sf.models.TCloseness(t=0.4, compared_with="original", **S)),
+    (sf.models.TCloseness(t=0.25, distance="hierarchical", **S),),
+    (sf.models.TCloseness(t=0.3, distance="kl", **S),),
+    (sf.models.TCloseness(t=0.3, **S), sf.models.TCloseness(t=0.4, **U)),
+    (sf.models.PSensitiveKAnonymity(p=2, k=3, **S),),
+    (sf.models.PPlusSensitiveKAnonymity(p=2, k=2, categories=HALVES, **S),),
+    (sf.models.HPKAnonymity(h=2, p=2, k=3, sensitivity_levels=HALVES, **S),),
+    (sf.models.AlphaKAnonymity(alpha=0.6, k=2, **S),),
+    (sf.models.AlphaKAnonymity(alpha=0.4, k=2, values=["value 0"], **S),),
+    (sf.models.ConfidenceBounding(bounds=0.6, **S),),
+    (sf.models.ConfidenceBounding(bounds={"value 0": 0.3, "value 2": 0.5}, **S),),
+    (sf.models.KEAnonymity(k=2, e=1, **U),),
+    (sf.models.EpsilonMAnonymity(epsilon=0.5, m=2, **U),),
+    (sf.models.EpsilonMAnonymity(epsilon=0.4, m=2, relative=True, **U),),
+    (sf.models.NTCloseness(n=4, t=0.3, **S),),
+    (sf.models.BetaLikeness(beta=0.9, **S),),
+    (sf.models.BetaLikeness(beta=1.2, enhanced=True, **S),),
+    (sf.models.DeltaDisclosure(delta=1.4, **S),),
+    (sf.models.DeltaDisclosure(delta=1.1, present_only=True, **S),),
+    (sf.models.KLAnonymity(k=3, l=1.8, **S),),
+    (sf.models.XYAnonymity(k=2, y="s"),),
+    (sf.models.XYAnonymity(k=2, y="s", h=0.7),),
+    (sf.models.KMap(k=5, fraction=0.3),),
+    (sf.models.MInvariance(m=2, **S),),
+    (sf.models.BoundedSeriesDisclosure(limit=0.6, **S),),
+    (sf.models.MDistinct(m=2, stays={"value 0": ["value 1"], "value 1": ["value 0"]}, **S),),
     (MaxGroupSize(k=4),),
-    (MaxGroupSize(k=6), sf.KAnonymity(k=2)),
-    (MaxGroupSize(k=7), sf.TCloseness(t=0.5, **S)),
-    (sf.EntropyLDiversity(l=1.5, **S), sf.TCloseness(t=0.4, **U), sf.KAnonymity(k=2)),
+    (MaxGroupSize(k=6), sf.models.KAnonymity(k=2)),
+    (MaxGroupSize(k=7), sf.models.TCloseness(t=0.5, **S)),
+    (sf.models.EntropyLDiversity(l=1.5, **S), sf.models.TCloseness(t=0.4, **U), sf.models.KAnonymity(k=2)),
 )
 
 

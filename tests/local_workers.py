@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.exceptions import SfumatoError
-from sfumato.sources.base import Code
-from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.sources.spark_errors import unshared_folder_error
-from sfumato.sources.spark_rows import EncodeTask, SparkWorkerRows, map_in_workers
+from sfumato.errors import SfumatoError
+from sfumato.tables.engines._duckdb_source import DuckDBSource
+from sfumato.tables.engines._source import Code
+from sfumato.tables.engines._spark_errors import unshared_folder_error
+from sfumato.tables.engines._spark_workers import EncodeTask, SparkWorkerRows, map_in_workers
 
 TASKS = 3
 ROWS_PER_BATCH = 40

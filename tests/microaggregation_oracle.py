@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sfumato.algorithms.microaggregation.space import SpaceAxis
+    from sfumato.tables.algorithms.microaggregation._space import SpaceAxis
 
 GRID = 2**32
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import oracles
-from sfumato.schema.scales import Scale
+from sfumato.schema.roles import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sfumato.coding.codes import CodedColumn
-    from sfumato.coding.domain import Domain
+    from sfumato.encoding.coded_table import CodedColumn
+    from sfumato.encoding.domain import Domain
 
 Rows = list[int]
 Good = "Callable[[Rows], bool]"

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from sfumato.networks import Graph
+from sfumato.graphs.graph import Graph
 
 
 def graphs(most: int = 7) -> st.SearchStrategy[nx.Graph]:

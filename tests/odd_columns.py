@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
-from sfumato.sources.base import GROUP, CombinationRecoding
+from sfumato.tables.engines._source import GROUP, CombinationRecoding
 
 DAY = dt.datetime(2026, 1, 31)  # noqa: DTZ001 - naive as in files
 MOMENT = dt.datetime(2026, 3, 8, 2, 30)  # noqa: DTZ001 - the same; no clock in New York ever showed it

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from party_folders import NAMES, Folders
-from sfumato.exceptions import SfumatoError
-from sfumato.fusing.connections import Address
-from sfumato.fusing.network import fuse_over_network
-from sfumato.fusing.party_file import PartyFile
+from sfumato.errors import SfumatoError
+from sfumato.fusion._connections import Address
+from sfumato.fusion.network import fuse_over_network
+from sfumato.fusion.party_file import PartyFile
 
 PAIR = NAMES[:2]
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import tomli_w
 
-from sfumato.fusing.certificates import create_credentials
+from sfumato.fusion.certificates import create_credentials
 
 NAMES = ("hospital", "agency", "insurer")
 OWN = {"hospital": ["age", "sex"], "agency": ["job"], "insurer": ["plan", "cost"]}

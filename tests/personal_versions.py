@@ -29,14 +29,17 @@ def version(written: str) -> pa.Table:
 
 def promised(values: int, limit: float) -> list[sf.models.GroupModel]:
     """Promise so many values in every bucket, and an exposure over the series."""
-    return [sf.FrequencyLDiversity(l=values, sensitive=D), sf.BoundedSeriesDisclosure(limit=limit, sensitive=D)]
+    return [
+        sf.models.FrequencyLDiversity(l=values, sensitive=D),
+        sf.models.BoundedSeriesDisclosure(limit=limit, sensitive=D),
+    ]
 
 
 class Personal:
     """A ledger, and what is promised with it."""
 
     def __init__(self, folder: Path, models: list[sf.models.GroupModel], **options: bool) -> None:
-        self.folder, self.models, self.algorithm = folder, models, sf.LocalAnatomy(**options)
+        self.folder, self.models, self.algorithm = folder, models, sf.algorithms.LocalAnatomy(**options)
         self.ledger = sf.Series.create(folder / "ledger")
         self.releases: list[sf.Release] = []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.queries.private.accountant import Accountant
+from sfumato.dp.accountant import Accountant
 
 
 class Purse(Accountant):

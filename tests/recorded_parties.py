@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sfumato.fusing.secure.channel import Channel, memory_channels, run_parties
+from sfumato.fusion.secure.channel import Channel, memory_channels, run_parties
 
 PATIENCE = 20.0
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.relating import Relation
+from sfumato.tables.relational.relation import Relation
 
 WARDS = {"heart": "inner", "lung": "inner", "skin": "outer"}
-TREE = sf.Taxonomy({"inner": ["heart", "lung"], "outer": ["skin"]})
-AGES = sf.Intervals(10)
+TREE = sf.hierarchies.Taxonomy({"inner": ["heart", "lung"], "outer": ["skin"]})
+AGES = sf.hierarchies.Intervals(10)
 PERSONS = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=["smokes"], hierarchies={"age": AGES})
 VISITS = sf.Schema(quasi_identifiers=["ward", "year"], sensitive=["disease"], hierarchies={"ward": TREE})
 JOBS = sf.Schema(quasi_identifiers=["job"])

@@ -11,7 +11,7 @@ import pytest
 import sfumato as sf
 
 SCHEMA = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease"])
-MODELS = [sf.KAnonymity(k=2)]
+MODELS = [sf.models.KAnonymity(k=2)]
 DISEASES = ["angina", "flu", "gout", "measles"]
 
 
@@ -25,12 +25,12 @@ def quarter(first: int, last: int) -> pa.Table:
 
 def released(ledger: sf.Series, table: pa.Table, schema: sf.Schema = SCHEMA) -> sf.Release:
     """Make a release of a series by an algorithm that makes every release as if it were the first."""
-    return sf.anonymize(table, schema, MODELS, sf.MDAV(), ledger=ledger)
+    return sf.anonymize(table, schema, MODELS, sf.algorithms.MDAV(), ledger=ledger)
 
 
 def released_by_atoms(ledger: sf.Series, table: pa.Table) -> sf.Release:
     """Make a release of a series in which everybody stays with those she came with."""
-    return sf.anonymize(table, SCHEMA, MODELS, sf.Mondrian(), ledger=ledger)
+    return sf.anonymize(table, SCHEMA, MODELS, sf.algorithms.Mondrian(), ledger=ledger)
 
 
 def refused(kind, match, call, *given, **named):

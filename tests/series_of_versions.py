@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.coding.codes import CodedTable
-from sfumato.core.signatures import KnownIndividuals, Signatures
-from sfumato.release import anonymizing
+from sfumato.encoding.coded_table import CodedTable
+from sfumato.tables._pipeline import anonymize
+from sfumato.tables.series._prior_disclosure import KnownIndividuals, Signatures
 
 D = "disease"
 SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=[D])
@@ -33,7 +33,7 @@ class Series:
 
     def __init__(self, m: int = 2, schema: sf.Schema = SCHEMA, **options: str) -> None:
         self.m, self.schema = m, schema
-        self.algorithm = sf.MInvariantBuckets(**options)
+        self.algorithm = sf.algorithms.MInvariantBuckets(**options)
         self.signatures: dict[str, frozenset[str | None]] = {}
         self.releases: list[sf.Release] = []
 
@@ -44,8 +44,8 @@ class Series:
             return lambda coded: self.known(coded, table if order is None else table.take(pa.array(order)))
 
         with monkeypatch.context() as patch:
-            patch.setattr(anonymizing, "earlier_disclosures", knowing)
-            models = [sf.MInvariance(m=self.m, sensitive=D)]
+            patch.setattr(anonymize, "earlier_disclosures", knowing)
+            models = [sf.models.MInvariance(m=self.m, sensitive=D)]
             release = sf.anonymize(table, self.schema, models, self.algorithm, seed=1, **options)
         for number, values in groups_of(release).items():
             for name in members_of(release)[number]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.core.history import GroupedRelease, History
+from sfumato.tables.series.history import GroupedRelease, History
 
 GOLDEN = {
     "intersection": ["abc:xyz def:uvw", "ade:xuv bcf:yzw"],

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.attacks.series.setting import AttributeSeries, SeriesSetting
-from sfumato.core.groups import Histogram
-from sfumato.core.history import GroupedRelease, History
+from sfumato.tables.published.groups import Histogram
+from sfumato.tables.series.attacks._base import AttributeSeries, SeriesSetting
+from sfumato.tables.series.history import GroupedRelease, History
 
 LETTERS = "uvwxyz"
 

@@ -11,15 +11,15 @@ import pyarrow.parquet as pq
 from tests.odd_columns import MOMENT
 
 import sfumato as sf
-from sfumato.recipe import Recipe
-from sfumato.release.large.large_run import MemoryLimits
-from sfumato.release.large.running import run_recipe_in_engine
-from sfumato.sources.spark_source import SparkSource
-from sfumato.table.columns import strip_metadata
-from sfumato.table.workplace import open_workspace
+from sfumato.core._atomic_writes import open_workspace
+from sfumato.core.recipe import Recipe
+from sfumato.io._columns import strip_metadata
+from sfumato.tables.engines._spark_source import SparkSource
+from sfumato.tables.out_of_core._pipeline import run_recipe_in_engine
+from sfumato.tables.out_of_core._run import MemoryLimits
 
 SCHEMA = sf.Schema(quasi_identifiers=["sex", "age", "job"], sensitive=["disease"], insensitive=["since", "score"])
-RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mondrian(), seed=1)
+RECIPE = Recipe(schema=SCHEMA, models=(sf.models.KAnonymity(k=5),), algorithm=sf.algorithms.Mondrian(), seed=1)
 SEGMENTS = MemoryLimits(combinations=0, groups=10_000, segment_rows=100)
 
 

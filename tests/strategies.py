@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from sfumato.hierarchies import Hierarchy, HierarchyBuilder, Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.schema.missing import MissingPolicy
+from sfumato.hierarchies.hierarchy import Hierarchy, HierarchyBuilder
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
 
 if TYPE_CHECKING:

@@ -199,7 +199,7 @@ import sfumato as sf
 
 table = pa.table({{"age": [30, 31, 50, 51], "disease": ["flu", "cold", "flu", "cold"]}})
 schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-release = sf.anonymize(table, schema, models=[sf.KAnonymity(k=2)], algorithm=sf.Mondrian())
+release = sf.anonymize(table, schema, models=[sf.models.KAnonymity(k=2)], algorithm=sf.algorithms.Mondrian())
 assert release.audit.holds
 assert isinstance(release.frame, pa.Table)
 assert release.frame.num_rows == 4
@@ -218,7 +218,7 @@ def test_the_layer_contracts_have_no_exceptions():
     assert not any(key.startswith(("ignore", "allow")) for contract in CONTRACTS for key in contract)
     house, *rooms = CONTRACTS
     assert "containers" not in house
-    assert [contract["containers"] for contract in rooms] == [["sfumato.judging"], ["sfumato.algorithms"]]
+    assert [contract["containers"] for contract in rooms] == [["sfumato.tables"], ["sfumato.algorithms"]]
     assert all(contract["exhaustive"] is True for contract in rooms)
 
 
@@ -273,8 +273,11 @@ def test_ci_runs_the_test_command_of_the_readme_and_nothing_else():
 @pytest.mark.parametrize(
     ("program", "extra"),
     [
-        ("from sfumato.mining.patterns import mine_item_sets; mine_item_sets([['a'], ['a']], support=1)", "rules"),
-        ("from sfumato.fusing.certificates import make_identity; make_identity('a', None)", "parties"),
+        (
+            "from sfumato.mining.association_rules import mine_item_sets; mine_item_sets([['a'], ['a']], support=1)",
+            "rules",
+        ),
+        ("from sfumato.fusion.certificates import make_identity; make_identity('a', None)", "parties"),
     ],
     ids=["rules", "parties"],
 )

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import HierarchyError, InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.validation import require
+from sfumato._validation import require
+from sfumato.errors import HierarchyError, InfeasibleError, InvalidParameterError, SchemaError
 
 CELL = "kanarien" + "vogel"  # in two halves, so that no line of source holds it
 FRAME = pd.DataFrame(
@@ -23,7 +23,7 @@ FRAME = pd.DataFrame(
         "disease": ["flu", "cold", "flu", CELL],
     }
 )
-PROMISE = [sf.KAnonymity(k=2)]
+PROMISE = [sf.models.KAnonymity(k=2)]
 
 
 def schema(**settings):
@@ -39,7 +39,7 @@ def million() -> pa.Table:
     return pa.table({"age": pa.array(np.zeros(1_000_000, dtype=np.int64)), "job": texts, "disease": texts})
 
 
-LUNG = sf.Taxonomy({"lung": ["flu"], "nose": ["cold"]})
+LUNG = sf.hierarchies.Taxonomy({"lung": ["flu"], "nose": ["cold"]})
 REQUESTS = {
     "empty table": (lambda: anonymize(FRAME.iloc[:0]), SchemaError, "The table has no rows;"),
     "no columns": (lambda: anonymize(pd.DataFrame()), SchemaError, "Schema names 'age', which is not in the table"),
@@ -54,12 +54,12 @@ REQUESTS = {
         "The table has no rows",
     ),
     "fewer rows than k": (
-        lambda: anonymize(models=[sf.KAnonymity(k=5)]),
+        lambda: anonymize(models=[sf.models.KAnonymity(k=5)]),
         InfeasibleError,
         "No release of these 4 rows",
     ),
     "fewer values than l": (
-        lambda: anonymize(models=[sf.DistinctLDiversity(l=4, sensitive="disease")]),
+        lambda: anonymize(models=[sf.models.DistinctLDiversity(l=4, sensitive="disease")]),
         InfeasibleError,
         "No release of these",
     ),
@@ -79,7 +79,7 @@ REQUESTS = {
         "Schema names 'hidden', which is not in the table; the table has 'age', 'job', 'disease'.",
     ),
     "unknown promise": (
-        lambda: anonymize(models=[sf.DistinctLDiversity(l=2, sensitive="diseas")]),
+        lambda: anonymize(models=[sf.models.DistinctLDiversity(l=2, sensitive="diseas")]),
         SchemaError,
         "DistinctLDiversity names the unknown column 'diseas'",
     ),
@@ -104,12 +104,12 @@ REQUESTS = {
         "Column 'disease': Taxonomy misses 1",
     ),
     "taxonomy misses values": (
-        lambda: anonymize(hierarchies={"job": sf.Taxonomy({"a": ["clerk"], "b": ["diver"]})}),
+        lambda: anonymize(hierarchies={"job": sf.hierarchies.Taxonomy({"a": ["clerk"], "b": ["diver"]})}),
         HierarchyError,
         "Column 'job': Taxonomy misses 1 of the 3",
     ),
     "intervals miss values": (
-        lambda: anonymize(hierarchies={"age": sf.Intervals(cuts=[[0, 18, 65]])}),
+        lambda: anonymize(hierarchies={"age": sf.hierarchies.Intervals(cuts=[[0, 18, 65]])}),
         HierarchyError,
         "Column 'age': Intervals misses 1",
     ),
@@ -119,75 +119,75 @@ REQUESTS = {
         "Column 'job' has 1 distinct values that are not in its order",
     ),
     "hierarchy is not a function": (
-        lambda: sf.Taxonomy.from_rows([[CELL, "a", "x"], ["flu", "a", "y"]]),
+        lambda: sf.hierarchies.Taxonomy.from_rows([[CELL, "a", "x"], ["flu", "a", "y"]]),
         HierarchyError,
         "Level 2 of the hierarchy is not a fun",
     ),
     "hierarchy repeats a leaf": (
-        lambda: sf.Taxonomy({"x": [CELL], "y": [CELL]}),
+        lambda: sf.hierarchies.Taxonomy({"x": [CELL], "y": [CELL]}),
         HierarchyError,
         "The hierarchy repeats 1 of its 2 leaves",
     ),
     "k = 0": (
-        lambda: sf.KAnonymity(k=0),
+        lambda: sf.models.KAnonymity(k=0),
         InvalidParameterError,
         "KAnonymity.k must be a whole number of at least 1; got 0.",
     ),
     "k = -1": (
-        lambda: sf.KAnonymity(k=-1),
+        lambda: sf.models.KAnonymity(k=-1),
         InvalidParameterError,
         "KAnonymity.k must be a whole number of at least 1; got -1.",
     ),
-    "k = 2.5": (lambda: sf.KAnonymity(k=2.5), InvalidParameterError, "KAnonymity.k must be a whole number"),
-    "k = five": (lambda: sf.KAnonymity(k="five"), InvalidParameterError, "KAnonymity.k must be a whole number"),
-    "k = True": (lambda: sf.KAnonymity(k=True), InvalidParameterError, "KAnonymity.k must be a whole number"),
+    "k = 2.5": (lambda: sf.models.KAnonymity(k=2.5), InvalidParameterError, "KAnonymity.k must be a whole number"),
+    "k = five": (lambda: sf.models.KAnonymity(k="five"), InvalidParameterError, "KAnonymity.k must be a whole number"),
+    "k = True": (lambda: sf.models.KAnonymity(k=True), InvalidParameterError, "KAnonymity.k must be a whole number"),
     "k is a table": (
-        lambda: sf.KAnonymity(k=FRAME),
+        lambda: sf.models.KAnonymity(k=FRAME),
         InvalidParameterError,
         "KAnonymity.k must be a whole number of at least 1; got",
     ),
     "k is a column": (
-        lambda: sf.KAnonymity(k=FRAME["job"]),
+        lambda: sf.models.KAnonymity(k=FRAME["job"]),
         InvalidParameterError,
         "KAnonymity.k must be a whole number of at",
     ),
     "distinct l = 0": (
-        lambda: sf.DistinctLDiversity(l=0, sensitive="s"),
+        lambda: sf.models.DistinctLDiversity(l=0, sensitive="s"),
         InvalidParameterError,
         "DistinctLDiversity.l must be",
     ),
     "frequency l = 0.9": (
-        lambda: sf.FrequencyLDiversity(l=0.9, sensitive="s"),
+        lambda: sf.models.FrequencyLDiversity(l=0.9, sensitive="s"),
         InvalidParameterError,
         "FrequencyLDiversity.l must",
     ),
     "entropy l = nan": (
-        lambda: sf.EntropyLDiversity(l=nan, sensitive="s"),
+        lambda: sf.models.EntropyLDiversity(l=nan, sensitive="s"),
         InvalidParameterError,
         "EntropyLDiversity.l must be",
     ),
     "recursive l = 0": (
-        lambda: sf.RecursiveLDiversity(c=1, l=0, sensitive="s"),
+        lambda: sf.models.RecursiveLDiversity(c=1, l=0, sensitive="s"),
         InvalidParameterError,
         "RecursiveLDiversity.l",
     ),
     "recursive c = 0": (
-        lambda: sf.RecursiveLDiversity(c=0, l=2, sensitive="s"),
+        lambda: sf.models.RecursiveLDiversity(c=0, l=2, sensitive="s"),
         InvalidParameterError,
         "RecursiveLDiversity.c",
     ),
     "t = 1.1": (
-        lambda: sf.TCloseness(t=1.1, sensitive="s"),
+        lambda: sf.models.TCloseness(t=1.1, sensitive="s"),
         InvalidParameterError,
         "TCloseness.t must be a number from 0 to 1",
     ),
     "t = -0.1": (
-        lambda: sf.TCloseness(t=-0.1, sensitive="s"),
+        lambda: sf.models.TCloseness(t=-0.1, sensitive="s"),
         InvalidParameterError,
         "TCloseness.t must be a number from 0 to 1",
     ),
     "t = inf": (
-        lambda: sf.TCloseness(t=inf, sensitive="s"),
+        lambda: sf.models.TCloseness(t=inf, sensitive="s"),
         InvalidParameterError,
         "TCloseness.t must be a number from 0 to 1",
     ),
@@ -197,7 +197,7 @@ REQUESTS = {
         "Column 'job' should be numeric but has",
     ),
     "intervals of text": (
-        lambda: anonymize(hierarchies={"job": sf.Intervals(5)}),
+        lambda: anonymize(hierarchies={"job": sf.hierarchies.Intervals(5)}),
         HierarchyError,
         "Column 'job': Intervals of numb",
     ),
@@ -310,7 +310,7 @@ def test_negative_zero_is_zero_in_an_audit():
 
 def test_many_values_with_a_hierarchy_are_welcome():
     table = million().slice(0, 2_000)
-    release = sf.anonymize(table, schema(hierarchies={"job": sf.Prefixes(2)}), PROMISE)
+    release = sf.anonymize(table, schema(hierarchies={"job": sf.hierarchies.Prefixes(2)}), PROMISE)
     assert release.audit.holds
 
 
@@ -318,7 +318,7 @@ def test_strange_column_names_are_welcome():
     names = ["home zip", "age-group", "dis.ease", 'quo"te', "\u5e74\u9f84"]
     frame = pd.DataFrame([[1, "a", "x", 1, 1]] * 3 + [[2, "b", "y", 2, 2]] * 3, columns=names)
     release = sf.anonymize(
-        frame, sf.Schema(quasi_identifiers=[*names[:2], *names[3:]], sensitive=[names[2]]), [sf.KAnonymity(k=3)]
+        frame, sf.Schema(quasi_identifiers=[*names[:2], *names[3:]], sensitive=[names[2]]), [sf.models.KAnonymity(k=3)]
     )
     assert list(release.frame.columns) == names
 

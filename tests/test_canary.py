@@ -18,14 +18,14 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import TableAlgorithm, TableRequest
-from sfumato.catalogue import MODELS
-from sfumato.core.publication import Exact, Interval, Label, RecodedAttribute, TableSolution
-from sfumato.exceptions import SfumatoError
+from sfumato.errors import SfumatoError
+from sfumato.tables._catalogue import MODELS
+from sfumato.tables.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.tables.published.solution import Exact, Interval, Label, RecodedAttribute, TableSolution
 
 CANARY = "kanarien" + "vogel"  # in two halves, so that no line of source holds it
 NUMBER = int("7391" * 2)
-PROMISE = [sf.KAnonymity(k=2)]
+PROMISE = [sf.models.KAnonymity(k=2)]
 FRAME = pd.DataFrame(
     {
         "name": [f"{CANARY} {i}" for i in range(6)],
@@ -69,7 +69,7 @@ class Dropping(TableAlgorithm):
         return TableSolution(np.full(task.table.rows, -1, dtype=np.int32), {})
 
 
-JOBS = sf.Taxonomy({"a": ["clerk"], "b": ["diver"]})
+JOBS = sf.hierarchies.Taxonomy({"a": ["clerk"], "b": ["diver"]})
 HALF = FRAME.iloc[:3]
 PUBLISHED = FRAME.drop(columns=["name"])
 FAILURES = [
@@ -78,18 +78,20 @@ FAILURES = [
     lambda: sf.anonymize(FRAME, schema(orders={"job": ["clerk"]}), PROMISE),
     lambda: sf.anonymize(FRAME, schema(scales={"job": "numeric"}), PROMISE),
     lambda: sf.anonymize(FRAME, schema(scales={"job": "ordinal"}), PROMISE),
-    lambda: sf.anonymize(FRAME, schema(hierarchies={"job": sf.Intervals(5)}), PROMISE),
-    lambda: sf.anonymize(FRAME, schema(hierarchies={"age": sf.Intervals("year")}), PROMISE),
-    lambda: sf.anonymize(FRAME, schema(hierarchies={"age": sf.Intervals(cuts=[[0, 99]])}), PROMISE),
-    lambda: sf.anonymize(FRAME, schema(hierarchies={"age": sf.Intervals(1e-300)}), PROMISE),
-    lambda: sf.anonymize(FRAME.assign(job=[CANARY * 9] * 6), schema(hierarchies={"job": sf.Prefixes()}), PROMISE),
+    lambda: sf.anonymize(FRAME, schema(hierarchies={"job": sf.hierarchies.Intervals(5)}), PROMISE),
+    lambda: sf.anonymize(FRAME, schema(hierarchies={"age": sf.hierarchies.Intervals("year")}), PROMISE),
+    lambda: sf.anonymize(FRAME, schema(hierarchies={"age": sf.hierarchies.Intervals(cuts=[[0, 99]])}), PROMISE),
+    lambda: sf.anonymize(FRAME, schema(hierarchies={"age": sf.hierarchies.Intervals(1e-300)}), PROMISE),
+    lambda: sf.anonymize(
+        FRAME.assign(job=[CANARY * 9] * 6), schema(hierarchies={"job": sf.hierarchies.Prefixes()}), PROMISE
+    ),
     lambda: sf.anonymize(FRAME.assign(job=["*", *FRAME["job"][1:]]), schema(), PROMISE),
     lambda: sf.anonymize(FRAME, schema(flags={"age": "note"}), PROMISE),
     lambda: sf.anonymize(FRAME, schema(quasi=["agee"]), PROMISE),
-    lambda: sf.anonymize(FRAME, schema(), [sf.KAnonymity(k=7)]),
-    lambda: sf.anonymize(FRAME, schema(), [sf.DistinctLDiversity(l=6, sensitive="disease")]),
-    lambda: sf.anonymize(FRAME, schema(), [sf.TCloseness(t=0, sensitive="disease", distance="ordered")]),
-    lambda: sf.anonymize(FRAME, schema(), [sf.TCloseness(t=0, sensitive="disease", distance="hierarchical")]),
+    lambda: sf.anonymize(FRAME, schema(), [sf.models.KAnonymity(k=7)]),
+    lambda: sf.anonymize(FRAME, schema(), [sf.models.DistinctLDiversity(l=6, sensitive="disease")]),
+    lambda: sf.anonymize(FRAME, schema(), [sf.models.TCloseness(t=0, sensitive="disease", distance="ordered")]),
+    lambda: sf.anonymize(FRAME, schema(), [sf.models.TCloseness(t=0, sensitive="disease", distance="hierarchical")]),
     lambda: sf.anonymize(FRAME, schema(), PROMISE, Lying()),
     lambda: sf.anonymize(FRAME, schema(), PROMISE, Dropping(), max_suppressed=1),
     lambda: sf.anonymize(FRAME, schema(), FRAME),
@@ -109,11 +111,11 @@ FAILURES = [
     lambda: sf.audit(PUBLISHED, schema(hierarchies={"job": JOBS}), original=FRAME),
     lambda: sf.audit(PUBLISHED, schema(), original=FRAME, correspondence=FRAME["job"]),
     lambda: sf.audit(PUBLISHED, schema(), original=FRAME, correspondence=FRAME["age"]),
-    lambda: sf.audit(PUBLISHED, schema(), [sf.DistinctLDiversity(l=1, sensitive="name")]),
+    lambda: sf.audit(PUBLISHED, schema(), [sf.models.DistinctLDiversity(l=1, sensitive="name")]),
     lambda: sf.audit(PUBLISHED, schema()).level("k-anonymity", "name"),
     lambda: sf.audit(PUBLISHED, schema()).level("zzz"),
-    lambda: sf.KAnonymity(k=FRAME),
-    lambda: sf.TCloseness(t=FRAME["age"], sensitive="disease"),
+    lambda: sf.models.KAnonymity(k=FRAME),
+    lambda: sf.models.TCloseness(t=FRAME["age"], sensitive="disease"),
     lambda: sf.Schema(quasi_identifiers=["age"], scales={"age": "x"}),
 ]
 
@@ -197,7 +199,7 @@ def test_no_part_of_a_release_or_an_audit_represents_itself_by_cells():
 def test_no_part_of_a_task_represents_itself_by_cells():
     tasks = []
 
-    class Looking(sf.Mondrian):
+    class Looking(sf.algorithms.Mondrian):
         def search(self, task: TableRequest) -> TableSolution:
             tasks.append(task)
             publication = super().search(task)

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from sfumato import models
-from sfumato.algorithms.base import TableAlgorithm
-from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.catalogue import ALGORITHMS, METRICS, MODELS, RECOMMENDED, describe_choice
-from sfumato.judging.measures import Metric
-from sfumato.models import KAnonymity, TCloseness
-from sfumato.models.base import GroupModel
-from sfumato.words import LANGUAGES, load_messages
+from sfumato._locale.messages import LANGUAGES, load_messages
+from sfumato.tables._catalogue import ALGORITHMS, METRICS, MODELS, RECOMMENDED, describe_choice
+from sfumato.tables.algorithms.base import TableAlgorithm
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.metrics.base import Metric
+from sfumato.tables.models.base import GroupModel
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
 
 PAGE = Path(__file__).parents[1] / "docs/reference/catalogue.md"
 CHOICES = [*MODELS.items(), *ALGORITHMS.items()]

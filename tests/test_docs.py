@@ -35,7 +35,7 @@ from typer.testing import CliRunner
 
 import sfumato
 from pages import ROOT, Block, blocks, install, named, with_path
-from sfumato.cli import app
+from sfumato.cli._application import app
 
 README = ROOT / "README.md"
 TUTORIAL = ROOT / "docs" / "tutorial" / "first-release.md"
@@ -185,9 +185,7 @@ def test_every_name_that_is_written_leads_somewhere():
 
 
 def test_a_name_that_leads_nowhere_is_seen():
-    good = (
-        "sf.audit sf.queries.Query `sfumato.models.k_anonymity.KAnonymity.levels` sfumato.core.groups sf.Audit.verdicts"
-    )
+    good = "sf.audit sf.queries.Query `sfumato.tables.models.k_anonymity.KAnonymity.levels` sfumato.tables.published.groups sf.Audit.verdicts"
     assert leading_nowhere(good) == set()
     bad = "sf.PrivateTable sf.queries.PrivatTable sfumato.auditing.audit `sfumato.models.KAnonymity.levels` sf.Audit.x"
     assert len(leading_nowhere(bad)) == 5
@@ -201,13 +199,13 @@ def test_every_file_that_is_named_is_there():
 
 @pytest.mark.parametrize("kind", ["MODELS", "ALGORITHMS", "MEASURES"])
 def test_everything_in_the_catalogue_is_on_a_page(kind):
-    entries = getattr(importlib.import_module("sfumato.catalogue"), kind)
+    entries = getattr(importlib.import_module("sfumato.tables._catalogue"), kind)
     assert entries
     assert unmentioned(entries) == []
 
 
 def test_every_exception_is_on_a_page():
-    exceptions = inspect.getmembers(importlib.import_module("sfumato.exceptions"), inspect.isclass)
+    exceptions = inspect.getmembers(importlib.import_module("sfumato.errors"), inspect.isclass)
     ours = [name for name, kind in exceptions if issubclass(kind, Exception)]
     assert "SfumatoError" in ours
     assert unmentioned(ours) == []

@@ -53,8 +53,8 @@ def test_a_page_that_opens_a_budget_can_be_built_again(hooks):
 import pyarrow as pa
 import sfumato as sf
 
-budget = sf.queries.Accountant("budget.sqlite", total=1)
-sf.queries.PrivateTable(pa.table({"age": [1, 2, 3]}), accountant=budget, analyst="ann", bounds={"age": (0, 9)})
+budget = sf.dp.Accountant("budget.sqlite", total=1)
+sf.dp.PrivateTable(pa.table({"age": [1, 2, 3]}), accountant=budget, analyst="ann", bounds={"age": (0, 9)})
 drawn = "<svg></svg>"
 ```
 """

@@ -10,15 +10,15 @@ from typing import get_type_hints
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.in_blocks import check_blocks
-from sfumato.catalogue import ALGORITHMS, MODELS
-from sfumato.recipe import Recipe
-from sfumato.release.large.leveled import is_full_domain
-from sfumato.release.large.segmented import is_segmented
-from sfumato.release.large.served import check_engine_support
+from sfumato.core.recipe import Recipe
+from sfumato.tables._catalogue import ALGORITHMS, MODELS
+from sfumato.tables.algorithms._blocks import check_blocks
+from sfumato.tables.out_of_core._levels import is_full_domain
+from sfumato.tables.out_of_core._segments import is_segmented
+from sfumato.tables.out_of_core._support import check_engine_support
 
 PAGE = (Path(__file__).parents[1] / "docs" / "reference" / "engines.md").read_text("utf-8")
-MODELS_ASKED = (sf.KAnonymity(k=2),)
+MODELS_ASKED = (sf.models.KAnonymity(k=2),)
 SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
 NEEDED = {"fixed-levels": {"levels": {"age": 1}}}
 
@@ -33,7 +33,7 @@ def table_after(mark: str) -> dict[str, list[str]]:
 def is_served(recipe: Recipe) -> bool:
     try:
         check_engine_support(recipe)
-    except sf.UnsupportedModelError:
+    except sf.errors.UnsupportedModelError:
         return False
     return True
 
@@ -52,7 +52,7 @@ def test_every_algorithm_is_served_as_the_page_says():
 
 def test_models_that_need_a_population_are_on_the_page_and_no_others():
     told = table_after("models")
-    asked = [sf.KMap(k=2), sf.DeltaPresence(delta_min=0.1, delta_max=0.9)]
+    asked = [sf.models.KMap(k=2), sf.models.DeltaPresence(delta_min=0.1, delta_max=0.9)]
     assert {model.name for model in asked} == set(told)
     needing = {
         name
@@ -62,11 +62,13 @@ def test_models_that_need_a_population_are_on_the_page_and_no_others():
     }
     assert needing == set(told)
     for model in asked:
-        assert not is_served(Recipe(schema=SCHEMA, models=[model], algorithm=sf.Mondrian()))
-    assert is_served(Recipe(schema=SCHEMA, models=[sf.KMap(k=2, fraction=0.5)], algorithm=sf.Mondrian()))
+        assert not is_served(Recipe(schema=SCHEMA, models=[model], algorithm=sf.algorithms.Mondrian()))
+    assert is_served(
+        Recipe(schema=SCHEMA, models=[sf.models.KMap(k=2, fraction=0.5)], algorithm=sf.algorithms.Mondrian())
+    )
 
 
 @pytest.mark.parametrize("option", ["engine", "memory", "temporary", "out", "replace", "resume"])
 def test_options_are_told(option):
     assert re.search(rf"^\| `{option}` \|", PAGE, re.MULTILINE)
-    assert option in get_type_hints(sf.release.EngineOptions)
+    assert option in get_type_hints(sf.tables.EngineOptions)

@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato
-from sfumato.cli.application import app
-from sfumato.cli.words import ShellTerms, slugs
-from sfumato.entrance import translate
+from sfumato._entry_point_terms import translate
+from sfumato.cli._application import app
+from sfumato.cli._terms import ShellTerms, slugs
 
 SOURCE = Path(sfumato.__file__).parent
 OPTIONS = {
@@ -27,19 +27,19 @@ SAID = {
     "KAnonymity.quasi must be names; got ['a', 'b'].": "quasi of k-anonymity must be names; got a,b.",
     "Recipe.models must be a list; got None.": "models of the recipe must be a list; got nothing.",
     "Recipe.max_suppressed must be a share; got 1.5.": "--max-suppressed must be a share; got 1.5.",
-    "Schema.hierarchies['zip'] must be a hierarchy, such as sf.Intervals(5, 10).": (
+    "Schema.hierarchies['zip'] must be a hierarchy, such as sf.hierarchies.Intervals(5, 10).": (
         "hierarchies of the recipe of 'zip' must be a hierarchy, such as intervals:5,10."
     ),
     "Drop Schema.flags.": "Drop flags of the recipe.",
     "LKCPrivacy.L must be 1.": "L of lkc-privacy must be 1.",
-    "Give it a hierarchy (such as sf.Prefixes()), or drop it.": "Give it a hierarchy (such as prefixes), or drop it.",
+    "Give it a hierarchy (such as sf.hierarchies.Prefixes()), or drop it.": "Give it a hierarchy (such as prefixes), or drop it.",
     "Say item= and give more with memory=.": "Say --item and give more with --memory.",
     "Confirm it with skip_rows=2, or name sheet='a b'.": "Confirm it with --skip-rows 2, or name --sheet 'a b'.",
     "Read it with column_types={'my zip': 'text'}.": "Read it with --column-type 'my zip=text'.",
     "Replace it with replace=True; use refine=False.": "Replace it with --replace; use refine=false.",
     'Use engine="memory" or kind="kept".': "Use --engine memory or kind=kept.",
     "DistinctLDiversity compares; take Mondrian.": "distinct-l-diversity compares; take Mondrian.",
-    "Promise such as sf.networks.KDegreeAnonymity(k=5).": "Promise such as k-degree:k=5.",
+    "Promise such as sf.graphs.KDegreeAnonymity(k=5).": "Promise such as k-degree:k=5.",
     "--hierarchy must be COLUMN=HOW, as in job=job.csv; got 'age'.": (
         "--hierarchy must be COLUMN=HOW, as in job=job.csv; got 'age'."
     ),

@@ -10,11 +10,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.core.publication import NOT_PUBLISHED, RecodedAttribute, Suppressed, TableSolution
-from sfumato.core.published.labels import parse_label
-from sfumato.models import EntropyLDiversity, KAnonymity, TCloseness
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published._labels import parse_label
+from sfumato.tables.published.solution import NOT_PUBLISHED, RecodedAttribute, Suppressed, TableSolution
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive=["disease"])
 TWO = [KAnonymity(k=2)]
@@ -102,7 +104,7 @@ def test_no_published_column_tells_the_original_row():
 
 
 def test_intervals_hold_their_values_and_open_ends_do_not():
-    ages = sf.Intervals(5, 10).build(pa.array([20, 24, 25, 29]))
+    ages = sf.hierarchies.Intervals(5, 10).build(pa.array([20, 24, 25, 29]))
     assert [ages.labels[1][node] for node in ages.levels[1]] == ["[20, 25)", "[20, 25)", "[25, 30)", "[25, 30)"]
     table = pa.table({"age": [20, 24, 25, 29]})
     schema = sf.Schema(quasi_identifiers=["age"])
@@ -122,13 +124,13 @@ def test_intervals_hold_their_values_and_open_ends_do_not():
     ("model", "possible"),
     [
         (KAnonymity(k=41), "reaches 40, 41 is needed"),
-        (sf.DistinctLDiversity(l=5, sensitive="disease"), "reaches 4, 5 is needed"),
+        (sf.models.DistinctLDiversity(l=5, sensitive="disease"), "reaches 4, 5 is needed"),
     ],
 )
 def test_more_than_is_possible_is_an_error_that_names_what_is(model, possible):
-    with pytest.raises(sf.InfeasibleError, match=possible):
+    with pytest.raises(sf.errors.InfeasibleError, match=possible):
         sf.anonymize(people(), SCHEMA, [model])
-    with pytest.raises(sf.InfeasibleError, match=possible):
+    with pytest.raises(sf.errors.InfeasibleError, match=possible):
         sf.anonymize(people(), SCHEMA, [model], max_suppressed=1.0)
 
 
@@ -148,7 +150,7 @@ def test_a_smaller_t_gives_fewer_groups():
 def test_column_names_may_be_anything(odd):
     frame = people().rename(columns={"age": odd, "disease": f"{odd} of {odd}"})
     schema = sf.Schema(quasi_identifiers=[odd, "sex", "zip"], sensitive=[f"{odd} of {odd}"])
-    models = [KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive=f"{odd} of {odd}")]
+    models = [KAnonymity(k=2), sf.models.DistinctLDiversity(l=2, sensitive=f"{odd} of {odd}")]
     release = sf.anonymize(frame, schema, models)
     assert release.audit.holds
     assert list(release.frame.columns) == list(frame.columns)
@@ -184,5 +186,5 @@ def test_suppressed_rows_are_not_a_class():
     assert release.audit.sizes.tolist() == [36]
     assert release.audit.level("k-anonymity") == 36
     assert release.metrics["suppressed-share"] == pytest.approx(0.1)
-    with pytest.raises(sf.GuaranteeViolatedError):
+    with pytest.raises(sf.errors.GuaranteeViolatedError):
         sf.anonymize(people(), SCHEMA, [KAnonymity(k=37)], LeavesOut(), max_suppressed=0.1)

@@ -15,13 +15,13 @@ import pytest
 
 import sfumato as sf
 from pages import ROOT, blocks, install, with_path
-from sfumato.catalogue import ALGORITHMS, MODELS
-from sfumato.checks.formats import FORMAT_CHECKS
-from sfumato.checks.models import MODEL_CHECKS
-from sfumato.cli import asking
-from sfumato.exceptions import PluginError, ReadError, RecipeError, WriteError
-from sfumato.models import KAnonymity
-from sfumato.table.formats.known import FORMATS, resolve_format, resolve_release_format
+from sfumato.cli import _recipe_options
+from sfumato.errors import PluginError, ReadError, RecipeError, WriteError
+from sfumato.io.formats import FORMATS, resolve_format, resolve_release_format
+from sfumato.tables._catalogue import ALGORITHMS, MODELS
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.testing.formats import FORMAT_CHECKS
+from sfumato.testing.models import MODEL_CHECKS
 
 PAGE = ROOT / "docs" / "howto" / "extend-sfumato.md"
 ATTRIBUTES = {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}
@@ -67,7 +67,7 @@ def installed(tmp_path_factory) -> Installed:
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    sf.write(sf.samples.generate_hospital(300, seed=1), tmp_path / "patients.csv")
+    sf.write(sf.datasets.generate_hospital(300, seed=1), tmp_path / "patients.csv")
     return tmp_path
 
 
@@ -162,7 +162,7 @@ for refused in (lambda: sf.read("damaged.arrow"), lambda: sf.read("patients.feat
                 lambda: sf.write(patients, "patients.arrow", excel_safe=True)):
     try:
         refused()
-    except sf.SfumatoError as error:
+    except sf.errors.SfumatoError as error:
         print(error)
 """
     assert installed.run("-c", program, folder=folder).splitlines() == [
@@ -306,7 +306,7 @@ def test_types_that_are_declared_without_quotes_are_read_from_the_command_line(a
         "    name", "    also: list[str] = ()\n    text: str = ''\n    name"
     )
     added("far-away", "sfumato.models", "far-anonymity", source)
-    assert asking._choice("model", "far-anonymity:k=3,also=1+2,text=4") == {
+    assert _recipe_options._choice("model", "far-anonymity:k=3,also=1+2,text=4") == {
         "name": "far-anonymity",
         "k": 3,
         "also": ["1", "2"],
@@ -353,7 +353,7 @@ def test_a_format_that_works_one_way_says_so(added, tmp_path, given):
         with pytest.raises(WriteError, match=r"^The format 'far' is only read; write the table to another file\.$"):
             sf.write(pa.table({"a": [1]}), path)
         with pytest.raises(
-            sf.InvalidParameterError, match=r"table_format must be one of csv, parquet, xlsx; got 'far'"
+            sf.errors.InvalidParameterError, match=r"table_format must be one of csv, parquet, xlsx; got 'far'"
         ):
             resolve_release_format("far")
     else:
@@ -365,7 +365,7 @@ NAMES_OF_PLACES = [
     "stranger:THING",
     "stranger",
     "stranger.THING",
-    "sfumato.models.k_anonymity:KAnonymity",
+    "sfumato.tables.models.k_anonymity:KAnonymity",
     "os:system",
     "../stranger",
     "__import__('stranger')",

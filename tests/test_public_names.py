@@ -18,10 +18,10 @@ from typing import NamedTuple, get_args
 import pytest
 
 import sfumato
-from sfumato import catalogue, exceptions
-from sfumato.attacks.attack import ATTACKS
-from sfumato.schema.missing import MissingName, MissingPolicy
-from sfumato.schema.scales import Scale, ScaleName
+from sfumato import errors
+from sfumato.schema.roles import MissingName, MissingPolicy, Scale, ScaleName
+from sfumato.tables import _catalogue
+from sfumato.tables.attacks._attack_table import ATTACKS
 
 PACKAGE = Path(sfumato.__file__).parent
 STUBS = {
@@ -142,12 +142,12 @@ def test_the_top_stays_small_enough_to_read():
 @pytest.mark.parametrize(
     ("package", "things"),
     [
-        ("sfumato", catalogue.MODELS.values()),
-        ("sfumato.models", catalogue.MODELS.values()),
-        ("sfumato", catalogue.ALGORITHMS.values()),
-        ("sfumato.algorithms", catalogue.ALGORITHMS.values()),
+        ("sfumato", _catalogue.MODELS.values()),
+        ("sfumato.models", _catalogue.MODELS.values()),
+        ("sfumato", _catalogue.ALGORITHMS.values()),
+        ("sfumato.algorithms", _catalogue.ALGORITHMS.values()),
         ("sfumato.attacks", ATTACKS.values()),
-        ("sfumato", [kind for _, kind in inspect.getmembers(exceptions, inspect.isclass)]),
+        ("sfumato", [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]),
     ],
     ids=["models", "models in their room", "algorithms", "algorithms in their room", "attacks", "errors"],
 )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from sfumato.randomness import KeyedRandom, argsort_words, secret_from_seed
+from sfumato._randomness import KeyedRandom, argsort_words, secret_from_seed
 
 FALSE_ALARM = 1e-6
 SECRET = secret_from_seed(1)

@@ -12,20 +12,21 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato import __version__
-from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.exceptions import HierarchyError, InvalidParameterError, ReadError, RecipeError, SchemaError, SfumatoError
-from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    FrequencyLDiversity,
-    KAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-)
-from sfumato.randomness import draw_seed
-from sfumato.recipe import Recipe
+from sfumato._randomness import draw_seed
+from sfumato.core.recipe import Recipe
+from sfumato.errors import HierarchyError, InvalidParameterError, ReadError, RecipeError, SchemaError, SfumatoError
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.tables.models.t_closeness import TCloseness
 from strategies import JOBS, schemas
 
 SENSITIVE = st.sampled_from(["disease", "salary class"])

@@ -12,10 +12,13 @@ from typer.testing import CliRunner
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.catalogue import ALGORITHMS
-from sfumato.cli.application import app
-from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.script import format_python
+from sfumato.cli._application import app
+from sfumato.core._python_source import format_python
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.tables._catalogue import ALGORITHMS
 from test_recipe import RECIPES
 
 HIERARCHIES = [
@@ -53,7 +56,7 @@ STEPS = [
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_a_masking_step_is_made_again(step):
-    assert format_python(step).startswith("sf.masking.")
+    assert format_python(step).startswith("sf.tables.masking.")
     assert again(format_python(step)) == step
 
 
@@ -68,14 +71,14 @@ def test_a_script_states_the_whole_recipe(recipe, reading):
 
 
 def test_long_calls_stand_on_lines_of_their_own():
-    written = format_python([sf.KAnonymity(k=5)] * 9)
+    written = format_python([sf.models.KAnonymity(k=5)] * 9)
     assert max(map(len, written.splitlines())) <= 100
-    assert written.splitlines()[1] == "    sf.KAnonymity(k=5),"
+    assert written.splitlines()[1] == "    sf.models.KAnonymity(k=5),"
 
 
 def test_a_script_writes_the_bytes_of_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sf.write(sf.samples.generate_hospital(120, seed=1), "patients.csv")
+    sf.write(sf.datasets.generate_hospital(120, seed=1), "patients.csv")
     run = CliRunner().invoke
     assert run(app, ["inspect", "patients.csv", "--out", "recipe.toml"]).exit_code == 0
     assert run(app, ["anonymize", "patients.csv", "--recipe", "recipe.toml", "--out", "first"]).exit_code == 0

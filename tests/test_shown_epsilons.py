@@ -10,15 +10,15 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.collecting.client import LocalClient
-from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
-from sfumato.collecting.rappor import RAPPOR
-from sfumato.neighbors import EDGE, NODE, PLACES, REPORTS, ROW, TRIPS, one_individual
-from sfumato.places.earth import Area
-from sfumato.places.place_client import LocationClient
-from sfumato.places.planar_laplace import PlanarLaplace
-from sfumato.places.trajectories import Trajectories
-from sfumato.queries.private.drawing import draw_noisy_counts
+from sfumato._neighbors import EDGE, NODE, PLACES, REPORTS, ROW, TRIPS, one_individual
+from sfumato.local_dp.client import LocalClient
+from sfumato.local_dp.mechanisms.generalized_randomized_response import GeneralizedRandomizedResponse
+from sfumato.local_dp.mechanisms.rappor import RAPPOR
+from sfumato.report.charts.estimates import draw_noisy_counts
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.locations.location_client import LocationClient
+from sfumato.trajectories.locations.planar_laplace import PlanarLaplace
+from sfumato.trajectories.trajectories import Trajectories
 
 SOURCES = Path(sf.__file__).parent
 AREA = Area(west=13.0, south=52.3, east=13.8, north=52.7)
@@ -27,15 +27,15 @@ AREA = Area(west=13.0, south=52.3, east=13.8, north=52.7)
 def table(asked, **more):
     asked = {name: asked[name] for name in ("accountant", "analyst")}
     frame = pd.DataFrame({"age": [1, 2, 3], "who": ["a", "b", "b"]})
-    return sf.queries.PrivateTable(frame, **asked, bounds={"age": (0, 9)}, **more)
+    return sf.dp.PrivateTable(frame, **asked, bounds={"age": (0, 9)}, **more)
 
 
 def network():
-    return sf.networks.Graph.from_edges([(0, 1), (0, 2), (1, 2), (2, 3)])
+    return sf.graphs.Graph.from_edges([(0, 1), (0, 2), (1, 2), (2, 3)])
 
 
 def ways():
-    return Trajectories(sf.samples.generate_trajectories(5, 1, seed=1))
+    return Trajectories(sf.datasets.generate_trajectories(5, 1, seed=1))
 
 
 def histogram(asked):
@@ -43,7 +43,7 @@ def histogram(asked):
 
 
 def log(asked):
-    return sf.baskets.private_item_counts(
+    return sf.transactions.private_item_counts(
         pa.table({"who": [1, 2], "item": ["a", "b"]}), person="who", item="item", max_items=1, delta="1e-6", **asked
     )
 
@@ -61,7 +61,7 @@ def per_meter():
     return found
 
 
-COUNTED = {"places": sf.places.SquareGrid(area=AREA, order=1)}
+COUNTED = {"places": sf.trajectories.SquareGrid(area=AREA, order=1)}
 SHOWN = {
     "answer": (lambda asked: table(asked).count(epsilon=1), ROW),
     "of persons": (
@@ -72,13 +72,13 @@ SHOWN = {
     "accountant": (lambda asked: histogram(asked) and asked["accountant"], ROW),
     "balance": (lambda asked: histogram(asked) and asked["accountant"].balance(), ROW),
     "log": (log, one_individual("who")),
-    "degrees": (lambda asked: sf.networks.private_degrees(network(), **asked), EDGE),
-    "degrees of persons": (lambda asked: sf.networks.private_degrees(network(), unit="person", **asked), NODE),
-    "triangles": (lambda asked: sf.networks.private_triangles(network(), **asked), EDGE),
-    "stars": (lambda asked: sf.networks.private_stars(network(), **asked), EDGE),
-    "blocks": (lambda asked: sf.networks.private_blocks(network(), blocks=[*"abab"], names=["a"], **asked), EDGE),
-    "density": (lambda asked: sf.places.private_density(ways(), **COUNTED, **asked), TRIPS),
-    "sequences": (lambda asked: sf.places.private_prefix_tree(ways(), **COUNTED, **asked), TRIPS),
+    "degrees": (lambda asked: sf.graphs.private_degrees(network(), **asked), EDGE),
+    "degrees of persons": (lambda asked: sf.graphs.private_degrees(network(), unit="person", **asked), NODE),
+    "triangles": (lambda asked: sf.graphs.private_triangles(network(), **asked), EDGE),
+    "stars": (lambda asked: sf.graphs.private_stars(network(), **asked), EDGE),
+    "blocks": (lambda asked: sf.graphs.private_blocks(network(), blocks=[*"abab"], names=["a"], **asked), EDGE),
+    "density": (lambda asked: sf.trajectories.private_density(ways(), **COUNTED, **asked), TRIPS),
+    "sequences": (lambda asked: sf.trajectories.private_prefix_tree(ways(), **COUNTED, **asked), TRIPS),
     "client": (lambda _: client(GeneralizedRandomizedResponse(epsilon=1, values=["a", "b"])), REPORTS),
     "rappor": (lambda _: client(RAPPOR(values=["a", "b"], bits=8, hashes=1, cohorts=1)), REPORTS),
     "places": (lambda _: per_meter(), PLACES),
@@ -87,7 +87,7 @@ SHOWN = {
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_what_shows_an_epsilon_says_what_it_is_about(tmp_path, name):
-    accountant = sf.queries.Accountant(tmp_path / "budget.sqlite", total=50, total_delta="1e-5")
+    accountant = sf.dp.Accountant(tmp_path / "budget.sqlite", total=50, total_delta="1e-5")
     show, neighbors = SHOWN[name]
     found = show({"epsilon": 1, "accountant": accountant, "analyst": "ann"})
     written = repr(found)
@@ -98,7 +98,7 @@ def test_what_shows_an_epsilon_says_what_it_is_about(tmp_path, name):
 
 
 def test_a_picture_says_what_its_epsilon_is_about(tmp_path):
-    accountant = sf.queries.Accountant(tmp_path / "budget.sqlite", total=50)
+    accountant = sf.dp.Accountant(tmp_path / "budget.sqlite", total=50)
     assert f"epsilon 1 for {ROW}" in draw_noisy_counts(histogram({"accountant": accountant, "analyst": "ann"}))
 
 

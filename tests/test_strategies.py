@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.codes import encode_table
+from sfumato.encoding.coded_table import encode_table
 from strategies import described_tables, group_counts, hierarchies
 
 

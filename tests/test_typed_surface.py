@@ -39,26 +39,26 @@ found = sf.attack(made.frame, schema, [sf.attacks.Linkage()], known=people, corr
 worst: float = max(result.rate for result in found)
 risk = sf.assess_risk(people, schema, population=10_000)
 proposed: sf.Schema = sf.inspect(people).schema()
-noise = sf.collecting.UniformNoise(low=-20, high=20)
+noise = sf.local_dp.UniformNoise(low=-20, high=20)
 sent = noise.perturb(np.array([30.0, 40.0]), secret="5f" * 32)
 noise.perturb(people["age"])
-shares = sf.collecting.reconstruct(sent, noise, edges=[0, 20, 40, 60], method="em").shares
-client = sf.collecting.LocalClient(sf.collecting.RAPPOR(values=["flu", "cold"]), budget=2)
+shares = sf.local_dp.reconstruct(sent, noise, edges=[0, 20, 40, 60], method="em").shares
+client = sf.local_dp.LocalClient(sf.local_dp.RAPPOR(values=["flu", "cold"]), budget=2)
 reported: list[int] = client.report("flu")
 query = sf.queries.Query(kind="sum", over="age", where={"job": "clerk"})
 answer = sf.queries.estimate(made.frame, schema, query)
 bounds: tuple[float, float] = (answer.lower, answer.upper)
 rules = sf.mining.mine_rules([["bread", "milk"], ["bread"]], support=1, confidence=0.5)
-condensed = sf.condensing.Condensation(k=2).fit(people, schema)
-solutions = sf.release.explore(people, schema, models=promises).filter(status="anonymous")
-kept, held_out = sf.judging.hold_out(people, share=0.5)
+condensed = sf.synthesis.Condensation(k=2).fit(people, schema)
+solutions = sf.explore(people, schema, models=promises).filter(status="anonymous")
+kept, held_out = sf.metrics.hold_out(people, share=0.5)
 tree: sf.hierarchies.HierarchyBuilder = sf.hierarchies.Taxonomy({"any": ["judge", "clerk"]})
-party = sf.fusing.Party(name="a", data=people, id="job", attributes=["age"])
-drawn: str = sf.reporting.draw_attack_rates(found)
+party = sf.fusion.Party(name="a", data=people, id="job", attributes=["age"])
+drawn: str = sf.report.draw_attack_rates(found)
 again = sf.run_recipe(sf.Recipe.read("recipe.toml"), sf.read("patients.csv"))
 try:
     sf.write(people, Path("nowhere") / "people.csv")
-except sf.WriteError as error:
+except sf.errors.WriteError as error:
     sentence = str(error)
 """
 
@@ -68,33 +68,33 @@ from sfumato.models import KAnonimity  # wrong
 
 data = sf.read("patients.csv")
 schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-release = sf.anonymize(data, schema, models=[sf.KAnonymity(k=5)], algorithm=sf.Mondrian())
-sf.KAnonymity(kk=5)  # wrong
-sf.KAnonymity(k="five")  # wrong
-sf.KAnonymity(5)  # wrong
+release = sf.anonymize(data, schema, models=[sf.models.KAnonymity(k=5)], algorithm=sf.algorithms.Mondrian())
+sf.models.KAnonymity(kk=5)  # wrong
+sf.models.KAnonymity(k="five")  # wrong
+sf.models.KAnonymity(5)  # wrong
 sf.anonymise(data, schema)  # wrong
 sf.queries.PrivatTable  # wrong
 sf.attacks.Linkag()  # wrong
-sf.samples.generate_hospital("many")  # wrong
+sf.datasets.generate_hospital("many")  # wrong
 sf.read(5)  # wrong
-sf.anonymize(5, schema, models=[sf.KAnonymity(k=5)])  # wrong
-sf.anonymize(data, schema, models=sf.KAnonymity(k=5))  # wrong
-sf.anonymize(data, schema, models=[sf.Mondrian()])  # wrong
-sf.anonymize(data, schema, models=[sf.KAnonymity(k=5)], algorithm=sf.Mondrian)  # wrong
-sf.anonymize(data, schema, models=[sf.KAnonymity(k=5)], suppressed=0.1)  # wrong
+sf.anonymize(5, schema, models=[sf.models.KAnonymity(k=5)])  # wrong
+sf.anonymize(data, schema, models=sf.models.KAnonymity(k=5))  # wrong
+sf.anonymize(data, schema, models=[sf.algorithms.Mondrian()])  # wrong
+sf.anonymize(data, schema, models=[sf.models.KAnonymity(k=5)], algorithm=sf.algorithms.Mondrian)  # wrong
+sf.anonymize(data, schema, models=[sf.models.KAnonymity(k=5)], suppressed=0.1)  # wrong
 sf.Schema(quazi=["age"])  # wrong
 sf.Schema(quasi_identifiers=["age"], hierarchies={"age": 5})  # wrong
 sf.Schema(quasi_identifiers=["age"], scales={"age": "number"})  # wrong
 sf.Schema(quasi_identifiers=["age"], missing="ignored")  # wrong
-sf.Intervals([5, 10])  # wrong
+sf.hierarchies.Intervals([5, 10])  # wrong
 sf.mark_sensitive_cells(data, schema, rules={"age": ("=>", 65)})  # wrong
 sf.queries.Query(kind="median")  # wrong
 sf.audit({"age": [30]}, schema)  # wrong
 sf.attack(data, schema, known=data, correspondence="as it stands")  # wrong
 sf.assess_risk(data, schema, population="Germany")  # wrong
-sf.collecting.UniformNoise(low=-20, hi=20)  # wrong
-sf.collecting.simulate_reports(sf.collecting.RAPPOR(values=["flu", "cold"]), 5)  # wrong
-sf.collecting.reconstruct([1.0], sf.collecting.GaussianNoise(scale=1), method="guess")  # wrong
+sf.local_dp.UniformNoise(low=-20, hi=20)  # wrong
+sf.local_dp.simulate_reports(sf.local_dp.RAPPOR(values=["flu", "cold"]), 5)  # wrong
+sf.local_dp.reconstruct([1.0], sf.local_dp.GaussianNoise(scale=1), method="guess")  # wrong
 sf.mining.mine_rules(5, support=1, confidence=0.5)  # wrong
 release.write(5)  # wrong
 release.audit.level(5)  # wrong

@@ -7,29 +7,29 @@ import random
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.models.base import GroupModel
+from sfumato.tables.models.base import GroupModel
 
 D = "disease"
 SEARCHES = [
-    sf.Mondrian(),
-    sf.Mondrian(strict=False),
-    sf.LocalRecoding(),
-    sf.SABRE(),
-    sf.TopDownNCP(),
-    sf.Slicing(),
-    sf.Anatomy(),
-    sf.CrossBucketGeneralization(),
-    sf.LocalAnatomy(),
-    sf.LocalAnatomyGeneralization(),
-    sf.TopDownSpecialization(),
-    sf.TopDownSpecialization(refine=True),
-    sf.BottomUpGeneralization(),
-    sf.BottomUpGeneralization(refine=True),
-    sf.Optimal(),
-    sf.Optimal(refine=True),
-    sf.Datafly(),
-    sf.MDAV(),
-    sf.KMember(),
+    sf.algorithms.Mondrian(),
+    sf.algorithms.Mondrian(strict=False),
+    sf.algorithms.LocalRecoding(),
+    sf.algorithms.SABRE(),
+    sf.algorithms.TopDownNCP(),
+    sf.algorithms.Slicing(),
+    sf.algorithms.Anatomy(),
+    sf.algorithms.CrossBucketGeneralization(),
+    sf.algorithms.LocalAnatomy(),
+    sf.algorithms.LocalAnatomyGeneralization(),
+    sf.algorithms.TopDownSpecialization(),
+    sf.algorithms.TopDownSpecialization(refine=True),
+    sf.algorithms.BottomUpGeneralization(),
+    sf.algorithms.BottomUpGeneralization(refine=True),
+    sf.algorithms.Optimal(),
+    sf.algorithms.Optimal(refine=True),
+    sf.algorithms.Datafly(),
+    sf.algorithms.MDAV(),
+    sf.algorithms.KMember(),
 ]
 
 
@@ -38,14 +38,14 @@ def promises(rng: random.Random) -> list[GroupModel]:
     k, l = rng.randint(1, 8), rng.randint(2, 4)
     return rng.choice(
         [
-            [sf.KAnonymity(k=k)],
-            [sf.KLAnonymity(k=min(k, 5), l=l, sensitive=D)],
-            [sf.DistinctLDiversity(l=l, sensitive=D)],
-            [sf.FrequencyLDiversity(l=l - 0.5, sensitive=D)],
-            [sf.EntropyLDiversity(l=2, sensitive=D)],
-            [sf.KAnonymity(k=2), sf.TCloseness(t=0.1, sensitive=D)],
-            [sf.FrequencyLDiversity(l=2, sensitive="age")],
-            [sf.KAnonymity(k=2), *(sf.FrequencyLDiversity(l=2, sensitive=name) for name in ("age", D))],
+            [sf.models.KAnonymity(k=k)],
+            [sf.models.KLAnonymity(k=min(k, 5), l=l, sensitive=D)],
+            [sf.models.DistinctLDiversity(l=l, sensitive=D)],
+            [sf.models.FrequencyLDiversity(l=l - 0.5, sensitive=D)],
+            [sf.models.EntropyLDiversity(l=2, sensitive=D)],
+            [sf.models.KAnonymity(k=2), sf.models.TCloseness(t=0.1, sensitive=D)],
+            [sf.models.FrequencyLDiversity(l=2, sensitive="age")],
+            [sf.models.KAnonymity(k=2), *(sf.models.FrequencyLDiversity(l=2, sensitive=name) for name in ("age", D))],
         ]
     )
 
@@ -65,7 +65,7 @@ def request(rng: random.Random) -> tuple[pa.Table, sf.Schema, list[GroupModel], 
     schema = sf.Schema(
         quasi_identifiers=["age", "sex"],
         sensitive=[D],
-        hierarchies={"age": sf.Intervals(5, 10)} if rng.random() < 0.6 else {},
+        hierarchies={"age": sf.hierarchies.Intervals(5, 10)} if rng.random() < 0.6 else {},
         flags={"age": "flag"} if flagged else {},
         missing=rng.choice(["own-value", "matches-all"]),
     )

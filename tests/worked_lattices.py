@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from lattice_tasks import make_task
-from sfumato.coding.codes import encode_table
-from sfumato.hierarchies import Intervals, Prefixes
-from sfumato.models import KAnonymity
+from sfumato.encoding.coded_table import encode_table
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.prefixes import Prefixes
 from sfumato.schema.schema import Schema
+from sfumato.tables.models.k_anonymity import KAnonymity
 
 if TYPE_CHECKING:
-    from sfumato.algorithms.base import TableRequest
-    from sfumato.core.progress import Progress
+    from sfumato._progress import Progress
+    from sfumato.tables.algorithms.base import TableRequest
 
 SEX_AND_ZIP = pa.table({"sex": ["M", "F", "M", "F"], "zip": ["53715", "53715", "53710", "53710"]})
 SEX_AND_ZIP_SCHEMA = Schema(quasi_identifiers=["sex", "zip"], hierarchies={"zip": Prefixes(4)})

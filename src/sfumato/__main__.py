@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.cli import main
+from sfumato.cli._application import main
 
 if __name__ == "__main__":
     main()

@@ -9,14 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.algorithms.base import FACTS, TableAlgorithm, TableRequest
-from sfumato.catalogue import ALGORITHMS, MODELS, describe_choice
-from sfumato.checks.requests import MaxGroupSize, TwoAttributeDiversity
-from sfumato.coding.codes import encode_table
-from sfumato.core.publication import TableSolution
-from sfumato.models import DistinctLDiversity, KAnonymity, KMap
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables._catalogue import ALGORITHMS, MODELS, describe_choice
+from sfumato.tables.algorithms.base import FACTS, TableAlgorithm, TableRequest
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.k_map import KMap
+from sfumato.tables.published.solution import TableSolution
+from sfumato.testing._requests import MaxGroupSize, TwoAttributeDiversity
 
 TABLE = pa.table(
     {

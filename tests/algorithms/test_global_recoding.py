@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
+from sfumato.errors import InvalidParameterError, UnsupportedModelError
 
-JOBS = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer", "sailor"]})
+JOBS = sf.hierarchies.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer", "sailor"]})
 SCHEMA = sf.Schema(
-    quasi_identifiers=["age", "job"], sensitive=["disease"], hierarchies={"age": sf.Intervals(5, 10, 20), "job": JOBS}
+    quasi_identifiers=["age", "job"],
+    sensitive=["disease"],
+    hierarchies={"age": sf.hierarchies.Intervals(5, 10, 20), "job": JOBS},
 )
 
 
@@ -30,9 +32,9 @@ def people(rows: int, seed: int) -> pa.Table:
 
 
 def test_what_was_suppressed_is_recoded_and_all_are_published():
-    table, models = people(400, 1), [sf.KAnonymity(k=4)]
-    once = sf.anonymize(table, SCHEMA, models, sf.Optimal(), max_suppressed=1.0)
-    again = sf.anonymize(table, SCHEMA, models, sf.Optimal(refine=True))
+    table, models = people(400, 1), [sf.models.KAnonymity(k=4)]
+    once = sf.anonymize(table, SCHEMA, models, sf.algorithms.Optimal(), max_suppressed=1.0)
+    again = sf.anonymize(table, SCHEMA, models, sf.algorithms.Optimal(refine=True))
     assert once.suppressed > 0
     assert again.suppressed == 0
     assert again.metrics["loss"] < once.metrics["loss"]
@@ -41,9 +43,11 @@ def test_what_was_suppressed_is_recoded_and_all_are_published():
 
 
 def test_cheap_suppression_gives_finer_recodings():
-    table, models = people(1500, 2), [sf.KAnonymity(k=4)]
+    table, models = people(1500, 2), [sf.models.KAnonymity(k=4)]
     plain, fine = (
-        sf.anonymize(table, SCHEMA, models, sf.Optimal(refine=True, suppression_factor=factor)).metrics["loss"]
+        sf.anonymize(table, SCHEMA, models, sf.algorithms.Optimal(refine=True, suppression_factor=factor)).metrics[
+            "loss"
+        ]
         for factor in (0.5, 0.1)
     )
     assert fine < plain
@@ -58,12 +62,15 @@ def test_cheap_suppression_gives_finer_recodings():
     factor=st.sampled_from([0.1, 0.5, 0.9]),
 )
 def test_refined_releases_keep_every_model_and_the_limit(rows, seed, k, share, factor):
-    table, models = people(rows, seed), [sf.KAnonymity(k=k), sf.DistinctLDiversity(l=min(k, 2), sensitive="disease")]
+    table, models = (
+        people(rows, seed),
+        [sf.models.KAnonymity(k=k), sf.models.DistinctLDiversity(l=min(k, 2), sensitive="disease")],
+    )
     try:
         release = sf.anonymize(
-            table, SCHEMA, models, sf.Optimal(refine=True, suppression_factor=factor), max_suppressed=share
+            table, SCHEMA, models, sf.algorithms.Optimal(refine=True, suppression_factor=factor), max_suppressed=share
         )
-    except sf.InfeasibleError:
+    except sf.errors.InfeasibleError:
         diverse = len(set(table["disease"].to_pylist())) >= min(k, 2)
         assert rows < k or not diverse
         return
@@ -72,11 +79,11 @@ def test_refined_releases_keep_every_model_and_the_limit(rows, seed, k, share, f
 
 
 def test_models_that_depend_on_the_whole_table_are_not_refined():
-    models = [sf.TCloseness(t=0.3, sensitive="disease")]
+    models = [sf.models.TCloseness(t=0.3, sensitive="disease")]
     with pytest.raises(UnsupportedModelError, match="cannot refine"):
-        sf.anonymize(people(50, 1), SCHEMA, models, sf.Optimal(refine=True))
+        sf.anonymize(people(50, 1), SCHEMA, models, sf.algorithms.Optimal(refine=True))
 
 
 def test_refine_is_a_flag():
     with pytest.raises(InvalidParameterError, match="true or false"):
-        sf.Optimal(refine=1)
+        sf.algorithms.Optimal(refine=1)

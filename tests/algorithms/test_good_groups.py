@@ -14,10 +14,12 @@ import oracles
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import MODELS, SENSITIVE, VALUES, any_tasks
-from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.good_groups import find_valid_groups
-from sfumato.core.groups import Groups
-from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
+from sfumato.tables.algorithms.full_domain._recodings import Recodings
+from sfumato.tables.models._conjunction import find_valid_groups
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Groups
 from strategies import counts
 
 BY_GROUPS = [models for models in MODELS if not any(model.needs_original for model in models)]

@@ -13,55 +13,55 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.good_groups import satisfy_all
-from sfumato.algorithms.in_blocks import (
+from sfumato._randomness import seeded_generator
+from sfumato.core.recipe import Recipe
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InvalidParameterError, UnsupportedModelError
+from sfumato.io._dataframes import to_arrow
+from sfumato.schema.roles import SENSITIVE, MissingPolicy
+from sfumato.tables.algorithms._blocks import (
     block_requests,
     check_blocks,
     merge_solutions,
     partition_into_blocks,
     search_in_blocks,
 )
-from sfumato.algorithms.local.median_cutting import MedianPartitioning
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.coding.codes import encode_table
-from sfumato.core.groups import Groups
-from sfumato.core.publication import Center, RecodedAttribute, TableSolution
-from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
-from sfumato.randomness import seeded_generator
-from sfumato.recipe import Recipe
-from sfumato.schema.missing import SENSITIVE, MissingPolicy
-from sfumato.table.frames import to_arrow
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local._top_down import MedianPartitioning
+from sfumato.tables.models._conjunction import satisfy_all
+from sfumato.tables.published.groups import Groups
+from sfumato.tables.published.solution import Center, RecodedAttribute, TableSolution
+from sfumato.testing._requests import MaxGroupSize
 
 SECRET = "5f" * 32
-K = (sf.KAnonymity(k=3),)
-L = (sf.FrequencyLDiversity(l=2, sensitive="occupation"),)
-T = (sf.KAnonymity(k=3), sf.TCloseness(t=0.6, sensitive="occupation"))
-KL = (sf.KLAnonymity(k=2, l=2, sensitive="occupation"),)
+K = (sf.models.KAnonymity(k=3),)
+L = (sf.models.FrequencyLDiversity(l=2, sensitive="occupation"),)
+T = (sf.models.KAnonymity(k=3), sf.models.TCloseness(t=0.6, sensitive="occupation"))
+KL = (sf.models.KLAnonymity(k=2, l=2, sensitive="occupation"),)
 REQUESTS = [
-    (sf.TopDownNCP(), T),
-    (sf.SABRE(), T),
-    (sf.LocalRecoding(), K),
-    (sf.MDAV(), T),
-    (sf.VMDAV(), K),
-    (sf.KMember(), T),
-    (sf.GreedyPKClustering(publish="ranges"), K),
-    (sf.MAASLIE(), L),
-    (sf.Mondrian(strict=False), K),
-    (sf.Anatomy(), L),
-    (sf.Anatomy(), T[1:]),
-    (sf.LocalAnatomy(), L),
-    (sf.LocalAnatomyGeneralization(), (*K, *L)),
-    (sf.CrossBucketGeneralization(), KL),
-    (sf.CrossBucketGeneralization(), (sf.EntropyLDiversity(l=2, sensitive="occupation"),)),
-    (sf.Slicing(), L),
-    (sf.Slicing(), K),
+    (sf.algorithms.TopDownNCP(), T),
+    (sf.algorithms.SABRE(), T),
+    (sf.algorithms.LocalRecoding(), K),
+    (sf.algorithms.MDAV(), T),
+    (sf.algorithms.VMDAV(), K),
+    (sf.algorithms.KMember(), T),
+    (sf.algorithms.GreedyPKClustering(publish="ranges"), K),
+    (sf.algorithms.MAASLIE(), L),
+    (sf.algorithms.Mondrian(strict=False), K),
+    (sf.algorithms.Anatomy(), L),
+    (sf.algorithms.Anatomy(), T[1:]),
+    (sf.algorithms.LocalAnatomy(), L),
+    (sf.algorithms.LocalAnatomyGeneralization(), (*K, *L)),
+    (sf.algorithms.CrossBucketGeneralization(), KL),
+    (sf.algorithms.CrossBucketGeneralization(), (sf.models.EntropyLDiversity(l=2, sensitive="occupation"),)),
+    (sf.algorithms.Slicing(), L),
+    (sf.algorithms.Slicing(), K),
 ]
 SCHEMA = sf.Schema(quasi_identifiers=["age", "education", "sex", "hours_per_week"], sensitive=["occupation"])
 
 
 def census(rows: int = 240, seed: int = 3) -> pa.Table:
-    return to_arrow(sf.samples.generate_census(rows, seed=seed))[0]
+    return to_arrow(sf.datasets.generate_census(rows, seed=seed))[0]
 
 
 def released(table: pa.Table, models, algorithm, block_rows=None, **given) -> sf.Release:
@@ -102,7 +102,7 @@ def task_of(table: pa.Table, schema: sf.Schema, models, most_suppressed: int = 0
 
 @given(
     drawn=described_tables(most_rows=60),
-    models=st.sampled_from([(sf.KAnonymity(k=2),), (sf.DistinctLDiversity(l=2, sensitive="disease"),)]),
+    models=st.sampled_from([(sf.models.KAnonymity(k=2),), (sf.models.DistinctLDiversity(l=2, sensitive="disease"),)]),
     most=st.integers(1, 30),
 )
 @examples(40)
@@ -128,10 +128,10 @@ def test_blocks_keep_the_models_and_are_unions_of_groups_of_mondrian(drawn, mode
 
 
 def test_blocks_for_cross_buckets_keep_the_diversity_that_it_needs():
-    models = (sf.EntropyLDiversity(l=2, sensitive="occupation"),)
-    assert sf.CrossBucketGeneralization().block_models(models) == (
+    models = (sf.models.EntropyLDiversity(l=2, sensitive="occupation"),)
+    assert sf.algorithms.CrossBucketGeneralization().block_models(models) == (
         *models,
-        sf.FrequencyLDiversity(l=2, sensitive="occupation"),
+        sf.models.FrequencyLDiversity(l=2, sensitive="occupation"),
     )
 
 
@@ -143,7 +143,7 @@ def test_blocks_have_at_most_so_many_records_where_the_table_can_be_cut():
 
 def test_a_table_that_cannot_be_cut_is_searched_as_a_whole():
     table = pa.table({name: census()[name].take([0] * 90) for name in SCHEMA.attributes})
-    found = released(table, K, sf.MDAV(), block_rows=10)
+    found = released(table, K, sf.algorithms.MDAV(), block_rows=10)
     assert found.published.group_by(SCHEMA.quasi_identifiers).aggregate([([], "count_all")])[
         "count_all"
     ].to_pylist() == [90]
@@ -187,7 +187,7 @@ def test_what_is_published_alike_in_two_blocks_is_one_group():
 def test_buckets_of_blocks_are_apart():
     task = replace(task_of(census(), SCHEMA, L), models=L)
     block = partition_into_blocks(task, 60)
-    bucket = search_in_blocks(sf.Anatomy(), task, 60).buckets["occupation"]
+    bucket = search_in_blocks(sf.algorithms.Anatomy(), task, 60).buckets["occupation"]
     assert len({*zip(bucket.tolist(), block.tolist(), strict=True)}) == len(set(bucket.tolist()))
     assert len(np.unique(block)) > 1
 
@@ -197,17 +197,17 @@ def test_suppression_is_added_up():
     table = rare.set_column(
         rare.schema.get_field_index("occupation"), "occupation", pa.array(["a", "b"] * 50 + ["a"] * 20)
     )
-    found = released(table, L, sf.Anatomy(), block_rows=30, max_suppressed=0.2)
+    found = released(table, L, sf.algorithms.Anatomy(), block_rows=30, max_suppressed=0.2)
     assert found.suppressed == 20
 
 
 @pytest.mark.parametrize(
     ("algorithm", "models", "flags", "told"),
     [
-        (sf.Mondrian(), K, (), "Mondrian counts equal records and needs no blocks"),
-        (sf.Optimal(), K, (), "drop block_rows."),
-        (sf.LocalAnatomy(), L, ("age",), "Single sensitive cells"),
-        (sf.MDAV(), (MaxGroupSize(k=9),), (), "published alike"),
+        (sf.algorithms.Mondrian(), K, (), "Mondrian counts equal records and needs no blocks"),
+        (sf.algorithms.Optimal(), K, (), "drop block_rows."),
+        (sf.algorithms.LocalAnatomy(), L, ("age",), "Single sensitive cells"),
+        (sf.algorithms.MDAV(), (MaxGroupSize(k=9),), (), "published alike"),
     ],
 )
 def test_what_cannot_be_searched_in_blocks_is_refused(algorithm, models, flags, told):
@@ -216,19 +216,19 @@ def test_what_cannot_be_searched_in_blocks_is_refused(algorithm, models, flags, 
 
 def test_refusals_of_blocks_come_before_the_search():
     with pytest.raises(UnsupportedModelError, match="needs no blocks"):
-        released(census(10), K, sf.Mondrian(), block_rows=500)
-    recipe = Recipe(schema=SCHEMA, models=K, algorithm=sf.Mondrian(), block_rows=500)
+        released(census(10), K, sf.algorithms.Mondrian(), block_rows=500)
+    recipe = Recipe(schema=SCHEMA, models=K, algorithm=sf.algorithms.Mondrian(), block_rows=500)
     assert ["needs no blocks" in str(each.error) for each in sf.check(recipe, census(10))] == [True]
 
 
 @pytest.mark.parametrize("given", [0, -5, 2.5, True, "many"])
 def test_a_number_of_records_is_needed(given):
     with pytest.raises(InvalidParameterError, match="block_rows must be a whole number"):
-        Recipe(schema=SCHEMA, models=K, algorithm=sf.MDAV(), block_rows=given)
+        Recipe(schema=SCHEMA, models=K, algorithm=sf.algorithms.MDAV(), block_rows=given)
 
 
 def test_recipes_keep_their_blocks():
-    recipe = Recipe(schema=SCHEMA, models=K, algorithm=sf.MDAV(), block_rows=500)
+    recipe = Recipe(schema=SCHEMA, models=K, algorithm=sf.algorithms.MDAV(), block_rows=500)
     assert "block_rows = 500" in recipe.to_toml()
     assert Recipe.from_toml(recipe.to_toml()).block_rows == 500
     assert "block_rows=500" in recipe.to_python("census.csv")
@@ -244,10 +244,19 @@ def two_worlds(rows: int = 400) -> pa.Table:
     return pa.table({"age": age, "occupation": np.where(flu, "flu", "cold"), "sex": rng.integers(0, 2, rows)})
 
 
-@pytest.mark.parametrize("algorithm", [sf.TopDownNCP(), sf.SABRE(), sf.LocalRecoding(), sf.MDAV(), sf.Anatomy()])
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        sf.algorithms.TopDownNCP(),
+        sf.algorithms.SABRE(),
+        sf.algorithms.LocalRecoding(),
+        sf.algorithms.MDAV(),
+        sf.algorithms.Anatomy(),
+    ],
+)
 def test_groups_are_compared_with_the_whole_table_not_with_their_block(algorithm):
     schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["occupation"])
-    models = (sf.TCloseness(t=0.3, sensitive="occupation"),)
+    models = (sf.models.TCloseness(t=0.3, sensitive="occupation"),)
     task = task_of(two_worlds(), schema, models)
     assert len(np.unique(partition_into_blocks(task, 200))) == 2
     assert sf.anonymize(two_worlds(), schema, models, algorithm, block_rows=200, seed=1).audit.holds
@@ -257,8 +266,8 @@ def test_slices_are_chosen_so_that_every_block_keeps_the_models():
     task = task_of(census(), SCHEMA, L)
     block = np.arange(240) // 6
     tables = [task.table.take(np.flatnonzero(block == each)) for each in range(40)]
-    settled = sf.Slicing().for_blocks(sf.Slicing().fit_blocks(task, lambda: tables))
-    assert settled.layout.linked != sf.Slicing()._layout(task).linked
+    settled = sf.algorithms.Slicing().for_blocks(sf.algorithms.Slicing().fit_blocks(task, lambda: tables))
+    assert settled.layout.linked != sf.algorithms.Slicing()._layout(task).linked
     for each in range(40):
         part = replace(task, table=task.table.take(np.flatnonzero(block == each)))
         found = settled.search(part)

@@ -11,16 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.publishing import label_ranges, merge_identical_groups
-from sfumato.algorithms.set_labels import distinct_pairs, label_sets
-from sfumato.coding.codes import encode_column, encode_table
-from sfumato.core.publication import Exact, Interval, MissingCell, Node, RecodedAttribute, Suppressed, ValueSet
-from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
-from sfumato.models import KAnonymity
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_column, encode_table
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms._labels import distinct_pairs, label_ranges, label_sets, merge_identical_groups
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.published.solution import Exact, Interval, MissingCell, Node, RecodedAttribute, Suppressed, ValueSet
 
 JOBS = Taxonomy({"office": ["clerk", "lawyer"], "field": ["farmer", "ranger"]})
 

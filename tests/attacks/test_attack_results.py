@@ -7,8 +7,8 @@ import json
 import pytest
 from scipy.stats import binom, binomtest
 
-from sfumato.attacks.results import AttackResult, AttackResults, clopper_pearson
-from sfumato.exceptions import InvalidParameterError
+from sfumato.core.attack import AttackResult, AttackResults, clopper_pearson
+from sfumato.errors import InvalidParameterError
 
 
 def result(successes=40, targets=100, baseline=0.1, control=12, **more):

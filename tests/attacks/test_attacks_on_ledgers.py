@@ -10,14 +10,14 @@ import sfumato as sf
 
 SCHEMA = sf.Schema(identifiers=["patient"], quasi_identifiers=["age", "sex", "zip"], sensitive=["condition"])
 COLUMNS = [*SCHEMA.identifiers, *SCHEMA.quasi_identifiers, *SCHEMA.sensitive]
-DIVERSE = [sf.FrequencyLDiversity(l=2, sensitive="condition")]
-INVARIANT = [sf.MInvariance(m=2, sensitive="condition")]
+DIVERSE = [sf.models.FrequencyLDiversity(l=2, sensitive="condition")]
+INVARIANT = [sf.models.MInvariance(m=2, sensitive="condition")]
 
 
 def growing(persons: int, versions: int) -> list[pa.Table]:
     """Make up quarters in which persons come and move, and none leaves."""
     found: list[pa.Table] = []
-    for quarter in sf.samples.generate_hospital_series(persons, versions, seed=1):
+    for quarter in sf.datasets.generate_hospital_series(persons, versions, seed=1):
         table = quarter.select(COLUMNS)
         if found:
             gone = pc.invert(pc.is_in(found[-1]["patient"], table["patient"]))
@@ -39,17 +39,18 @@ def kept(place, tables, models, algorithm) -> list[sf.Release]:
 def grown(tmp_path_factory):
     tables = growing(200, 2)
     alone = [sf.anonymize(table, SCHEMA, DIVERSE) for table in tables]
-    together = kept(tmp_path_factory.mktemp("grown"), tables, DIVERSE, sf.Mondrian())
+    together = kept(tmp_path_factory.mktemp("grown"), tables, DIVERSE, sf.algorithms.Mondrian())
     return tuple(sf.attacks.attack_series(each, seed=1) for each in (alone, together))
 
 
 @pytest.fixture(scope="module")
 def changed(tmp_path_factory):
-    tables = [quarter.select(COLUMNS) for quarter in sf.samples.generate_hospital_series(50, 5, seed=1)]
+    tables = [quarter.select(COLUMNS) for quarter in sf.datasets.generate_hospital_series(50, 5, seed=1)]
     alone = [
-        sf.anonymize(table, SCHEMA, DIVERSE, sf.Anatomy(), max_suppressed=0.3, secret="ab" * 32) for table in tables
+        sf.anonymize(table, SCHEMA, DIVERSE, sf.algorithms.Anatomy(), max_suppressed=0.3, secret="ab" * 32)
+        for table in tables
     ]
-    together = kept(tmp_path_factory.mktemp("changed"), tables, INVARIANT, sf.MInvariantBuckets())
+    together = kept(tmp_path_factory.mktemp("changed"), tables, INVARIANT, sf.algorithms.MInvariantBuckets())
     return tuple(sf.attacks.attack_series(each, seed=1) for each in (alone, together))
 
 

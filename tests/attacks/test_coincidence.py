@@ -6,9 +6,9 @@ from math import sqrt
 
 import pytest
 
-from sfumato.attacks.coincidence import Coincidence
-from sfumato.attacks.results import clopper_pearson
-from sfumato.exceptions import InvalidParameterError
+from sfumato.core.attack import clopper_pearson
+from sfumato.errors import InvalidParameterError
+from sfumato.transactions._score_matching import Coincidence
 
 SIGMAS = 5.0  # a false alarm in less than 1e-6 of all seeds
 FALSE_ALARM = 1e-6

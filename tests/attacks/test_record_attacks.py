@@ -10,18 +10,19 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.attacks.attacking_records import RECORD_ATTACKS, attack_records
-from sfumato.attacks.excess import auc_with_error, excess_risk, holm_correction, wilson_score
-from sfumato.attacks.gower import ComparedRecords
-from sfumato.attacks.record_attacks import (
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.io._dataframes import to_arrow
+from sfumato.tables.attacks._gower import ComparedRecords
+from sfumato.tables.attacks._record_results import auc_with_error, excess_risk, holm_correction, wilson_score
+from sfumato.tables.attacks.records import (
+    RECORD_ATTACKS,
     ClosestRecord,
     LinkabilityAttack,
     MembershipDistance,
     MembershipLearned,
     NearestInference,
+    attack_records,
 )
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.table.frames import to_arrow
 
 SCHEMA = sf.Schema(
     quasi_identifiers=["age", "sex", "region"], sensitive=["job", "income"], insensitive=["edu", "hours"]

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sfumato.attacks.results import clopper_pearson
-from sfumato.attacks.sparse_matching import ScoreMatching
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import seeded_generator
+from sfumato._randomness import seeded_generator
+from sfumato.core.attack import clopper_pearson
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.transactions._score_matching import ScoreMatching
 
 FALSE_ALARM = 1e-6
 COLUMNS = {"person": "who", "item": "film", "rating": "stars"}
@@ -69,8 +69,8 @@ def test_an_eccentric_claim_is_rarely_false():
 
 @pytest.mark.parametrize("tolerance", [0, 1])
 def test_scores_are_those_of_the_definition(tolerance):
-    from sfumato.attacks.sparse_matching import _RatingMatrix
-    from sfumato.table.frames import to_arrow
+    from sfumato.io._dataframes import to_arrow
+    from sfumato.transactions._score_matching import _RatingMatrix
 
     table = ratings(3, persons=30, films=40)
     attack = ScoreMatching(known=3, tolerance=tolerance)

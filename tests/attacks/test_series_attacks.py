@@ -10,15 +10,19 @@ import pytest
 
 import sfumato as sf
 from series_worlds import LETTERS, random_series, released, series_of, setting_of, worlds
-from sfumato.attacks.attacking_series import SERIES_ATTACKS, attack_series
-from sfumato.attacks.series.comparing import ForwardComparison, GroupDifference, min_old_rows
-from sfumato.attacks.series.deciding import decided_given_known
-from sfumato.attacks.series.equating import ValueEquivalence, equivalence_numbers
-from sfumato.attacks.series.intersecting import CriticalAbsence, Intersection, Unflagging
-from sfumato.attacks.series.row_linking import RowLinking
-from sfumato.attacks.series.setting import AttributeSeries, VisibleRows
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.samples.changing_population import generate_hospital_series
+from sfumato.datasets.hospital_series import generate_hospital_series
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.series.attacks._attack_series import SERIES_ATTACKS, attack_series
+from sfumato.tables.series.attacks._base import AttributeSeries, VisibleRows, decided_given_known
+from sfumato.tables.series.attacks.group_comparison import ForwardComparison, GroupDifference, min_old_rows
+from sfumato.tables.series.attacks.inference import (
+    CriticalAbsence,
+    Intersection,
+    Unflagging,
+    ValueEquivalence,
+    equivalence_numbers,
+)
+from sfumato.tables.series.attacks.linkage import RowLinking
 
 SCHEMA = sf.Schema(
     identifiers=["patient"],
@@ -156,7 +160,7 @@ def test_rows_that_are_not_hers_are_counted_as_fung_and_others_do():
     assert sizes[0] - rows.sum() == ruled_out == 2
 
 
-@pytest.mark.parametrize("example", sf.samples.series_attack_examples(), ids=lambda each: each.name)
+@pytest.mark.parametrize("example", sf.datasets.series_attack_examples(), ids=lambda each: each.name)
 def test_every_example_breaks_before_and_holds_after(example):
     before = attack_series(example.before, example.schema, [example.name], seed=1).results[0]
     assert before.successes == before.claims > 0
@@ -165,7 +169,7 @@ def test_every_example_breaks_before_and_holds_after(example):
 
 
 def test_every_attack_has_an_example():
-    assert [each.name for each in sf.samples.series_attack_examples()] == list(SERIES_ATTACKS)
+    assert [each.name for each in sf.datasets.series_attack_examples()] == list(SERIES_ATTACKS)
 
 
 @pytest.fixture(scope="module")
@@ -174,8 +178,8 @@ def versions():
 
 
 def test_independent_anatomy_breaks_by_intersection_and_nearly_all_by_propagation(versions):
-    promise = [sf.FrequencyLDiversity(l=3, sensitive="condition")]
-    made = [sf.anonymize(each, SCHEMA, promise, sf.Anatomy(), seed=1) for each in versions]
+    promise = [sf.models.FrequencyLDiversity(l=3, sensitive="condition")]
+    made = [sf.anonymize(each, SCHEMA, promise, sf.algorithms.Anatomy(), seed=1) for each in versions]
     found = attack_series(made, seed=1, targets=5000)
     broken = {each.attack for each in found.gaining}
     assert {"intersection", "forward-comparison", "cross-comparison"} <= broken
@@ -186,8 +190,8 @@ def test_independent_anatomy_breaks_by_intersection_and_nearly_all_by_propagatio
 
 
 def test_independent_generalizations_break_by_rows_that_are_recognized(versions):
-    promise = [sf.DistinctLDiversity(l=3, sensitive="condition")]
-    made = [sf.anonymize(each, SCHEMA, promise, sf.Mondrian(), seed=1) for each in versions]
+    promise = [sf.models.DistinctLDiversity(l=3, sensitive="condition")]
+    made = [sf.anonymize(each, SCHEMA, promise, sf.algorithms.Mondrian(), seed=1) for each in versions]
     linked = attack_series(made, attacks=["row-linking"], seed=1, targets=5000).results[0]
     assert linked.gains
     assert linked.precision > 0.99
@@ -235,7 +239,7 @@ def test_value_equivalence_guesses_as_two_persons_agree_by_chance():
 
 
 def test_bad_input_is_refused_in_a_sentence():
-    example = sf.samples.series_attack_examples()[0]
+    example = sf.datasets.series_attack_examples()[0]
     (shown, original), second = example.before
     schema = example.schema
     nobody = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
@@ -272,7 +276,7 @@ def test_bad_input_is_refused_in_a_sentence():
 
 
 def test_a_single_release_is_no_series():
-    example = sf.samples.series_attack_examples()[0]
+    example = sf.datasets.series_attack_examples()[0]
     found = attack_series(example.before[:1], example.schema)
     assert not found.results
     assert set(found.skipped) == set(SERIES_ATTACKS)
@@ -295,12 +299,12 @@ def flagging_quarters(persons: int, flips: float):
 
 
 def test_unflagging_exposes_others_in_independent_releases_and_nobody_in_those_of_a_ledger(tmp_path):
-    alone = [sf.FrequencyLDiversity(l=4, sensitive="condition")]
-    together = [*alone, sf.BoundedSeriesDisclosure(limit=0.34, sensitive="condition")]
+    alone = [sf.models.FrequencyLDiversity(l=4, sensitive="condition")]
+    together = [*alone, sf.models.BoundedSeriesDisclosure(limit=0.34, sensitive="condition")]
     ledger, independent, followed = sf.Series.create(tmp_path / "ledger"), [], []
     for table in flagging_quarters(800, 0.2):
-        independent.append(sf.anonymize(table, FLAGGED, alone, sf.LocalAnatomy(), seed=1))
-        followed.append(sf.anonymize(table, FLAGGED, together, sf.LocalAnatomy(), ledger=ledger, seed=1))
+        independent.append(sf.anonymize(table, FLAGGED, alone, sf.algorithms.LocalAnatomy(), seed=1))
+        followed.append(sf.anonymize(table, FLAGGED, together, sf.algorithms.LocalAnatomy(), ledger=ledger, seed=1))
         followed[-1].write(tmp_path / f"r{len(followed)}", report=False)
     broken = attack_series(independent, attacks=["un-flagging", "intersection"], seed=1)
     assert broken.result("un-flagging").gains

@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.attack import attack
-from sfumato.attacks.composing import Composition
-from sfumato.attacks.inferring import BackgroundKnowledge, Homogeneity, Similarity, Skewness
-from sfumato.attacks.linking import Linkage, Membership, SinglingOut
-from sfumato.attacks.results import clopper_pearson
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.exposure import attribute_disclosure_risk
+from sfumato.core.attack import clopper_pearson
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.attacks._attack_table import attack
+from sfumato.tables.attacks.inference import BackgroundKnowledge, Composition, Homogeneity, Similarity, Skewness
+from sfumato.tables.attacks.linkage import Linkage, Membership, SinglingOut
+from sfumato.tables.risk.disclosure import attribute_disclosure_risk
 
 FALSE_ALARM = 1e-6
 SCHEMA = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["ill"])
@@ -26,15 +25,15 @@ ORIGINAL = pd.DataFrame(
     }
 )
 RELEASE = pd.DataFrame({"age": ["[20, 29]"] * 4 + ["[40, 49]"] * 4, "zip": list("11112222"), "ill": ORIGINAL["ill"]})
-PATIENTS = sf.samples.generate_hospital(1500, seed=5)
+PATIENTS = sf.datasets.generate_hospital(1500, seed=5)
 ROLES = sf.Schema(
-    quasi_identifiers=["age", "zip", "sex"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes(3, 1)}
+    quasi_identifiers=["age", "zip", "sex"], sensitive=["disease"], hierarchies={"zip": sf.hierarchies.Prefixes(3, 1)}
 )
 
 
 @pytest.fixture(scope="module")
 def release():
-    return sf.anonymize(PATIENTS, ROLES, [sf.KAnonymity(k=5)], sf.Mondrian(), seed=1)
+    return sf.anonymize(PATIENTS, ROLES, [sf.models.KAnonymity(k=5)], sf.algorithms.Mondrian(), seed=1)
 
 
 def one(published, schema, which, **more):
@@ -66,7 +65,7 @@ def test_the_voter_list_of_the_chapter_singles_bob_out():
 
 def test_nothing_is_claimed_without_the_truth(release):
     """Taking a matching record, or its value, for the target's would be right by construction."""
-    strangers = sf.samples.generate_hospital(1500, seed=77)
+    strangers = sf.datasets.generate_hospital(1500, seed=77)
     known = strangers.select(list(ROLES.quasi_identifiers))
     for name in ("singling-out", "linkage"):
         with pytest.raises(SchemaError, match="nothing tells whose record is whose; give a correspondence"):
@@ -149,7 +148,7 @@ def test_skewness_claims_what_has_grown():
 
 
 def test_similar_illnesses_are_told_by_their_kind():
-    kinds = sf.Taxonomy({"belly": ["ulcer", "gastritis"], "head": ["migraine", "stroke"]})
+    kinds = sf.hierarchies.Taxonomy({"belly": ["ulcer", "gastritis"], "head": ["migraine", "stroke"]})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["ill"], hierarchies={"ill": kinds})
     known = pd.DataFrame({"age": [1, 2, 11, 12], "ill": ["ulcer", "gastritis", "migraine", "ulcer"]})
     published = known.assign(age=["[0, 9]", "[0, 9]", "[10, 19]", "[10, 19]"])
@@ -243,7 +242,7 @@ def test_fewer_known_columns_tell_less(release):
 
 
 def test_beliefs_are_the_exposures(release):
-    from sfumato.attacks.setting import prepare_setting
+    from sfumato.tables.attacks._setting import prepare_setting
 
     setting = prepare_setting(release.published, ROLES, PATIENTS, targets=1500, seed=1)
     beliefs, truth = setting.beliefs("disease"), setting.targets.truth["disease"]
@@ -255,7 +254,9 @@ def test_beliefs_are_the_exposures(release):
 
 
 def test_buckets_hide_values_and_not_records():
-    made = sf.anonymize(PATIENTS, ROLES, [sf.FrequencyLDiversity(l=3, sensitive="disease")], sf.Anatomy(), seed=1)
+    made = sf.anonymize(
+        PATIENTS, ROLES, [sf.models.FrequencyLDiversity(l=3, sensitive="disease")], sf.algorithms.Anatomy(), seed=1
+    )
     found = attack(made.published, ROLES, known=PATIENTS, correspondence=made.correspondence, seed=1)
     assert found.result("singling-out").rate > 0.5
     assert found.result("homogeneity").claims == 0

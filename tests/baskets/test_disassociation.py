@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from disassociation_oracle import chunks_by_the_book, clusters_by_the_book, most_baskets, reconstructions
 from drawn_examples import examples
-from sfumato.baskets.disassociated import DisassociatedTransactions
-from sfumato.baskets.disassociating import ChunkAssignment, partition_transactions, refine_clusters
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.kinds.search import Request
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.core.algorithm import Request
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.transactions.algorithms.disassociation import partition_transactions, refine_clusters
+from sfumato.transactions.disassociated_transactions import ChunkAssignment, DisassociatedTransactions
 
 LISTS = st.lists(st.sets(st.sampled_from("abcdefg"), min_size=1), min_size=2, max_size=14)
 REPEATS = KeyedRandom("5f" * 32)
@@ -51,9 +51,9 @@ def disassociated(*clusters):
 
 
 def found(lists, k=2, m=2, **settings):
-    models = [sf.baskets.KmAnonymity(k=k, m=m)]
-    request = Request(data=sf.baskets.Transactions(lists), models=models, stream=KeyedRandom("5f" * 32))
-    return sf.baskets.Disassociation(**settings).search(request)
+    models = [sf.transactions.KmAnonymity(k=k, m=m)]
+    request = Request(data=sf.transactions.Transactions(lists), models=models, stream=KeyedRandom("5f" * 32))
+    return sf.transactions.Disassociation(**settings).search(request)
 
 
 def test_parts_that_no_empty_basket_allows_together_break_the_promise():
@@ -101,7 +101,7 @@ def test_bounds_hold_for_every_reconstruction_and_expectations_are_means(cluster
     published = disassociated(cluster)
     for items in ("a", "ab", "cd", "abc", "abcd"):
         counts = [sum(set(items) <= basket for basket in table) for table in tables]
-        told = sf.baskets.estimate.estimate_support(published, items)
+        told = sf.transactions.estimate.estimate_support(published, items)
         assert told.lower <= min(counts)
         assert max(counts) <= told.upper
         assert told.lower <= told.expected + 1e-9
@@ -111,7 +111,7 @@ def test_bounds_hold_for_every_reconstruction_and_expectations_are_means(cluster
     if not terms:  # with empty baskets allowed, chunks are independent, and means are what is expected
         tables = reconstructions(size, chunks, "", empty=True)
         means = np.mean([sum(set("ab") <= basket for basket in table) for table in tables])
-        assert sf.baskets.estimate.estimate_support(published, "ab").expected == pytest.approx(means)
+        assert sf.transactions.estimate.estimate_support(published, "ab").expected == pytest.approx(means)
 
 
 @given(LISTS, st.integers(1, 3), st.integers(2, 6))
@@ -119,7 +119,7 @@ def test_bounds_hold_for_every_reconstruction_and_expectations_are_means(cluster
 def test_clusters_are_those_of_the_book(lists, k, most):
     if len(lists) < k:
         return
-    baskets = sf.baskets.Transactions(lists)
+    baskets = sf.transactions.Transactions(lists)
     places = partition_transactions(baskets, k, 1, most)
     ours = [sorted(places.rows[a:b].tolist()) for a, b in zip(places.begins[:-1], places.begins[1:], strict=True)]
     assert ours == clusters_by_the_book(baskets.to_lists(), k, most)
@@ -129,7 +129,7 @@ def test_clusters_are_those_of_the_book(lists, k, most):
 @given(LISTS, st.integers(1, 3), st.integers(1, 4))
 @examples(100)
 def test_chunks_are_those_of_the_book(lists, k, m):
-    baskets = sf.baskets.Transactions(lists)
+    baskets = sf.transactions.Transactions(lists)
     places = partition_transactions(baskets, min(k, len(baskets)), m, 99)
     wanted = chunks_by_the_book(baskets.to_lists(), min(k, len(baskets)), m)
     held = {}
@@ -153,7 +153,7 @@ def _repaired(chunks, baskets):
 def test_what_is_found_keeps_the_promise_and_may_be_the_original(lists, k, m, joint):
     if len(lists) < k:
         return
-    baskets = sf.baskets.Transactions(lists)
+    baskets = sf.transactions.Transactions(lists)
     published = found(lists, k, m, most=4, joint=joint)
     again = DisassociatedTransactions.from_tables(*published.to_tables())
     assert again == published
@@ -161,7 +161,7 @@ def test_what_is_found_keeps_the_promise_and_may_be_the_original(lists, k, m, jo
     assert level >= k
     assert broken == 0
     for items in ("a", "b", "ab", "cd", "abc"):
-        told = sf.baskets.estimate.estimate_support(published, items)
+        told = sf.transactions.estimate.estimate_support(published, items)
         truth = sum(set(items) <= set(basket) for basket in baskets.to_lists())
         assert told.lower <= truth <= told.upper
 
@@ -171,7 +171,7 @@ def test_what_is_found_keeps_the_promise_and_may_be_the_original(lists, k, m, jo
 def test_sharing_chunks_keeps_the_promise_for_every_reconstruction_of_each_cluster(seed):
     drawn = np.random.default_rng(seed)
     lists = [[item for item in "abcde" if drawn.random() < 0.35] or ["a"] for _ in range(5)]
-    baskets = sf.baskets.Transactions(lists)
+    baskets = sf.transactions.Transactions(lists)
     places = partition_transactions(baskets, 2, 2, 2)
     refine_clusters(places, 2, 2)
     published = DisassociatedTransactions.from_positions(places, REPEATS)
@@ -203,14 +203,14 @@ def test_terms_leave_for_a_chunk_that_two_clusters_share():
     assert len(alone.terms) == 5
     assert len(shared.above) == len(shared.sizes) + 1
     assert len(shared.terms) < len(alone.terms)
-    assert sf.baskets.estimate.estimate_support(shared, ["x"]) == sf.baskets.estimate.SupportEstimate(
+    assert sf.transactions.estimate.estimate_support(shared, ["x"]) == sf.transactions.estimate.SupportEstimate(
         lower=2, upper=2, expected=2.0
     )
 
 
 def test_a_cluster_that_needs_a_term_keeps_one():
     """In both clusters only terms fill two of four baskets, so not all of them may leave."""
-    baskets = sf.baskets.Transactions([["a", "b"], ["a", "b"], ["x"], ["y"], ["c", "d"], ["c", "d"], ["x"], ["y"]])
+    baskets = sf.transactions.Transactions([["a", "b"], ["a", "b"], ["x"], ["y"], ["c", "d"], ["c", "d"], ["x"], ["y"]])
     chunk = np.where(np.array(baskets.items)[baskets.codes] < "x", 1, 0)
     owner = (baskets.rows >= 4).astype(np.int64)
     places = ChunkAssignment(
@@ -219,7 +219,7 @@ def test_a_cluster_that_needs_a_term_keeps_one():
     refine_clusters(places, 2, 2)
     published = DisassociatedTransactions.from_positions(places, REPEATS)
     assert [published.items[code] for code in published.terms.tolist()] == ["x", "x"]
-    assert sf.baskets.estimate.estimate_support(published, ["y"]).lower == 2
+    assert sf.transactions.estimate.estimate_support(published, ["y"]).lower == 2
     assert published.count_rare_itemsets(2, 2) == (2, 0)
 
 
@@ -227,7 +227,7 @@ def test_numbers_of_parts_join_nothing_across_chunks():
     """Baskets ab and cd, 40 of each, in two chunks: the k-th part of one chunk says nothing of the other's."""
     published = disassociated((80, [["a"] * 40 + ["b"] * 40, ["c"] * 40 + ["d"] * 40], "z"))
     lists = [["a", "c"]] * 40 + [["b", "d"]] * 40
-    codes = sf.baskets.Transactions(lists)
+    codes = sf.transactions.Transactions(lists)
     agreed = []
     for number in range(30):
         places = partition_transactions(codes, 2, 1, 99)
@@ -241,20 +241,20 @@ def test_numbers_of_parts_join_nothing_across_chunks():
 def test_the_same_secret_publishes_the_same_release():
     lists = [["a", "b"], ["a"], ["b", "c"], ["c"], ["a", "c"], ["b"]] * 2
     assert found(lists) == found(lists)
-    models = [sf.baskets.KmAnonymity(k=2, m=2)]
-    request = Request(data=sf.baskets.Transactions(lists), models=models, stream=KeyedRandom("6e" * 32))
-    assert sf.baskets.Disassociation().search(request) != found(lists)
+    models = [sf.transactions.KmAnonymity(k=2, m=2)]
+    request = Request(data=sf.transactions.Transactions(lists), models=models, stream=KeyedRandom("6e" * 32))
+    assert sf.transactions.Disassociation().search(request) != found(lists)
 
 
 @given(LISTS, st.integers(0, 99))
 @examples(60)
 def test_a_sampled_table_is_a_reconstruction(lists, seed):
     published = found(lists, most=4)
-    drawn = sf.baskets.estimate.sample_reconstruction(published, seed=seed)
+    drawn = sf.transactions.estimate.sample_reconstruction(published, seed=seed)
     assert len(drawn) == len(published)
-    assert drawn == sf.baskets.estimate.sample_reconstruction(published, seed=seed)
+    assert drawn == sf.transactions.estimate.sample_reconstruction(published, seed=seed)
     for items in ("a", "b", "ab", "cd", "abc"):
-        told = sf.baskets.estimate.estimate_support(published, items)
+        told = sf.transactions.estimate.estimate_support(published, items)
         assert told.lower <= sum(set(items) <= set(basket) for basket in drawn.to_lists()) <= told.upper
 
 
@@ -266,7 +266,7 @@ def test_every_reconstruction_of_a_cluster_can_be_drawn():
     cluster = (3, [["ab", "a"], ["c", "c"]], "z")
     published = disassociated(cluster)
     possible = {as_set(table) for table in reconstructions(*cluster)}
-    drawn = {as_set(sf.baskets.estimate.sample_reconstruction(published, seed=at).to_lists()) for at in range(200)}
+    drawn = {as_set(sf.transactions.estimate.sample_reconstruction(published, seed=at).to_lists()) for at in range(200)}
     assert drawn <= possible
     assert len(drawn) > 3
 
@@ -274,7 +274,11 @@ def test_every_reconstruction_of_a_cluster_can_be_drawn():
 def test_no_basket_of_a_sampled_table_is_empty_though_there_are_no_terms():
     published = disassociated((3, [["a", "a"], ["b", "b"]], ""))
     for seed in range(20):
-        assert as_set(sf.baskets.estimate.sample_reconstruction(published, seed=seed).to_lists()) == ("a", "ab", "b")
+        assert as_set(sf.transactions.estimate.sample_reconstruction(published, seed=seed).to_lists()) == (
+            "a",
+            "ab",
+            "b",
+        )
 
 
 def test_pairs_are_expected_as_if_chunks_were_independent():
@@ -283,7 +287,7 @@ def test_pairs_are_expected_as_if_chunks_were_independent():
     wanted = [2, 3 * 2 / 4 + 1, 2 * 2 / 4, 3 / 4, 0]
     assert published.pair_supports(pairs).tolist() == pytest.approx(wanted)
     for pair, expected in zip(pairs, wanted, strict=True):
-        assert sf.baskets.estimate.estimate_support(published, pair).expected == pytest.approx(expected)
+        assert sf.transactions.estimate.estimate_support(published, pair).expected == pytest.approx(expected)
     assert published.top_pairs(2) == [("a", "c"), ("a", "b")]
     assert published.match_counts([("a", "b"), ("a", "c"), ("a", "d"), ("nothing",)]).tolist() == [2, 3, 3, 0]
 
@@ -294,7 +298,7 @@ def test_the_matrix_of_pairs_agrees_with_sets_one_by_one(lists):
     published = found(lists, most=4)
     names = published.items
     pairs = [(one, two) for at, one in enumerate(names) for two in names[at + 1 :]]
-    alone = [sf.baskets.estimate.estimate_support(published, pair).expected for pair in pairs]
+    alone = [sf.transactions.estimate.estimate_support(published, pair).expected for pair in pairs]
     assert published.pair_supports(pairs).tolist() == pytest.approx(alone) if pairs else True
     ranked = sorted(zip(pairs, np.round(alone, 9), strict=True), key=lambda each: (-each[1], each[0]))
     assert published.top_pairs(3) == [pair for pair, count in ranked[:3] if count > 0]
@@ -363,29 +367,29 @@ def test_a_file_whose_clusters_or_sets_are_too_small_is_broken():
 
 def test_bad_requests_are_refused_in_a_sentence():
     with pytest.raises(InvalidParameterError, match=r"Disassociation\.most must be a whole number of at least 2"):
-        sf.baskets.Disassociation(most=1)
+        sf.transactions.Disassociation(most=1)
     with pytest.raises(InvalidParameterError, match=r"Disassociation\.joint must be True or False"):
-        sf.baskets.Disassociation(joint=3)
+        sf.transactions.Disassociation(joint=3)
     with pytest.raises(InfeasibleError, match="k is 5, but there are only 2 baskets"):
         found([["a"], ["b"]], k=5)
-    request = Request(data=sf.baskets.Transactions([["a"]]), models=[sf.baskets.SetKAnonymity(k=2)])
+    request = Request(data=sf.transactions.Transactions([["a"]]), models=[sf.transactions.SetKAnonymity(k=2)])
     with pytest.raises(UnsupportedModelError, match="Disassociation cannot keep set-k-anonymity"):
-        sf.baskets.Disassociation().search(request)
+        sf.transactions.Disassociation().search(request)
     with pytest.raises(InvalidParameterError, match="at least one item"):
-        sf.baskets.estimate.estimate_support(disassociated((2, [], "a")), [])
+        sf.transactions.estimate.estimate_support(disassociated((2, [], "a")), [])
     with pytest.raises(InvalidParameterError, match="must be DisassociatedBaskets"):
-        sf.baskets.estimate.sample_reconstruction(sf.baskets.Transactions([["a"]]))
+        sf.transactions.estimate.sample_reconstruction(sf.transactions.Transactions([["a"]]))
     with pytest.raises(InvalidParameterError, match="seed must be a whole number"):
-        sf.baskets.estimate.sample_reconstruction(disassociated((2, [], "a")), seed=-1)
+        sf.transactions.estimate.sample_reconstruction(disassociated((2, [], "a")), seed=-1)
     assert "secret" not in repr(found([["secret"], ["secret"]]))
 
 
 def test_an_attack_tells_how_many_baskets_are_possible_and_how_many_are_likely():
     lists = [["a", "b"]] * 2 + [["c", "d"]] * 2 + [["a", "d"]] + [["e"]] * 20
     published = found(lists, k=2, m=2)
-    result = sf.baskets.attack(published, sf.baskets.Transactions(lists), m=2, k=2, targets=25, seed=1).result(
-        "random-items"
-    )
+    result = sf.transactions.attack(
+        published, sf.transactions.Transactions(lists), m=2, k=2, targets=25, seed=1
+    ).result("random-items")
     assert result.successes == 0
     assert result.details["fewer_than_2"] == 0
     assert 0 < result.details["mean_expected"] < 25

@@ -12,24 +12,21 @@ from hypothesis import strategies as st
 import sfumato as sf
 from basket_oracle import ABOVE, LEAVES, baskets_of, matches, rare_sets, true_level
 from drawn_examples import examples
-from sfumato.baskets import (
-    AprioriAnonymization,
-    DirectAnonymization,
-    KmAnonymity,
-    LocalRecodingAnonymization,
-    OptimalAnonymization,
-    Transactions,
-    VerticalPartitioning,
-)
-from sfumato.baskets.item_cut import LeafOrderedTransactions, TaxonomyCut
-from sfumato.baskets.item_tree import ItemTaxonomy, balanced_taxonomy
-from sfumato.baskets.optimal_cut import parent_cuts
-from sfumato.coding.item_sets import ItemsetCounter
-from sfumato.exceptions import HierarchyError, InfeasibleError, InvalidParameterError
-from sfumato.kinds.search import Request
-from sfumato.randomness import seeded_generator
+from sfumato._randomness import seeded_generator
+from sfumato.core.algorithm import Request
+from sfumato.errors import HierarchyError, InfeasibleError, InvalidParameterError
+from sfumato.transactions._itemsets import ItemsetCounter
+from sfumato.transactions.algorithms._generalization import LeafOrderedTransactions, TaxonomyCut
+from sfumato.transactions.algorithms.apriori_anonymization import AprioriAnonymization
+from sfumato.transactions.algorithms.direct_anonymization import DirectAnonymization
+from sfumato.transactions.algorithms.local_recoding_anonymization import LocalRecodingAnonymization
+from sfumato.transactions.algorithms.optimal_anonymization import OptimalAnonymization, parent_cuts
+from sfumato.transactions.algorithms.vertical_partitioning import VerticalPartitioning
+from sfumato.transactions.models.km_anonymity import KmAnonymity
+from sfumato.transactions.taxonomy import ItemTaxonomy, balanced_taxonomy
+from sfumato.transactions.transactions import Transactions
 
-TREE = sf.Taxonomy({"A": ["a1", "a2"], "B": ["b1", "b2"]})
+TREE = sf.hierarchies.Taxonomy({"A": ["a1", "a2"], "B": ["b1", "b2"]})
 CUT = [["a1", "b1"], ["a1", "b1"], ["a2", "b1"], ["a2", "b2"], ["a1", "b2"]]
 NODES = ("a1", "a2", "A", "b1", "b2", "B", "*")
 SEARCHES = [
@@ -65,7 +62,7 @@ def test_the_golden_cut_breaks_where_the_specification_says():
 @pytest.mark.parametrize("search", SEARCHES, ids=named)
 @pytest.mark.parametrize(("k", "loss"), [(2, 0.25), (3, 0.5)])
 def test_the_golden_cut_is_raised_to_the_best_one(search, k, loss):
-    release = sf.baskets.anonymize(Transactions(CUT), models=[KmAnonymity(k=k, m=2)], algorithm=search)
+    release = sf.transactions.anonymize(Transactions(CUT), models=[KmAnonymity(k=k, m=2)], algorithm=search)
     assert release.audit.holds
     assert release.metrics["ncp"] == loss
 
@@ -202,7 +199,7 @@ def test_searches_refuse_what_cannot_be_kept(search):
         (lambda: KmAnonymity(k=0, m=2), "KMAnonymity.k must be"),
         (lambda: KmAnonymity(k=True, m=2), "KMAnonymity.k must be"),
         (lambda: LocalRecodingAnonymization(taxonomy=TREE, part_size=0), "part_size"),
-        (lambda: AprioriAnonymization(taxonomy=3), "must be an sf.Taxonomy"),
+        (lambda: AprioriAnonymization(taxonomy=3), "must be an sf.hierarchies.Taxonomy"),
         (lambda: balanced_taxonomy(["a"], fan_out=1), "fan_out"),
     ],
 )
@@ -213,7 +210,7 @@ def test_parameters_out_of_range_are_refused(make, said):
 
 def test_a_taxonomy_of_one_leaf_is_refused():
     with pytest.raises(HierarchyError, match="only one leaf"):
-        found(AprioriAnonymization(taxonomy=sf.Taxonomy(["a1"])), [["a1"]], k=1, m=1)
+        found(AprioriAnonymization(taxonomy=sf.hierarchies.Taxonomy(["a1"])), [["a1"]], k=1, m=1)
 
 
 def test_no_item_shows_in_a_search():

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.baskets import LKCPrivacy, transactions_from_rows
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.transactions.models.lkc_privacy import LKCPrivacy, transactions_from_rows
 
 CELL = st.sampled_from([0, 1, None])
 ROWS = st.lists(st.tuples(CELL, CELL, CELL, st.sampled_from(["flu", "cold", None])), min_size=1, max_size=9)
@@ -57,10 +57,10 @@ def test_suppressed_cells_are_not_known():
 
 def test_a_table_is_audited_by_the_same_door():
     table = pa.table({"a": [1, 1, 2, 2], "b": [1, 1, 1, 1], "s": ["x", "y", "x", "y"]})
-    audit = sf.baskets.audit(transactions_from_rows(table), models=[LKCPrivacy(L=2, K=2, C=0.5, sensitive="s")])
+    audit = sf.transactions.audit(transactions_from_rows(table), models=[LKCPrivacy(L=2, K=2, C=0.5, sensitive="s")])
     assert audit.holds
     assert audit.level("lkc-privacy") == 0.5
-    assert not sf.baskets.audit(
+    assert not sf.transactions.audit(
         transactions_from_rows(table), models=[LKCPrivacy(L=2, K=2, C=0.4, sensitive="s")]
     ).holds
 
@@ -72,7 +72,7 @@ def test_suppressing_values_keeps_the_promise(rows, most_known, k):
     baskets = transactions_from_rows(table_of(rows), sensitive=["s"])
     promise = LKCPrivacy(L=most_known, K=k, C=0.7, sensitive="s")
     try:
-        release = sf.baskets.anonymize(baskets, models=[promise], algorithm=sf.baskets.GreedySuppression())
+        release = sf.transactions.anonymize(baskets, models=[promise], algorithm=sf.transactions.GreedySuppression())
     except InfeasibleError:
         return
     assert release.audit.holds
@@ -83,7 +83,7 @@ def test_the_sensitive_column_must_be_marked():
     baskets = transactions_from_rows(pa.table({"a": [1, 1], "s": ["x", "y"]}), sensitive=["a"])
     promise = LKCPrivacy(L=1, K=1, C=0.5, sensitive="s")
     with pytest.raises(SchemaError, match="Mark the values of 's' alone"):
-        sf.baskets.anonymize(baskets, models=[promise], algorithm=sf.baskets.GreedySuppression())
+        sf.transactions.anonymize(baskets, models=[promise], algorithm=sf.transactions.GreedySuppression())
 
 
 @pytest.mark.parametrize("wrong", [{"L": 0}, {"K": 0}, {"C": 1.5}, {"C": -0.1}, {"sensitive": ""}])

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from purse import Purse
-from sfumato.baskets import private_item_counts
-from sfumato.exceptions import SfumatoError
+from sfumato.errors import SfumatoError
+from sfumato.transactions.dp import private_item_counts
 
 COLUMNS = ("who", "query", "click")
 ODD = [

@@ -14,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.baskets import logs
-from sfumato.baskets.logs import private_item_counts
-from sfumato.baskets.thresholds import leak_probability, release_threshold
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.queries.private import noise
-from sfumato.queries.private.accountant import Accountant
+from sfumato.dp import mechanisms
+from sfumato.dp.accountant import Accountant
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.transactions import dp
+from sfumato.transactions.dp import leak_probability, private_item_counts, release_threshold
 
 FOR = "for adding or removing one individual (by 'user', with all rows)"
 
@@ -68,7 +67,9 @@ def test_the_chance_to_leak_is_that_of_the_noise_that_is_drawn():
     """At scale 1 and threshold 3 OpenDP's own threshold promises 3.6 %; the truth, which ours uses, is 9.9 %."""
     runs = 20_000
     for scale, least in ((1, 3), (2, 6)):
-        drawn = noise.add_discrete_laplace(np.ones(runs, dtype=np.int64), sensitivity=1, epsilon=Fraction(1, scale))
+        drawn = mechanisms.add_discrete_laplace(
+            np.ones(runs, dtype=np.int64), sensitivity=1, epsilon=Fraction(1, scale)
+        )
         p = leak_probability(scale=drawn.scale, threshold=least)
         spread = (p * (1 - p) / runs) ** 0.5
         assert abs((drawn.numbers >= least).mean() - p) < 5 * spread
@@ -137,17 +138,17 @@ def test_what_a_person_keeps_depends_on_her_own_rows_alone():
     """Everybody else's rows change nothing: each of her 3 items is kept equally often, however popular."""
     mine, theirs = [(0, 0), (0, 1), (0, 2)], [(user, 0) for user in range(1, 30)]
     pairs = np.array(mine + theirs)
-    kept = Counter(int(logs._bound_contributions(pairs[:, 0], pairs[:, 1], 1, "random")[0]) for _ in range(600))
+    kept = Counter(int(dp._bound_contributions(pairs[:, 0], pairs[:, 1], 1, "random")[0]) for _ in range(600))
     assert sorted(kept) == [0, 1, 2]
     assert min(kept.values()) > 200 - 5 * (600 * 2 / 9) ** 0.5
     often = np.array([*mine, (0, 2), (0, 2), (0, 1), *theirs])
-    assert logs._bound_contributions(often[:, 0], often[:, 1], 2, "frequent")[:2].tolist() == [2, 1]
+    assert dp._bound_contributions(often[:, 0], often[:, 1], 2, "frequent")[:2].tolist() == [2, 1]
 
 
 def test_every_choice_of_a_person_is_as_likely():
     pairs = np.array([(0, at) for at in range(4)])
     chosen = Counter(
-        tuple(sorted(logs._bound_contributions(pairs[:, 0], pairs[:, 1], 2, "random").tolist())) for _ in range(900)
+        tuple(sorted(dp._bound_contributions(pairs[:, 0], pairs[:, 1], 2, "random").tolist())) for _ in range(900)
     )
     assert len(chosen) == comb(4, 2)
     assert min(chosen.values()) > 150 - 5 * (900 * 5 / 36) ** 0.5
@@ -159,7 +160,7 @@ def test_the_cost_is_spent_before_anything_is_counted(accountant, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(logs, "_bound_contributions", stop)
+    monkeypatch.setattr(dp, "_bound_contributions", stop)
     with pytest.raises(KeyboardInterrupt):
         counted(log, accountant, epsilon=2, delta="1e-5")
     balance = accountant.balance()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato.coding.item_sets import ItemsetCounter
+from sfumato.transactions._itemsets import ItemsetCounter
 
 pytestmark = pytest.mark.shared_data
 FIGURES = {
@@ -20,13 +20,13 @@ SHAPES = {"bms1": (59_602, 497, 267), "retail": (88_162, 16_470, 76)}
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_real_tables_read_as_they_should(shared_data, name):
-    baskets = sf.baskets.read(shared_data / "baskets" / f"{name}.dat")
+    baskets = sf.transactions.read(shared_data / "baskets" / f"{name}.dat")
     assert (len(baskets), len(baskets.items), baskets.lengths.max()) == SHAPES[name]
 
 
 @pytest.mark.parametrize(("name", "size"), FIGURES)
 def test_rare_sets_are_those_of_the_specification(shared_data, name, size):
-    baskets = sf.baskets.read(shared_data / "baskets" / f"{name}.dat")
+    baskets = sf.transactions.read(shared_data / "baskets" / f"{name}.dat")
     found = ItemsetCounter(baskets.codes, baskets.offsets, len(baskets.items)).count(size, 5, mark=True)
     sets, rare, marked = FIGURES[name, size]
     assert (found.sets, found.violations) == (sets, rare)
@@ -34,8 +34,8 @@ def test_rare_sets_are_those_of_the_specification(shared_data, name, size):
 
 
 def test_apriori_anonymization_loses_no_more_than_asked(shared_data):
-    baskets = sf.baskets.read(shared_data / "baskets" / "bms1.dat")
-    search = sf.baskets.AprioriAnonymization(taxonomy=sf.baskets.balanced_taxonomy(baskets.items))
-    release = sf.baskets.anonymize(baskets, models=[sf.baskets.KmAnonymity(k=5, m=2)], algorithm=search)
+    baskets = sf.transactions.read(shared_data / "baskets" / "bms1.dat")
+    search = sf.transactions.AprioriAnonymization(taxonomy=sf.transactions.balanced_taxonomy(baskets.items))
+    release = sf.transactions.anonymize(baskets, models=[sf.transactions.KmAnonymity(k=5, m=2)], algorithm=search)
     assert release.audit.holds
     assert release.metrics["ncp"] <= 0.058

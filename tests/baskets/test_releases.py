@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.baskets import AprioriAnonymization, KmAnonymity, LocalRecodingAnonymization, Transactions
-from sfumato.baskets.measuring import default_pairs, relative_error, top_k_deviation
-from sfumato.exceptions import (
+from sfumato.datasets.retail import generate_transactions
+from sfumato.errors import (
     GuaranteeViolatedError,
     InvalidParameterError,
     ReadError,
@@ -20,10 +19,14 @@ from sfumato.exceptions import (
     UnsupportedModelError,
     WriteError,
 )
-from sfumato.samples import generate_transactions
+from sfumato.transactions.algorithms.apriori_anonymization import AprioriAnonymization
+from sfumato.transactions.algorithms.local_recoding_anonymization import LocalRecodingAnonymization
+from sfumato.transactions.metrics import default_pairs, relative_error, top_k_deviation
+from sfumato.transactions.models.km_anonymity import KmAnonymity
+from sfumato.transactions.transactions import Transactions
 
 LISTS = [["canary one", "b1"], ["canary one", "b1"], ["a2", "b1"], ["a2", "b2"], ["canary one", "b2"], []]
-TREE = sf.Taxonomy({"A": ["canary one", "a2"], "B": ["b1", "b2"]})
+TREE = sf.hierarchies.Taxonomy({"A": ["canary one", "a2"], "B": ["b1", "b2"]})
 K2 = KmAnonymity(k=2, m=2)
 
 
@@ -35,15 +38,15 @@ def shop():
 @pytest.fixture(scope="module")
 def release():
     baskets = Transactions(LISTS, sensitive=["b2"])
-    return sf.baskets.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=TREE))
+    return sf.transactions.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=TREE))
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "fimi"])
 def test_a_written_release_reads_as_what_was_judged(tmp_path, release, form):
     release.write(tmp_path / "out", table_format=form)
-    read = sf.baskets.read_published(tmp_path / "out" / "public")
+    read = sf.transactions.read_published(tmp_path / "out" / "public")
     assert read == release.baskets
-    assert sf.baskets.audit(read, models=[K2]).holds
+    assert sf.transactions.audit(read, models=[K2]).holds
     told = json.loads((tmp_path / "out" / "public" / "promise.json").read_text())
     assert told["kind"] == "baskets"
     assert {each["name"] for each in told["files"]} == {f"baskets.{'dat' if form == 'fimi' else form}", "items.csv"}
@@ -73,10 +76,10 @@ def test_the_report_compares_before_and_after(release):
 
 
 def test_fimi_text_refuses_blanks_in_names(tmp_path):
-    same = sf.baskets.anonymize(
+    same = sf.transactions.anonymize(
         Transactions([["a b"], ["a b"], ["c"], ["c"]]),
         models=[K2],
-        algorithm=AprioriAnonymization(taxonomy=sf.Taxonomy(["a b", "c"])),
+        algorithm=AprioriAnonymization(taxonomy=sf.hierarchies.Taxonomy(["a b", "c"])),
     )
     with pytest.raises(SchemaError, match="1 items have blanks"):
         same.write(tmp_path / "out", table_format="fimi")
@@ -88,10 +91,10 @@ def test_fimi_text_refuses_blanks_in_names(tmp_path):
 @pytest.mark.parametrize("name", ['say "hi"', "two\nlines", "comma, dot", "NA", "null", " spaced ", "=1+1"])
 def test_odd_names_survive_the_file(tmp_path, name):
     baskets = Transactions([[name], [name], [name, "b"], ["b", name]])
-    tree = sf.Taxonomy([name, "b"])
-    made = sf.baskets.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=tree))
+    tree = sf.hierarchies.Taxonomy([name, "b"])
+    made = sf.transactions.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=tree))
     made.write(tmp_path / "out", report=False)
-    assert name in sf.baskets.read_published(tmp_path / "out" / "public").items
+    assert name in sf.transactions.read_published(tmp_path / "out" / "public").items
 
 
 def test_a_search_that_breaks_its_promise_is_withheld():
@@ -100,12 +103,12 @@ def test_a_search_that_breaks_its_promise_is_withheld():
             return request.data
 
     with pytest.raises(GuaranteeViolatedError, match="withheld"):
-        sf.baskets.anonymize(Transactions(LISTS), models=[K2], algorithm=Lazy(taxonomy=TREE))
+        sf.transactions.anonymize(Transactions(LISTS), models=[K2], algorithm=Lazy(taxonomy=TREE))
 
 
 def test_a_folder_without_baskets_is_refused(tmp_path):
     with pytest.raises(ReadError, match="no published baskets"):
-        sf.baskets.read_published(tmp_path)
+        sf.transactions.read_published(tmp_path)
 
 
 def test_the_table_of_items_must_fit_the_baskets(tmp_path, release):
@@ -113,34 +116,34 @@ def test_the_table_of_items_must_fit_the_baskets(tmp_path, release):
     items = tmp_path / "out" / "public" / "items.csv"
     items.write_text("".join(items.read_text().splitlines(keepends=True)[:-1]))
     with pytest.raises(SchemaError, match="does not list the items"):
-        sf.baskets.read_published(tmp_path / "out" / "public")
+        sf.transactions.read_published(tmp_path / "out" / "public")
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"models": []}, "anonymize.models"),
-        ({"models": [sf.KAnonymity(k=2)]}, "anonymize.models"),
-        ({"algorithm": sf.Mondrian()}, "anonymize.algorithm"),
+        ({"models": [sf.models.KAnonymity(k=2)]}, "anonymize.models"),
+        ({"algorithm": sf.algorithms.Mondrian()}, "anonymize.algorithm"),
         ({"baskets": LISTS}, "anonymize.baskets"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(changed, said):
     asked = {"baskets": Transactions(LISTS), "models": [K2], "algorithm": AprioriAnonymization(taxonomy=TREE)} | changed
     with pytest.raises(InvalidParameterError, match=said):
-        sf.baskets.anonymize(asked.pop("baskets"), **asked)
+        sf.transactions.anonymize(asked.pop("baskets"), **asked)
 
 
 def test_a_search_refuses_promises_that_it_cannot_keep():
-    promise = sf.baskets.LKCPrivacy(L=1, K=1, C=1.0, sensitive="s")
+    promise = sf.transactions.LKCPrivacy(L=1, K=1, C=1.0, sensitive="s")
     with pytest.raises(UnsupportedModelError, match="cannot keep lkc-privacy; promise km-anonymity"):
-        sf.baskets.anonymize(Transactions(LISTS), models=[promise], algorithm=AprioriAnonymization(taxonomy=TREE))
+        sf.transactions.anonymize(Transactions(LISTS), models=[promise], algorithm=AprioriAnonymization(taxonomy=TREE))
 
 
 def test_a_recipe_makes_the_same_files_again(tmp_path, release):
     release.write(tmp_path / "one")
-    recipe = sf.baskets.read_recipe(tmp_path / "one" / "internal" / "recipe.toml")
-    sf.baskets.run_recipe(recipe, Transactions(LISTS, sensitive=["b2"])).write(tmp_path / "two")
+    recipe = sf.transactions.read_recipe(tmp_path / "one" / "internal" / "recipe.toml")
+    sf.transactions.run_recipe(recipe, Transactions(LISTS, sensitive=["b2"])).write(tmp_path / "two")
     for path in sorted((tmp_path / "one").rglob("*")):
         if path.is_file():
             assert path.read_bytes() == (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes()
@@ -157,7 +160,7 @@ def test_losses_count_every_original_occurrence(release):
 def test_local_losses_are_those_of_the_own_part(shop):
     baskets, tree = shop
     made = LocalRecodingAnonymization(taxonomy=tree, part_size=100)
-    found = made.search(sf.kinds.search.Request(data=baskets, models=[K2]))
+    found = made.search(sf.core.search.Request(data=baskets, models=[K2]))
     names = found.tree.names
     above = {name: names[at] if at >= 0 else None for name, at in zip(names, found.tree.parents.tolist(), strict=True)}
     leaves = dict(zip(names, found.tree.leaves.tolist(), strict=True))
@@ -203,34 +206,36 @@ def test_groups_share_their_supports_alike(release):
 
 def test_attacks_find_fewer_after_the_release(shop):
     baskets, tree = shop
-    made = sf.baskets.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=tree))
-    before = sf.baskets.attack(baskets, baskets, m=2, k=2, targets=200, seed=1)
-    after = sf.baskets.attack(made.transactions, baskets, m=2, k=2, targets=200, seed=1)
+    made = sf.transactions.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=tree))
+    before = sf.transactions.attack(baskets, baskets, m=2, k=2, targets=200, seed=1)
+    after = sf.transactions.attack(made.transactions, baskets, m=2, k=2, targets=200, seed=1)
     assert [each.attack for each in before] == ["random-items", "rarest-items", "popular-items", "score-matching"]
     assert before.result("rarest-items").rate > before.result("random-items").rate
     assert before.result("random-items").rate > before.result("popular-items").rate
     for choice in ("random", "rarest", "popular"):
         assert after.result(f"{choice}-items").successes == 0
         assert after.result(f"{choice}-items").details["fewer_than_2"] == 0
-    assert sf.baskets.attack(made.transactions, baskets, m=2, k=2, targets=200, seed=1).to_dict() == after.to_dict()
+    assert (
+        sf.transactions.attack(made.transactions, baskets, m=2, k=2, targets=200, seed=1).to_dict() == after.to_dict()
+    )
 
 
 def test_attacks_on_groups_need_their_taxonomy(shop, tmp_path):
     baskets, tree = shop
-    made = sf.baskets.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=tree))
+    made = sf.transactions.anonymize(baskets, models=[K2], algorithm=AprioriAnonymization(taxonomy=tree))
     made.write(tmp_path / "out", report=False)
-    read = sf.baskets.read_published(tmp_path / "out" / "public")
+    read = sf.transactions.read_published(tmp_path / "out" / "public")
     with pytest.raises(InvalidParameterError, match="give the taxonomy"):
-        sf.baskets.attack(read, baskets)
-    known = sf.baskets.attack(read, baskets, taxonomy=tree, seed=1)
-    assert known.to_dict() == sf.baskets.attack(made.transactions, baskets, seed=1).to_dict()
+        sf.transactions.attack(read, baskets)
+    known = sf.transactions.attack(read, baskets, taxonomy=tree, seed=1)
+    assert known.to_dict() == sf.transactions.attack(made.transactions, baskets, seed=1).to_dict()
     with pytest.raises(InvalidParameterError, match=r"attack\.m"):
-        sf.baskets.attack(baskets, baskets, m=0)
+        sf.transactions.attack(baskets, baskets, m=0)
 
 
 def test_score_matching_is_skipped_where_nothing_can_stand_out():
     tiny = Transactions([["a"], ["b"]])
-    assert "3 baskets" in sf.baskets.attack(tiny, tiny, seed=1).skipped["score-matching"]
+    assert "3 baskets" in sf.transactions.attack(tiny, tiny, seed=1).skipped["score-matching"]
 
 
 def test_made_up_baskets_have_a_long_tail_and_belong_together():

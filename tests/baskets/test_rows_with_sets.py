@@ -7,12 +7,15 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.baskets import AprioriOnClusters, KmAnonymity, OnClusters, TableWithTransactions
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.samples import generate_transactions
+from sfumato.datasets.retail import generate_transactions
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.transactions.algorithms.apriori_on_clusters import AprioriOnClusters
+from sfumato.transactions.models.km_anonymity import KmAnonymity
+from sfumato.transactions.models.on_clusters import OnClusters
+from sfumato.transactions.table_with_transactions import TableWithTransactions
 
 SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["ward"], insensitive=["tag"])
-BOTH = [OnClusters(model=sf.KAnonymity(k=20)), KmAnonymity(k=3, m=2)]
+BOTH = [OnClusters(model=sf.models.KAnonymity(k=20)), KmAnonymity(k=3, m=2)]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,7 @@ def patients():
 @pytest.fixture(scope="module")
 def release(patients):
     rows, tree = patients
-    return sf.baskets.anonymize(rows, models=BOTH, algorithm=AprioriOnClusters(taxonomy=tree), secret="5f" * 32)
+    return sf.transactions.anonymize(rows, models=BOTH, algorithm=AprioriOnClusters(taxonomy=tree), secret="5f" * 32)
 
 
 def test_both_promises_hold_together(release):
@@ -67,9 +70,9 @@ def test_every_row_keeps_what_stands_for_its_own_items(patients, release):
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_the_files_are_judged_by_themselves(tmp_path, release, form):
     release.write(tmp_path / "out", table_format=form)
-    read = sf.baskets.read_published(tmp_path / "out" / "public")
+    read = sf.transactions.read_published(tmp_path / "out" / "public")
     assert read == release.published
-    assert sf.baskets.audit(read, models=BOTH).holds
+    assert sf.transactions.audit(read, models=BOTH).holds
     assert "canary" not in "".join(path.read_text("latin-1") for path in (tmp_path / "out" / "public").iterdir())
     assert repr(read).startswith("<SetsBesideTable: 200 rows")
 
@@ -77,31 +80,33 @@ def test_the_files_are_judged_by_themselves(tmp_path, release, form):
 def test_the_recipe_makes_the_same_release(tmp_path, patients, release):
     rows, _ = patients
     release.write(tmp_path / "out", report=False)
-    recipe = sf.baskets.read_recipe(tmp_path / "out" / "internal" / "recipe.toml")
+    recipe = sf.transactions.read_recipe(tmp_path / "out" / "internal" / "recipe.toml")
     assert recipe.models == tuple(BOTH)
     assert recipe.input["attributes"]["ward"]["role"] == "sensitive"
-    assert sf.baskets.run_recipe(recipe, rows).published == release.published
+    assert sf.transactions.run_recipe(recipe, rows).published == release.published
 
 
 def test_groups_with_few_sets_lose_their_items():
     frame = pa.table({"age": [1, 1, 1, 90, 90, 90], "ills": [["a"], ["a"], ["b"], ["a"], None, []]})
     rows = TableWithTransactions(frame, sf.Schema(quasi_identifiers=["age"]), item="ills")
-    tree = sf.Taxonomy(["a", "b"])
-    asked = [OnClusters(model=sf.KAnonymity(k=3)), KmAnonymity(k=2, m=1)]
-    release = sf.baskets.anonymize(rows, models=asked, algorithm=AprioriOnClusters(taxonomy=tree))
+    tree = sf.hierarchies.Taxonomy(["a", "b"])
+    asked = [OnClusters(model=sf.models.KAnonymity(k=3)), KmAnonymity(k=2, m=1)]
+    release = sf.transactions.anonymize(rows, models=asked, algorithm=AprioriOnClusters(taxonomy=tree))
     assert sorted(release.published.to_lists()) == [[], [], [], ["*"], ["*"], ["*"]]
     assert release.metrics["occurrences lost"] == 0.25
     with pytest.raises(InfeasibleError, match="No group of the table has 4 rows with items"):
-        sf.baskets.anonymize(rows, models=[asked[0], KmAnonymity(k=4, m=1)], algorithm=AprioriOnClusters(taxonomy=tree))
+        sf.transactions.anonymize(
+            rows, models=[asked[0], KmAnonymity(k=4, m=1)], algorithm=AprioriOnClusters(taxonomy=tree)
+        )
 
 
 def test_what_does_not_fit_is_refused(patients):
     rows, tree = patients
     search = AprioriOnClusters(taxonomy=tree)
     with pytest.raises(InvalidParameterError, match="Promise both"):
-        sf.baskets.anonymize(rows, models=[KmAnonymity(k=2, m=1)], algorithm=search)
+        sf.transactions.anonymize(rows, models=[KmAnonymity(k=2, m=1)], algorithm=search)
     with pytest.raises(InvalidParameterError, match="needs rows with sets"):
-        sf.baskets.anonymize(rows.baskets, models=BOTH, algorithm=search)
+        sf.transactions.anonymize(rows.baskets, models=BOTH, algorithm=search)
     with pytest.raises(UnsupportedModelError, match="needs rows with sets"):
         BOTH[0].evaluate(rows.baskets)
     with pytest.raises(SchemaError, match="no column 'pills'"):
@@ -119,7 +124,7 @@ def test_rows_with_sets_have_a_usual_search_of_their_own():
         sf.Schema(quasi_identifiers=["age"]),
         item="items",
     )
-    promised = [OnClusters(model=sf.KAnonymity(k=2)), KmAnonymity(k=2, m=1)]
-    assert sf.baskets.anonymize(rows, models=promised).recipe.algorithm.name == "within-groups"
+    promised = [OnClusters(model=sf.models.KAnonymity(k=2)), KmAnonymity(k=2, m=1)]
+    assert sf.transactions.anonymize(rows, models=promised).recipe.algorithm.name == "within-groups"
     with pytest.raises(UnsupportedModelError, match="No algorithm keeps coherence"):
-        sf.baskets.anonymize(rows, models=[sf.baskets.Coherence(h=0.5, k=2, p=1)])
+        sf.transactions.anonymize(rows, models=[sf.transactions.Coherence(h=0.5, k=2, p=1)])

@@ -12,22 +12,23 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.baskets.equal_baskets import label_identical
-from sfumato.coding.item_sets import ItemsetCounter
-from sfumato.coding.set_rules import count_closed_rules
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.kinds.search import Request
+from sfumato.core.algorithm import Request
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.transactions._itemsets import ItemsetCounter, count_closed_rules
+from sfumato.transactions._ordering import label_identical
 
 ITEMS = "abcdxy"
 HIDDEN = "xy"
 LISTS = st.lists(st.sets(st.sampled_from(ITEMS), min_size=1), min_size=1, max_size=12)
 SHARES = st.sampled_from([0.0, 0.2, 1 / 3, 0.5, 0.6, 1.0])
-TREE = sf.Taxonomy({"A": ["a", "b"], "C": ["c", "d"], "X": ["x", "y"]})
+TREE = sf.hierarchies.Taxonomy({"A": ["a", "b"], "C": ["c", "d"], "X": ["x", "y"]})
 
 
 def baskets_of(lists):
     lists = [*lists, {"a", "x"}]  # somebody has something sensitive
-    return sf.baskets.Transactions(lists, sensitive=[name for name in HIDDEN if any(name in each for each in lists)])
+    return sf.transactions.Transactions(
+        lists, sensitive=[name for name in HIDDEN if any(name in each for each in lists)]
+    )
 
 
 def occurring(baskets, items, most):
@@ -70,7 +71,7 @@ def strongest(baskets, most):
 @examples(80)
 def test_coherence_is_judged_as_defined(lists, h, k, p):
     baskets = baskets_of(lists)
-    verdict = sf.baskets.Coherence(h=h, k=k, p=p).evaluate(baskets)
+    verdict = sf.transactions.Coherence(h=h, k=k, p=p).evaluate(baskets)
     assert (verdict.level, verdict.violations) == pytest.approx(moles(baskets, h, k, p))
     assert verdict.holds == (verdict.violations == 0)
 
@@ -79,7 +80,7 @@ def test_coherence_is_judged_as_defined(lists, h, k, p):
 @examples(80)
 def test_rho_uncertainty_is_judged_as_defined(lists, rho, most):
     baskets = baskets_of(lists)
-    verdict = sf.baskets.RhoUncertainty(rho=rho, most=most).evaluate(baskets)
+    verdict = sf.transactions.RhoUncertainty(rho=rho, most=most).evaluate(baskets)
     truth = strongest(baskets, most)
     assert verdict.level == pytest.approx(float(truth))
     assert verdict.holds == (truth <= Fraction(str(rho)))
@@ -89,7 +90,7 @@ def test_rho_uncertainty_is_judged_as_defined(lists, rho, most):
 @examples(80)
 def test_closed_sets_decide_about_sets_of_any_size(lists, rho):
     baskets = baskets_of(lists)
-    verdict = sf.baskets.RhoUncertainty(rho=rho).evaluate(baskets)
+    verdict = sf.transactions.RhoUncertainty(rho=rho).evaluate(baskets)
     truth = strongest(baskets, len(ITEMS))
     assert verdict.level == pytest.approx(float(truth))
     assert verdict.holds == (truth <= Fraction(str(rho)))
@@ -110,12 +111,12 @@ def test_every_closed_set_is_walked_once(lists):
 
 
 def test_closed_sets_without_number_are_refused(monkeypatch):
-    monkeypatch.setattr("sfumato.baskets.rho_uncertainty.MAX_CLOSED", 3)
+    monkeypatch.setattr("sfumato.transactions.models.rho_uncertainty.MAX_CLOSED", 3)
     with pytest.raises(InfeasibleError, match=r"more than 3 sets of items to judge; bound what is known by most="):
-        sf.baskets.RhoUncertainty(rho=0.5).evaluate(baskets_of([set("abc"), set("abd"), set("bcd")]))
-    monkeypatch.setattr("sfumato.baskets.coherence.MAX_SETS", 1)
+        sf.transactions.RhoUncertainty(rho=0.5).evaluate(baskets_of([set("abc"), set("abd"), set("bcd")]))
+    monkeypatch.setattr("sfumato.transactions.models.coherence.MAX_SETS", 1)
     with pytest.raises(InfeasibleError, match="choose a smaller p"):
-        sf.baskets.Coherence(h=0.5, k=1, p=2).evaluate(baskets_of([set("abcd")] * 2))
+        sf.transactions.Coherence(h=0.5, k=1, p=2).evaluate(baskets_of([set("abcd")] * 2))
 
 
 @given(LISTS)
@@ -125,7 +126,7 @@ def test_equal_baskets_are_found_and_counted(lists):
     held = [tuple(each) for each in baskets.to_lists()]
     numbers = label_identical(baskets.codes, baskets.offsets)
     assert len(set(zip(numbers.tolist(), held, strict=True))) == len(set(held)) == len(set(numbers.tolist()))
-    verdict = sf.baskets.SetKAnonymity(k=2).evaluate(baskets)
+    verdict = sf.transactions.SetKAnonymity(k=2).evaluate(baskets)
     assert verdict.level == min(held.count(each) for each in held)
     assert verdict.violations == sum(held.count(each) < 2 for each in held)
 
@@ -137,8 +138,8 @@ def searched(search, lists, *models):
 @given(LISTS, SHARES, st.integers(1, 2), st.integers(1, 3))
 @examples(80)
 def test_suppression_keeps_coherence_and_touches_only_public_items(lists, h, k, p):
-    model = sf.baskets.Coherence(h=h, k=k, p=p)
-    found = searched(sf.baskets.GreedySuppression(), lists, model)
+    model = sf.transactions.Coherence(h=h, k=k, p=p)
+    found = searched(sf.transactions.GreedySuppression(), lists, model)
     assert model.evaluate(found).holds
     before = baskets_of(lists)
     assert secrets(found) == secrets(before)
@@ -149,9 +150,9 @@ def test_suppression_keeps_coherence_and_touches_only_public_items(lists, h, k, 
 @given(LISTS, SHARES, st.sampled_from([1, 2, None]))
 @examples(80)
 def test_suppression_keeps_rho_uncertainty_or_says_that_nothing_would_be_left(lists, rho, most):
-    model = sf.baskets.RhoUncertainty(rho=rho, most=most)
+    model = sf.transactions.RhoUncertainty(rho=rho, most=most)
     try:
-        found = searched(sf.baskets.GreedySuppression(), lists, model)
+        found = searched(sf.transactions.GreedySuppression(), lists, model)
     except InfeasibleError:
         assert not model.evaluate(baskets_of(lists)).holds
         return
@@ -163,9 +164,9 @@ def test_suppression_keeps_rho_uncertainty_or_says_that_nothing_would_be_left(li
 @given(LISTS, st.sampled_from([0.5, 0.6, 1.0]))
 @examples(40)
 def test_a_cut_before_suppression_keeps_the_promise_and_never_loses_more_than_its_root(lists, rho):
-    model = sf.baskets.RhoUncertainty(rho=rho, most=2)
+    model = sf.transactions.RhoUncertainty(rho=rho, most=2)
     try:
-        found = searched(sf.baskets.TDControl(taxonomy=TREE), lists, model)
+        found = searched(sf.transactions.TDControl(taxonomy=TREE), lists, model)
     except InfeasibleError:
         return
     assert model.evaluate(found).holds
@@ -175,10 +176,10 @@ def test_a_cut_before_suppression_keeps_the_promise_and_never_loses_more_than_it
 def test_a_cut_saves_what_suppression_alone_would_lose():
     """Too many with a have x, and too many with c have y; of those with A and C few enough have them."""
     lists = [{"a", "x"}, {"a"}, {"b"}, {"b"}, {"c", "y"}, {"c"}, {"d"}, {"d"}]
-    model = sf.baskets.RhoUncertainty(rho=0.4)
+    model = sf.transactions.RhoUncertainty(rho=0.4)
     with pytest.raises(InfeasibleError, match="would remove every sensitive item"):
-        searched(sf.baskets.GreedySuppression(), lists, model)
-    cut = searched(sf.baskets.TDControl(taxonomy=TREE), lists, model)
+        searched(sf.transactions.GreedySuppression(), lists, model)
+    cut = searched(sf.transactions.TDControl(taxonomy=TREE), lists, model)
     assert cut.items == ("A", "C", "x", "y")
     assert model.evaluate(cut).level == 0.4
     assert cut.losses(baskets_of(lists))["occurrences lost"] == 0
@@ -187,7 +188,7 @@ def test_a_cut_saves_what_suppression_alone_would_lose():
 def test_the_item_goes_that_is_in_most_moles_for_what_it_costs():
     """Pairs of b are moles, and those of a are not: b goes although a is as frequent."""
     lists = [{"a", "b", "x"}, {"a", "c"}, {"a", "c"}, {"b", "d"}, {"c", "d"}, {"c", "d"}, {"a", "d"}, {"a", "d"}]
-    found = searched(sf.baskets.GreedySuppression(), lists, sf.baskets.Coherence(h=1, k=2, p=2))
+    found = searched(sf.transactions.GreedySuppression(), lists, sf.transactions.Coherence(h=1, k=2, p=2))
     assert set("acdx") == set(found.items)
 
 
@@ -197,8 +198,8 @@ def test_partition_publishes_every_set_k_times(lists, k):
     original = baskets_of(lists)
     if len(original) < k:
         return
-    found = searched(sf.baskets.TopDownPartitioning(taxonomy=TREE), lists, sf.baskets.SetKAnonymity(k=k))
-    assert sf.baskets.SetKAnonymity(k=k).evaluate(found).holds
+    found = searched(sf.transactions.TopDownPartitioning(taxonomy=TREE), lists, sf.transactions.SetKAnonymity(k=k))
+    assert sf.transactions.SetKAnonymity(k=k).evaluate(found).holds
     assert len(found) == len(original)
     covered = {"a": "aA*", "b": "bA*", "c": "cC*", "d": "dC*", "x": "xX*", "y": "yX*"}
     shown = dict(zip(found.origin.tolist(), found.to_lists(), strict=True))
@@ -206,22 +207,25 @@ def test_partition_publishes_every_set_k_times(lists, k):
         assert all(any(each in covered[item] for each in shown[row]) for item in items)
         assert all(any(each in covered[item] for item in items) for each in shown[row])
     for m in (1, 2, 3):
-        assert sf.baskets.KmAnonymity(k=k, m=m).evaluate(found).holds
+        assert sf.transactions.KmAnonymity(k=k, m=m).evaluate(found).holds
 
 
 def test_partition_opens_what_k_baskets_allow():
     lists = [{"a"}] * 3 + [{"c", "d"}] * 2 + [{"c"}]  # and one {a, x}
-    found = searched(sf.baskets.TopDownPartitioning(taxonomy=TREE), lists, sf.baskets.SetKAnonymity(k=3))
+    found = searched(sf.transactions.TopDownPartitioning(taxonomy=TREE), lists, sf.transactions.SetKAnonymity(k=3))
     assert sorted(map(tuple, found.to_lists())) == [("*",)] * 4 + [("a",)] * 3
 
 
 BAD = {
-    "h": (lambda: sf.baskets.Coherence(h=1.1, k=2, p=2), r"Coherence\.h must be a share between 0 and 1; got 1\.1"),
-    "k": (lambda: sf.baskets.Coherence(h=0.1, k=0, p=2), r"Coherence\.k must be a whole number of at least 1"),
-    "p": (lambda: sf.baskets.Coherence(h=0.1, k=1, p=0), r"Coherence\.p must be a whole number of at least 1"),
-    "rho": (lambda: sf.baskets.RhoUncertainty(rho=-0.1), r"RhoUncertainty\.rho must be a share between 0 and 1"),
-    "most": (lambda: sf.baskets.RhoUncertainty(rho=0.1, most=0), r"RhoUncertainty\.most must be a whole number"),
-    "set k": (lambda: sf.baskets.SetKAnonymity(k=0), r"SetKAnonymity\.k must be a whole number of at least 1"),
+    "h": (
+        lambda: sf.transactions.Coherence(h=1.1, k=2, p=2),
+        r"Coherence\.h must be a share between 0 and 1; got 1\.1",
+    ),
+    "k": (lambda: sf.transactions.Coherence(h=0.1, k=0, p=2), r"Coherence\.k must be a whole number of at least 1"),
+    "p": (lambda: sf.transactions.Coherence(h=0.1, k=1, p=0), r"Coherence\.p must be a whole number of at least 1"),
+    "rho": (lambda: sf.transactions.RhoUncertainty(rho=-0.1), r"RhoUncertainty\.rho must be a share between 0 and 1"),
+    "most": (lambda: sf.transactions.RhoUncertainty(rho=0.1, most=0), r"RhoUncertainty\.most must be a whole number"),
+    "set k": (lambda: sf.transactions.SetKAnonymity(k=0), r"SetKAnonymity\.k must be a whole number of at least 1"),
 }
 
 
@@ -233,32 +237,34 @@ def test_bad_parameters_are_refused_in_a_sentence(bad):
 
 
 def test_what_cannot_be_judged_is_refused_without_naming_items():
-    plain = sf.baskets.Transactions([["secret thing"], ["other"]])
-    for model in (sf.baskets.Coherence(h=0.5, k=2, p=1), sf.baskets.RhoUncertainty(rho=0.5)):
+    plain = sf.transactions.Transactions([["secret thing"], ["other"]])
+    for model in (sf.transactions.Coherence(h=0.5, k=2, p=1), sf.transactions.RhoUncertainty(rho=0.5)):
         with pytest.raises(SchemaError, match=f"No item is sensitive, which {model.name} is about") as refused:
             model.evaluate(plain)
         assert "secret" not in str(refused.value)
         with pytest.raises(SchemaError, match="No item is sensitive"):
-            sf.baskets.GreedySuppression().search(Request(data=plain, models=[model]))
+            sf.transactions.GreedySuppression().search(Request(data=plain, models=[model]))
     mixed = searched(
-        sf.baskets.TopDownPartitioning(taxonomy=TREE),
+        sf.transactions.TopDownPartitioning(taxonomy=TREE),
         [{"a"}] * 3 + [{"b"}] * 2 + [{"c"}],
-        sf.baskets.SetKAnonymity(k=2),
+        sf.transactions.SetKAnonymity(k=2),
     )
     assert mixed.has_generalized_items
     with pytest.raises(UnsupportedModelError, match="beside their own members"):
-        sf.baskets.RhoUncertainty(rho=0.5).evaluate(mixed)
-    apart = sf.baskets.Disassociation().search(Request(data=plain, models=[sf.baskets.KmAnonymity(k=1, m=1)]))
+        sf.transactions.RhoUncertainty(rho=0.5).evaluate(mixed)
+    apart = sf.transactions.Disassociation().search(Request(data=plain, models=[sf.transactions.KmAnonymity(k=1, m=1)]))
     with pytest.raises(UnsupportedModelError, match="set-k-anonymity is about whole ones"):
-        sf.baskets.SetKAnonymity(k=1).evaluate(apart)
+        sf.transactions.SetKAnonymity(k=1).evaluate(apart)
     with pytest.raises(InfeasibleError, match="k is 9, but there are only"):
-        searched(sf.baskets.TopDownPartitioning(taxonomy=TREE), [{"a"}], sf.baskets.SetKAnonymity(k=9))
+        searched(sf.transactions.TopDownPartitioning(taxonomy=TREE), [{"a"}], sf.transactions.SetKAnonymity(k=9))
     with pytest.raises(InfeasibleError, match="every sensitive item"):
-        searched(sf.baskets.GreedySuppression(), [{"a"}, {"a"}], sf.baskets.RhoUncertainty(rho=0))
+        searched(sf.transactions.GreedySuppression(), [{"a"}, {"a"}], sf.transactions.RhoUncertainty(rho=0))
 
 
 def test_stricter_promises_keep_fewer_files():
     baskets = baskets_of([{"a", "x"}, {"a"}, {"a", "b"}, {"b", "y"}, {"b"}])
-    levels = [sf.baskets.RhoUncertainty(rho=0.5, most=most).evaluate(baskets).level for most in (1, 2, 3)]
+    levels = [sf.transactions.RhoUncertainty(rho=0.5, most=most).evaluate(baskets).level for most in (1, 2, 3)]
     assert levels == sorted(levels)
-    assert np.all(np.diff([sf.baskets.Coherence(h=1, k=k, p=2).evaluate(baskets).violations for k in (1, 2, 3)]) >= 0)
+    assert np.all(
+        np.diff([sf.transactions.Coherence(h=1, k=k, p=2).evaluate(baskets).violations for k in (1, 2, 3)]) >= 0
+    )

@@ -10,19 +10,26 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from sfumato.algorithms.base import Shows, TableRequest
-from sfumato.algorithms.buckets.cross_bucket import CrossBucketGeneralization
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.local.ncp_top_down import TopDownNCP
-from sfumato.algorithms.microaggregation.mdav import MDAV
-from sfumato.checks import algorithms as suite
-from sfumato.checks.trials import AlgorithmTrial
-from sfumato.core.publication import NOT_PUBLISHED, Exact, MissingCell, OptimalityProof, RecodedAttribute, TableSolution
-from sfumato.models import KAnonymity
-from sfumato.release import anonymizing as release
-from sfumato.release import tasks
-from sfumato.table.frames import to_arrow
+from sfumato.io._dataframes import to_arrow
+from sfumato.tables._pipeline import anonymize as release
+from sfumato.tables._pipeline import request
+from sfumato.tables.algorithms.base import Shows, TableRequest
+from sfumato.tables.algorithms.bucketization.cross_bucket_generalization import CrossBucketGeneralization
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.algorithms.local.top_down_ncp import TopDownNCP
+from sfumato.tables.algorithms.microaggregation.mdav import MDAV
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.published.solution import (
+    NOT_PUBLISHED,
+    Exact,
+    MissingCell,
+    OptimalityProof,
+    RecodedAttribute,
+    TableSolution,
+)
+from sfumato.testing import algorithms as suite
+from sfumato.testing._trials import AlgorithmTrial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,7 +307,7 @@ def grasping(frame):
 
 
 GUARDS = [
-    (suite.check_infeasible_requests_are_rejected, tasks, "_all_together", lambda *_: None),
+    (suite.check_infeasible_requests_are_rejected, request, "_all_together", lambda *_: None),
     (suite.check_infeasible_requests_are_rejected, suite, "anonymize", lambda *_, **__: None),
     (suite.check_empty_tables_are_rejected, suite, "anonymize", lambda *_, **__: None),
     (suite.check_dataframe_backends_agree, release, "to_arrow", shortened),

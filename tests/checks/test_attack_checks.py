@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from sfumato.attacks.attack import ATTACKS
-from sfumato.attacks.inferring import Homogeneity
-from sfumato.attacks.linking import Linkage, Membership
-from sfumato.attacks.results import AttackResult
-from sfumato.attacks.setting import AttackSetting
-from sfumato.checks import attacks as suite
-from sfumato.randomness import draw_seed, seeded_generator
+from sfumato._randomness import draw_seed, seeded_generator
+from sfumato.core.attack import AttackResult
+from sfumato.tables.attacks._attack_table import ATTACKS
+from sfumato.tables.attacks._setting import AttackSetting
+from sfumato.tables.attacks.inference import Homogeneity
+from sfumato.tables.attacks.linkage import Linkage, Membership
+from sfumato.testing import attacks as suite
 
 
 @dataclass(frozen=True, kw_only=True)

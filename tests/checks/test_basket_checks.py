@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sfumato.baskets import AprioriAnonymization, KmAnonymity, Transactions
-from sfumato.checks import baskets as suite
-from sfumato.kinds.promise import Verdict
-from sfumato.kinds.search import Request
+from sfumato.core.algorithm import Request
+from sfumato.core.model import Verdict
+from sfumato.testing import transactions as suite
+from sfumato.transactions.algorithms.apriori_anonymization import AprioriAnonymization
+from sfumato.transactions.models.km_anonymity import KmAnonymity
+from sfumato.transactions.transactions import Transactions
 
 RIGHT = KmAnonymity(k=3, m=2)
 

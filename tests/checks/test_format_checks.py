@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sfumato.checks import formats as suite
-from sfumato.table.formats.base import Format
-from sfumato.table.formats.csv import read_csv, write_csv
-from sfumato.table.formats.parquet import read_parquet, write_parquet
+from sfumato.io._csv import read_csv, write_csv
+from sfumato.io._parquet import read_parquet, write_parquet
+from sfumato.io.formats import Format
+from sfumato.testing import formats as suite
 
 
 def made(**given: object) -> Format:

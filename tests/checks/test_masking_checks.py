@@ -8,10 +8,14 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 import pytest
 
-from sfumato.checks import masking as suite
-from sfumato.exceptions import SchemaError
-from sfumato.masking import PRAM, AddNoise, RoundNumbers, StepDescription, SwapRanks
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.errors import SchemaError
+from sfumato.tables.masking.add_noise import AddNoise
+from sfumato.tables.masking.base import StepDescription
+from sfumato.tables.masking.pram import PRAM
+from sfumato.tables.masking.round_numbers import RoundNumbers
+from sfumato.tables.masking.swap_ranks import SwapRanks
+from sfumato.testing import masking as suite
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from sfumato.checks import measures as suite
-from sfumato.judging.measures import AverageClassSize, Discernibility, Loss, MetricInput, SuppressedShare
+from sfumato.tables.metrics.base import MetricInput
+from sfumato.tables.metrics.information_loss import AverageClassSize, Discernibility, Loss, SuppressedShare
+from sfumato.testing import metrics as suite
 
 
 @dataclass(frozen=True, kw_only=True)

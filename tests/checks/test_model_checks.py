@@ -9,18 +9,16 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from sfumato.checks import models as suite
-from sfumato.core.groups import Counts, Groups, Histogram
-from sfumato.models import (
-    AlphaKAnonymity,
-    DistinctLDiversity,
-    FrequencyLDiversity,
-    KAnonymity,
-    ModelDescription,
-    RecursiveLDiversity,
-    TCloseness,
-)
-from sfumato.models.base import GroupModel, Levels
+from sfumato.core._descriptions import ModelDescription
+from sfumato.tables.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.tables.models.base import GroupModel, Levels
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Counts, Groups, Histogram
+from sfumato.testing import models as suite
 
 S = {"sensitive": "s"}
 STOPS = {"stops": "Linkage: finding a record."}

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from sfumato import networks as net
-from sfumato.checks import networks as laws
-from sfumato.exceptions import GuaranteeViolatedError, RecipeError
-from sfumato.kinds.promise import Verdict
+from sfumato import graphs as net
+from sfumato.core.model import Verdict
+from sfumato.errors import GuaranteeViolatedError, RecipeError
+from sfumato.testing import graphs as laws
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.checks import releases as suite
-from sfumato.release.release import Release
-from sfumato.reporting import folders
+from sfumato.core import writing
+from sfumato.tables._pipeline.release import Release
+from sfumato.testing import releases as suite
 
 SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["disease"])
 
 
 @pytest.fixture(scope="module")
 def good() -> Release:
-    return sf.anonymize(sf.samples.generate_hospital(60, seed=1), SCHEMA, [sf.KAnonymity(k=3)], seed=1)
+    return sf.anonymize(sf.datasets.generate_hospital(60, seed=1), SCHEMA, [sf.models.KAnonymity(k=3)], seed=1)
 
 
 def test_a_good_release_passes(good, tmp_path):
@@ -138,7 +138,7 @@ def test_check_fails_on_a_wrong_release(check, kind, good, tmp_path):
 
 
 def test_check_fails_where_strangers_are_removed(good, tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "check_replaceable_folder", lambda _: None)
+    monkeypatch.setattr(writing, "check_replaceable_folder", lambda _: None)
     with pytest.raises(AssertionError):
         suite.check_occupied_folders_are_rejected(good, tmp_path)
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-from sfumato.attacks.attacking_series import SERIES_ATTACKS
-from sfumato.attacks.series.intersecting import Intersection
-from sfumato.attacks.series.setting import Claims, SeriesAttack
-from sfumato.checks import series_attacks as suite
-from sfumato.checks.suite import checks_for
-from sfumato.randomness import draw_seed, seeded_generator
+from sfumato._randomness import draw_seed, seeded_generator
+from sfumato.tables.series.attacks._attack_series import SERIES_ATTACKS
+from sfumato.tables.series.attacks._base import Claims, SeriesAttack
+from sfumato.tables.series.attacks.inference import Intersection
+from sfumato.testing import series_attacks as suite
+from sfumato.testing.suite import checks_for
 
 
 @dataclass(frozen=True, kw_only=True)

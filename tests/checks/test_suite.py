@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-from sfumato.algorithms import Mondrian
-from sfumato.checks import checks_for, parametrize_with_checks
-from sfumato.checks.algorithms import ALGORITHM_CHECKS
-from sfumato.checks.formats import FORMAT_CHECKS
-from sfumato.checks.models import MODEL_CHECKS
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import KAnonymity
-from sfumato.table.formats.known import FORMATS
+from sfumato.errors import InvalidParameterError
+from sfumato.io.formats import FORMATS
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.testing.algorithms import ALGORITHM_CHECKS
+from sfumato.testing.formats import FORMAT_CHECKS
+from sfumato.testing.models import MODEL_CHECKS
+from sfumato.testing.suite import checks_for, parametrize_with_checks
 
 SUBJECTS = [(KAnonymity(k=2), MODEL_CHECKS), (Mondrian(), ALGORITHM_CHECKS), (FORMATS["csv"], FORMAT_CHECKS)]
 
@@ -45,6 +45,6 @@ def test_what_has_no_laws_is_refused():
 
 @pytest.mark.slow
 def test_the_suites_are_imported_without_pytest():
-    program = "import sys, json, sfumato.checks.suite; print(json.dumps('pytest' in sys.modules))"
+    program = "import sys, json, sfumato.testing.suite; print(json.dumps('pytest' in sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
     assert json.loads(done.stdout) is False

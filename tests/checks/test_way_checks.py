@@ -8,18 +8,18 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from sfumato import places
-from sfumato.checks import ways as laws
-from sfumato.exceptions import GuaranteeViolatedError
-from sfumato.kinds.promise import Verdict
-from sfumato.places.trajectories import Trajectories
+from sfumato import trajectories
+from sfumato.core.model import Verdict
+from sfumato.errors import GuaranteeViolatedError
+from sfumato.testing import trajectories as laws
+from sfumato.trajectories.trajectories import Trajectories
 
-K = places.KDeltaAnonymity(k=3, delta=200)
-SEARCH = places.NeverWalkAlone(span=3600, every=3600)
+K = trajectories.KDeltaAnonymity(k=3, delta=200)
+SEARCH = trajectories.NeverWalkAlone(span=3600, every=3600)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ByNumber(places.KDeltaAnonymity):
+class ByNumber(trajectories.KDeltaAnonymity):
     """Judges by the number of a person, which means nothing."""
 
     def evaluate(self, published):
@@ -28,7 +28,7 @@ class ByNumber(places.KDeltaAnonymity):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ByMemory(places.KDeltaAnonymity):
+class ByMemory(trajectories.KDeltaAnonymity):
     """Judges by what the search remembers."""
 
     def evaluate(self, published):
@@ -37,7 +37,7 @@ class ByMemory(places.KDeltaAnonymity):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Lenient(places.KDeltaAnonymity):
+class Lenient(trajectories.KDeltaAnonymity):
     """Holds whatever is published."""
 
     def evaluate(self, published):  # noqa: ARG002 - that is what is wrong with it
@@ -46,7 +46,7 @@ class Lenient(places.KDeltaAnonymity):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Unstated(places.KDeltaAnonymity):
+class Unstated(trajectories.KDeltaAnonymity):
     """Has a number that it does not state."""
 
     stricter: ClassVar = {"k": "larger"}
@@ -69,7 +69,7 @@ def test_a_wrong_promise_breaks_the_law(law, promise):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Drawing(places.NeverWalkAlone):
+class Drawing(trajectories.NeverWalkAlone):
     """Draws by itself and not from the secret."""
 
     def search(self, request):
@@ -81,16 +81,16 @@ class Drawing(places.NeverWalkAlone):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Apart(places.NeverWalkAlone):
+class Apart(trajectories.NeverWalkAlone):
     """Leaves ways where they are."""
 
     def search(self, request):
         """Keep a weaker promise."""
-        return super().search(replace(request, models=[places.KDeltaAnonymity(k=3, delta=1e9)]))
+        return super().search(replace(request, models=[trajectories.KDeltaAnonymity(k=3, delta=1e9)]))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Sourceless(places.NeverWalkAlone):
+class Sourceless(trajectories.NeverWalkAlone):
     """Does not say where it comes from."""
 
     reference = ""

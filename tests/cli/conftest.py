@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import sfumato as sf
-from sfumato.cli import app
+from sfumato.cli._application import app
 
 Run = Callable[..., Result]
 
@@ -51,5 +51,5 @@ def shell(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 def patients_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write 300 made-up patients to a file."""
     path = tmp_path_factory.mktemp("patients") / "patients.csv"
-    sf.write(sf.samples.generate_hospital(300, seed=11), path)
+    sf.write(sf.datasets.generate_hospital(300, seed=11), path)
     return path

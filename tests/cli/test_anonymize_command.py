@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.recipe import Recipe
-from sfumato.samples.population import JOBS
+from sfumato.core.recipe import Recipe
+from sfumato.datasets.hospital import JOBS
 
 ROLES = ["--identifier", "name", "--quasi", "age,zip,job", "--sensitive", "disease"]
 MODELS = ["--k", "5", "--model", "distinct-l-diversity:l=2,sensitive=disease"]
@@ -41,16 +41,16 @@ def from_python(patients_file, job_file, tmp_path):
         quasi_identifiers=["age", "zip", "job"],
         sensitive=["disease"],
         hierarchies={
-            "age": sf.Intervals(5, 10, 20),
-            "zip": sf.Prefixes(3, 1),
-            "job": sf.Taxonomy.read_csv(job_file),
+            "age": sf.hierarchies.Intervals(5, 10, 20),
+            "zip": sf.hierarchies.Prefixes(3, 1),
+            "job": sf.hierarchies.Taxonomy.read_csv(job_file),
         },
     )
-    models = [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=2, sensitive="disease")]
+    models = [sf.models.KAnonymity(k=5), sf.models.DistinctLDiversity(l=2, sensitive="disease")]
     recipe = Recipe(
         schema=schema,
         models=models,
-        algorithm=sf.Mondrian(),
+        algorithm=sf.algorithms.Mondrian(),
         max_suppressed=0.02,
         seed=7,
         input_file=patients_file.name,
@@ -88,7 +88,7 @@ def test_the_report_is_titled_with_file_date_and_algorithm(from_python):
 def test_a_recipe_keeps_its_date_for_the_same_table_alone(run, patients_file, from_python, tmp_path):
     recipe = from_python / "internal" / "recipe.toml"
     other = tmp_path / "other.csv"
-    sf.write(sf.samples.generate_hospital(300, seed=12), other)
+    sf.write(sf.datasets.generate_hospital(300, seed=12), other)
     for number, (file, extra, kept) in enumerate(
         [(patients_file, [], True), (other, [], False), (patients_file, ["--date", "2026-03-01"], False)]
     ):
@@ -119,15 +119,15 @@ def test_options_override_a_recipe_column_by_column_and_model_by_model(run, pati
     found = Recipe.read(tmp_path / "o" / "internal" / "recipe.toml")
     assert found.schema.quasi_identifiers == ("age", "zip")
     assert found.schema.insensitive == ("job",)
-    assert found.schema.hierarchies["age"] == sf.Intervals(20)
-    assert found.schema.hierarchies["zip"] == sf.Prefixes(3, 1)
+    assert found.schema.hierarchies["age"] == sf.hierarchies.Intervals(20)
+    assert found.schema.hierarchies["zip"] == sf.hierarchies.Prefixes(3, 1)
     assert found.schema.missing == "matches-all"
     assert found.models == (
-        sf.KAnonymity(k=8),
-        sf.DistinctLDiversity(l=2, sensitive="disease"),
-        sf.TCloseness(t=0.9, sensitive="disease"),
+        sf.models.KAnonymity(k=8),
+        sf.models.DistinctLDiversity(l=2, sensitive="disease"),
+        sf.models.TCloseness(t=0.9, sensitive="disease"),
     )
-    assert found.algorithm == sf.Mondrian(strict=False, publish="sets")
+    assert found.algorithm == sf.algorithms.Mondrian(strict=False, publish="sets")
     assert found.max_suppressed == 0
     assert found.seed == 7
 
@@ -141,7 +141,7 @@ def test_a_new_hierarchy_replaces_scale_and_order_of_the_recipe(run, patients_fi
     result = run("anonymize", patients_file, *given, "--out", tmp_path / "o")
     assert result.exit_code == 0, result.stderr
     found = Recipe.read(tmp_path / "o" / "internal" / "recipe.toml")
-    assert found.schema.hierarchies["job"] == sf.Taxonomy(JOBS)
+    assert found.schema.hierarchies["job"] == sf.hierarchies.Taxonomy(JOBS)
     assert found.schema.scales == {}
 
 
@@ -149,7 +149,7 @@ def test_several_sets_of_quasi_identifiers_can_have_their_own_k(run, patients_fi
     given = [*ROLES, "--k", 3, "--model", "k-anonymity:k=9,quasi=age+zip"]
     result = run("anonymize", patients_file, *given, "--out", tmp_path / "o")
     assert result.exit_code == 0, result.stderr
-    expected = (sf.KAnonymity(k=3), sf.KAnonymity(k=9, quasi=["age", "zip"]))
+    expected = (sf.models.KAnonymity(k=3), sf.models.KAnonymity(k=9, quasi=["age", "zip"]))
     assert Recipe.read(tmp_path / "o" / "internal" / "recipe.toml").models == expected
 
 
@@ -203,7 +203,7 @@ def test_replace_replaces_a_release_and_nothing_else(run, patients_file, tmp_pat
     out = tmp_path / "o"
     assert run("anonymize", patients_file, *ROLES, *MODELS, "--out", out, "--seed", 1).exit_code == 0
     assert run("anonymize", patients_file, *ROLES, "--k", 20, "--out", out, "--replace").exit_code == 0
-    assert Recipe.read(out / "internal" / "recipe.toml").models == (sf.KAnonymity(k=20),)
+    assert Recipe.read(out / "internal" / "recipe.toml").models == (sf.models.KAnonymity(k=20),)
     (out / "notes.txt").write_text("keep", "utf-8")
     assert run("anonymize", patients_file, *ROLES, *MODELS, "--out", out, "--replace").exit_code == 2
     assert (out / "notes.txt").read_text("utf-8") == "keep"

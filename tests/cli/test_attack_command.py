@@ -18,12 +18,12 @@ WITH = ["--with", "patients.csv", "--seed", 1]
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    people = sf.samples.generate_hospital(600, seed=11)
+    people = sf.datasets.generate_hospital(600, seed=11)
     people = people.append_column("person", pa.array(range(600)))
     patients = people.slice(0, 400)
     sf.write(people.select(["person", "age", "zip", "sex"]), "voters.csv")
     sf.write(patients, "patients.csv")
-    release = sf.anonymize(patients, SCHEMA, [sf.KAnonymity(k=8)], seed=1)
+    release = sf.anonymize(patients, SCHEMA, [sf.models.KAnonymity(k=8)], seed=1)
     release.write("release")
     sf.write(patients.select([*SCHEMA.quasi_identifiers, *SCHEMA.sensitive]), "raw.csv")
     return tmp_path
@@ -80,7 +80,7 @@ def test_nothing_is_claimed_by_a_voter_list_alone(run):
 
 
 def test_records_are_attacked_beside_a_control(run):
-    people = sf.samples.generate_hospital(400, seed=3, missing=0)
+    people = sf.datasets.generate_hospital(400, seed=3, missing=0)
     sf.write(people.slice(0, 200), "used.csv")
     sf.write(people.slice(200, 200), "others.csv")
     given = ["--with", "used.csv", "--control", "others.csv", "--seed", 1, "--attack", "nearest-inference"]
@@ -97,7 +97,7 @@ def test_records_are_attacked_beside_a_control(run):
 
 
 def test_outsiders_a_second_release_and_a_correspondence_are_read(run):
-    sf.write(sf.samples.generate_hospital(200, seed=77), "others.csv")
+    sf.write(sf.datasets.generate_hospital(200, seed=77), "others.csv")
     more = ["--outsiders", "others.csv", "--other", "release/public/table.csv"]
     rows = ["--correspondence", "release/internal/correspondence.parquet"]
     result = run("attack", "release/public/table.csv", *ROLES, *WITH, *more, *rows)
@@ -126,7 +126,7 @@ def test_bad_requests_are_one_sentence_and_exit_code_2(run, options):
 
 def test_centers_of_groups_are_refused_in_a_sentence(run, tmp_path):
     asked = ("--quasi", "age,height_cm", "--sensitive", "disease", "--k", 5, "--algorithm", "mdav")
-    sf.write(sf.samples.generate_hospital(200, seed=1, missing=0), tmp_path / "complete.csv")
+    sf.write(sf.datasets.generate_hospital(200, seed=1, missing=0), tmp_path / "complete.csv")
     made = run("anonymize", tmp_path / "complete.csv", *asked, "--out", tmp_path / "centers")
     assert made.exit_code == 0, made.stderr
     recipe = tmp_path / "centers/internal/recipe.toml"
@@ -141,10 +141,10 @@ def test_centers_of_groups_are_refused_in_a_sentence(run, tmp_path):
 def test_a_series_is_attacked_with_the_recipe_of_its_last_release(run):
     schema = sf.Schema(identifiers=["patient"], quasi_identifiers=["age", "sex", "zip"], sensitive=["condition"])
     folders, originals = [], []
-    for number, table in enumerate(sf.samples.generate_hospital_series(150, 2, seed=1)):
+    for number, table in enumerate(sf.datasets.generate_hospital_series(150, 2, seed=1)):
         patients = table.select(["patient", "age", "sex", "zip", "condition"])
-        promise = [sf.FrequencyLDiversity(l=2, sensitive="condition")]
-        sf.anonymize(patients, schema, promise, sf.Anatomy(), seed=1).write(f"q{number}")
+        promise = [sf.models.FrequencyLDiversity(l=2, sensitive="condition")]
+        sf.anonymize(patients, schema, promise, sf.algorithms.Anatomy(), seed=1).write(f"q{number}")
         sf.write(patients, f"t{number}.csv")
         folders.append(f"q{number}")
         originals.append(f"t{number}.csv")
@@ -194,9 +194,9 @@ def test_what_the_guarantee_allows_stands_beside_every_rate_and_decides_the_exit
 def test_the_search_of_a_recipe_is_attacked_by_running_it_again(run):
     table = pa.table({"age": [32, 34, 36, 50, 54, 55], "disease": list("ababcc")})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-    models = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive="disease")]
     sf.write(table, "six.csv")
-    sf.anonymize(table, schema, models, sf.MDAV(publish="ranges"), seed=1).write("six")
+    sf.anonymize(table, schema, models, sf.algorithms.MDAV(publish="ranges"), seed=1).write("six")
     asked = ["attack", "six.csv", "--search", "--recipe", "six/internal/recipe.toml", "--runs", 300, "--seed", 1]
     result = run(*asked, "--threshold", 0.1)
     assert result.exit_code == 1, result.stderr

@@ -50,9 +50,9 @@ def test_without_promises_the_levels_are_told(run):
 def test_folders_bring_their_recipe_and_who_is_who(run, folder):
     data = sf.read(folder / "t1.csv")
     schema = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=["disease"])
-    models = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive="disease")]
     for name in ("q1", "q2"):
-        sf.anonymize(data, schema, models=models, algorithm=sf.Anatomy()).write(name)
+        sf.anonymize(data, schema, models=models, algorithm=sf.algorithms.Anatomy()).write(name)
     for releases in (["q1", "q2"], ["q1/public/table.csv", "q2/public/table.csv"]):
         result = run("audit", *releases, "--series", "--originals", "t1.csv", "--originals", "t2.csv", *PROMISE)
         assert result.exit_code == 0
@@ -87,9 +87,9 @@ def ledger(folder):
         sf.read(folder / "t1.csv"),
         sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=["disease"]),
     )
-    models = [sf.MInvariance(m=2, sensitive="disease")]
+    models = [sf.models.MInvariance(m=2, sensitive="disease")]
     for name in ("q1", "q2"):
-        sf.anonymize(data, schema, models=models, algorithm=sf.MInvariantBuckets(), ledger=made).write(name)
+        sf.anonymize(data, schema, models=models, algorithm=sf.algorithms.MInvariantBuckets(), ledger=made).write(name)
     return made
 
 
@@ -156,11 +156,11 @@ def test_what_does_not_go_with_a_ledger_is_refused(run, folder, arguments, sente
 
 
 def test_audit_series_takes_a_ledger(ledger, folder):
-    found = sf.audit_series(ledger, models=[sf.MInvariance(m=2, sensitive="disease")])
+    found = sf.audit_series(ledger, models=[sf.models.MInvariance(m=2, sensitive="disease")])
     assert found.holds
     assert found.disclosure_risk("disease").max() == 0.5
     assert "was not looked at" in repr(found)
-    with pytest.raises(sf.SchemaError, match="no releases yet"):
+    with pytest.raises(sf.errors.SchemaError, match="no releases yet"):
         sf.audit_series(sf.Series.create(folder / "empty.ledger"))
 
 

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli import app
-from sfumato.samples import generate_transactions
+from sfumato.cli._application import app
+from sfumato.datasets.retail import generate_transactions
 
 
 def run(*words, code=0):
@@ -40,9 +40,9 @@ def test_the_command_writes_what_python_writes(shop, tmp_path):
     asked = ("--model", "km-anonymity:k=3,m=2", "--algorithm", "local-recoding:part_size=50")
     done = run("anonymize", folder / "shop.dat", *asked, "--taxonomy", folder / "tree.csv", "--out", tmp_path / "one")
     assert "Audit: holds" in done.output
-    search = sf.baskets.LocalRecodingAnonymization(taxonomy=tree, part_size=50)
-    release = sf.baskets.anonymize(
-        sf.baskets.read(folder / "shop.dat"), models=[sf.baskets.KmAnonymity(k=3, m=2)], algorithm=search
+    search = sf.transactions.LocalRecodingAnonymization(taxonomy=tree, part_size=50)
+    release = sf.transactions.anonymize(
+        sf.transactions.read(folder / "shop.dat"), models=[sf.transactions.KmAnonymity(k=3, m=2)], algorithm=search
     )
     release.write(tmp_path / "two")
     assert same(tmp_path / "one", tmp_path / "two")
@@ -66,18 +66,18 @@ def test_the_model_chooses_the_search_unless_one_is_named(shop, tmp_path, asked,
     folder, baskets, _ = shop
     sensitive = () if "k-anon" in asked[0] or "km" in asked[0] else ("--sensitive", baskets.items[0])
     run("anonymize", folder / "shop.dat", "--model", *asked, *sensitive, "--out", tmp_path / "out")
-    recipe = sf.baskets.read_recipe(tmp_path / "out/internal/recipe.toml")
+    recipe = sf.transactions.read_recipe(tmp_path / "out/internal/recipe.toml")
     assert recipe.algorithm.name == algorithm
     if "--fan-out" not in asked:
-        marked = sf.baskets.read(folder / "shop.dat", sensitive=sensitive[1:])
-        release = sf.baskets.anonymize(marked, models=recipe.models, secret=recipe.secret)
+        marked = sf.transactions.read(folder / "shop.dat", sensitive=sensitive[1:])
+        release = sf.transactions.anonymize(marked, models=recipe.models, secret=recipe.secret)
         assert release.recipe.algorithm == recipe.algorithm
 
 
 def test_groups_that_nobody_named_are_published_by_their_items(shop, tmp_path):
     folder, baskets, _ = shop
     run("anonymize", folder / "shop.dat", "--model", "km-anonymity:k=9,m=2", "--fan-out", 3, "--out", tmp_path / "out")
-    read = sf.baskets.read_published(tmp_path / "out/public")
+    read = sf.transactions.read_published(tmp_path / "out/public")
     groups = [name for name in read.items if name not in baskets.items]
     assert groups
     for name in groups:
@@ -92,7 +92,7 @@ def test_long_tables_are_read_by_their_columns_and_by_the_recipe(shop, tmp_path)
         *("--fan-out", 3, "--format", "parquet", "--no-report", "--out", tmp_path / "one"),
     )
     assert not (tmp_path / "one/internal/report.html").exists()
-    recipe = sf.baskets.read_recipe(tmp_path / "one/internal/recipe.toml")
+    recipe = sf.transactions.read_recipe(tmp_path / "one/internal/recipe.toml")
     assert recipe.input == {"person": "who", "item": "what", "baskets": 200, "sha256": baskets.digest}
     run("anonymize", folder / "shop.csv", "--recipe", tmp_path / "one/internal/recipe.toml", "--out", tmp_path / "two")
 

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from sfumato.catalogue import ALGORITHMS, MODELS
-from sfumato.table.formats.known import FORMATS
-from sfumato.words import load_messages
+from sfumato._locale.messages import load_messages
+from sfumato.io.formats import FORMATS
+from sfumato.tables._catalogue import ALGORITHMS, MODELS
 
 
 @pytest.mark.parametrize(("command", "known"), [("models", MODELS), ("algorithms", ALGORITHMS)])

@@ -11,9 +11,9 @@ import typer
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli import collect
-from sfumato.cli.refusals import ErrorHandlingGroup
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.cli import local_dp
+from sfumato.cli._errors import ErrorHandlingGroup
 
 NOISE = "uniform:-20,20"
 AGREEMENT = 'mechanism = "oue"\nepsilon = 1.0\nvalues = ["a", "b", "c"]\n'
@@ -22,9 +22,9 @@ AGREEMENT = 'mechanism = "oue"\nepsilon = 1.0\nvalues = ["a", "b", "c"]\n'
 @pytest.fixture
 def ask(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sf.write(sf.samples.generate_hospital(3000, seed=11), tmp_path / "patients.csv")
+    sf.write(sf.datasets.generate_hospital(3000, seed=11), tmp_path / "patients.csv")
     outer = typer.Typer(cls=ErrorHandlingGroup, rich_markup_mode=None)
-    outer.add_typer(collect.app, name="collect")
+    outer.add_typer(local_dp.app, name="collect")
     outer.command("other")(lambda: None)
 
     def run(*arguments: object, standard_input: str | None = None):
@@ -41,9 +41,7 @@ def test_what_is_perturbed_is_reconstructed(ask, tmp_path):
     low, high = (float(end) for end in NOISE.removeprefix("uniform:").split(","))
     patients = sf.read(tmp_path / "patients.csv")
     sf.write(
-        sf.collecting.perturb_columns(
-            patients, {"age": sf.collecting.UniformNoise(low=low, high=high)}, secret=fixed(1)
-        ),
+        sf.local_dp.perturb_columns(patients, {"age": sf.local_dp.UniformNoise(low=low, high=high)}, secret=fixed(1)),
         tmp_path / "sent.csv",
     )
     options = ["--column", "age", "--noise", NOISE, "--edges", "-10:110:20"]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sfumato.recipe import Recipe
+from sfumato.core.recipe import Recipe
 
 
 @pytest.fixture

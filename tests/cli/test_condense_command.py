@@ -8,7 +8,7 @@ import os
 import pytest
 
 import sfumato as sf
-from sfumato.randomness import KeyedRandom, secret_from_seed
+from sfumato._randomness import KeyedRandom, secret_from_seed
 
 ROLES = ["--identifier", "name", "--quasi", "age,sex,height_cm", "--sensitive", "disease,cost"]
 
@@ -16,7 +16,7 @@ ROLES = ["--identifier", "name", "--quasi", "age,sex,height_cm", "--sensitive", 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sf.write(sf.samples.generate_hospital(300, seed=11), tmp_path / "patients.csv")
+    sf.write(sf.datasets.generate_hospital(300, seed=11), tmp_path / "patients.csv")
     return tmp_path
 
 
@@ -44,11 +44,11 @@ def test_json_has_the_figures_of_python(run, folder, monkeypatch):
         identifiers=["name"], quasi_identifiers=["age", "sex", "height_cm"], sensitive=["disease", "cost"]
     )
     original = sf.read("patients.csv")
-    expected = sf.condensing.Condensation(k=20).fit(original, schema).sample(70)
+    expected = sf.synthesis.Condensation(k=20).fit(original, schema).sample(70)
     assert sf.read(folder / "s.parquet").equals(expected)
-    assert facts["moments"] == json.loads(json.dumps(sf.judging.compare_moments(original, expected).to_dict()))
+    assert facts["moments"] == json.loads(json.dumps(sf.metrics.compare_moments(original, expected).to_dict()))
     assert facts["nearest_originals"] == json.loads(
-        json.dumps(sf.judging.distance_to_closest_record(original, expected).to_dict())
+        json.dumps(sf.metrics.distance_to_closest_record(original, expected).to_dict())
     )
 
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import sfumato as sf
-from sfumato.samples.demo import demo_recipe, run_demo
+from sfumato.cli._demo_runs import demo_recipe, run_demo
 
 
 def test_the_demo_says_what_it_did_and_where_the_report_is(shell, tmp_path):
@@ -104,7 +104,7 @@ def test_the_demo_of_a_series_shows_that_independent_releases_break_and_those_of
 def test_the_demo_is_a_recipe_like_any_other():
     release = run_demo(300, 2)
     again = sf.anonymize(
-        sf.samples.generate_hospital(300, seed=2), demo_recipe(2).schema, demo_recipe(2).models, seed=2
+        sf.datasets.generate_hospital(300, seed=2), demo_recipe(2).schema, demo_recipe(2).models, seed=2
     )
     assert release.published.equals(again.published)
     assert release.recipe == again.recipe

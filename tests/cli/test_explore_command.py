@@ -21,9 +21,9 @@ def found(patients_file):
     schema = sf.Schema(
         quasi_identifiers=["age", "zip", "sex"],
         sensitive=["disease"],
-        hierarchies={"age": sf.Intervals(5, 10, 20), "zip": sf.Prefixes(3, 1)},
+        hierarchies={"age": sf.hierarchies.Intervals(5, 10, 20), "zip": sf.hierarchies.Prefixes(3, 1)},
     )
-    return sf.explore(sf.read(patients_file), schema, [sf.KAnonymity(k=5)], max_suppressed=0.02)
+    return sf.explore(sf.read(patients_file), schema, [sf.models.KAnonymity(k=5)], max_suppressed=0.02)
 
 
 def test_a_summary_says_what_python_finds(run, patients_file, found):
@@ -81,7 +81,7 @@ def test_json_holds_the_same(run, patients_file, found):
 
 
 def test_at_most_ten_minimal_solutions_are_listed(run, tmp_path):
-    sf.write(sf.samples.generate_hospital(300, seed=11), tmp_path / "p.csv")
+    sf.write(sf.datasets.generate_hospital(300, seed=11), tmp_path / "p.csv")
     quasi = ["--quasi", "age,zip,sex,education,marital_status,nationality", "--hierarchy", "age=intervals:5,10,20"]
     quasi += ["--hierarchy", "zip=prefixes:3,1", "--k", "3", "--max-suppressed", "0.2"]
     lines = run("explore", tmp_path / "p.csv", *quasi).stdout.splitlines()
@@ -93,12 +93,12 @@ def test_at_most_ten_minimal_solutions_are_listed(run, tmp_path):
 
 
 def test_a_recipe_gives_models_and_search(run, patients_file, found, tmp_path):
-    algorithm = sf.Samarati()
+    algorithm = sf.algorithms.Samarati()
     recipe = sf.Recipe(schema=found.recipe.schema, models=found.recipe.models, algorithm=algorithm, max_suppressed=0.02)
     (tmp_path / "recipe.toml").write_text(recipe.to_toml(), "utf-8")
     facts = json.loads(run("explore", patients_file, "--recipe", tmp_path / "recipe.toml", "--json").stdout)
     assert facts["best"]["levels"] in [node.levels for node in found.minimal]
-    local = sf.Recipe(schema=found.recipe.schema, models=found.recipe.models, algorithm=sf.Mondrian())
+    local = sf.Recipe(schema=found.recipe.schema, models=found.recipe.models, algorithm=sf.algorithms.Mondrian())
     (tmp_path / "local.toml").write_text(local.to_toml(), "utf-8")
     facts = json.loads(
         run("explore", patients_file, "--recipe", tmp_path / "local.toml", *PROMISE[2:], "--json").stdout
@@ -134,7 +134,7 @@ def test_bad_requests_are_refused_in_a_sentence(run, patients_file, arguments, s
 
 
 def test_names_that_the_command_line_cannot_hold_get_no_command(run, tmp_path):
-    table = sf.samples.generate_hospital(60, seed=1).select(["sex", "age"]).rename_columns(["se=x", "age"])
+    table = sf.datasets.generate_hospital(60, seed=1).select(["sex", "age"]).rename_columns(["se=x", "age"])
     sf.write(table, tmp_path / "p.csv")
     result = run("explore", tmp_path / "p.csv", "--quasi", "se=x,age", "--k", "3")
     assert result.exit_code == 0, result.stderr

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato.catalogue import ALGORITHMS
-from sfumato.cli.asking import _parse_value
-from sfumato.exceptions import InvalidParameterError
+from sfumato.cli._recipe_options import _parse_value
+from sfumato.errors import InvalidParameterError
+from sfumato.tables._catalogue import ALGORITHMS
 
 OPTIONS = [
     *("--quasi", "age,zip,sex", "--sensitive", "disease", "--k", "5", "--seed", 7, "--max-suppressed", "0.1"),
@@ -16,19 +16,19 @@ OPTIONS = [
 SCHEMA = sf.Schema(
     quasi_identifiers=["age", "zip", "sex"],
     sensitive=["disease"],
-    hierarchies={"age": sf.Intervals(10, 20), "zip": sf.Prefixes(3, 1)},
+    hierarchies={"age": sf.hierarchies.Intervals(10, 20), "zip": sf.hierarchies.Prefixes(3, 1)},
 )
 CHOSEN = {
-    "fixed-levels:levels=age=2+zip=3+sex=0": sf.FixedLevels(levels={"age": 2, "zip": 3, "sex": 0}),
-    "fixed-levels:levels=zip=2": sf.FixedLevels(levels={"zip": 2}),
-    "fixed-levels": sf.FixedLevels(),
-    "datafly": sf.Datafly(),
-    "incognito:loss=discernibility": sf.Incognito(loss="discernibility"),
-    "samarati:loss=classification,target=disease": sf.Samarati(loss="classification", target="disease"),
-    "mingen:weights=age=2+zip=0.5,suppression_factor=0.25": sf.MinGen(
+    "fixed-levels:levels=age=2+zip=3+sex=0": sf.algorithms.FixedLevels(levels={"age": 2, "zip": 3, "sex": 0}),
+    "fixed-levels:levels=zip=2": sf.algorithms.FixedLevels(levels={"zip": 2}),
+    "fixed-levels": sf.algorithms.FixedLevels(),
+    "datafly": sf.algorithms.Datafly(),
+    "incognito:loss=discernibility": sf.algorithms.Incognito(loss="discernibility"),
+    "samarati:loss=classification,target=disease": sf.algorithms.Samarati(loss="classification", target="disease"),
+    "mingen:weights=age=2+zip=0.5,suppression_factor=0.25": sf.algorithms.MinGen(
         weights={"age": 2, "zip": 0.5}, suppression_factor=0.25
     ),
-    "optimal:loss=entropy,refine=true": sf.Optimal(loss="entropy", refine=True),
+    "optimal:loss=entropy,refine=true": sf.algorithms.Optimal(loss="entropy", refine=True),
 }
 
 
@@ -40,7 +40,7 @@ def files(folder):
 def test_python_recipe_and_option_give_the_same_bytes(run, patients_file, tmp_path, option, algorithm):
     asked = sf.Recipe(
         schema=SCHEMA,
-        models=[sf.KAnonymity(k=5)],
+        models=[sf.models.KAnonymity(k=5)],
         algorithm=algorithm,
         max_suppressed=0.1,
         seed=7,

@@ -20,7 +20,8 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_hierarchy_file_is_drawn(run):
     assert (
-        run("hierarchy", "draw", "job.csv").stdout == draw_hierarchy(sf.Taxonomy.read_csv("job.csv").hierarchy) + "\n"
+        run("hierarchy", "draw", "job.csv").stdout
+        == draw_hierarchy(sf.hierarchies.Taxonomy.read_csv("job.csv").hierarchy) + "\n"
     )
 
 

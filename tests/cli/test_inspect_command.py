@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.recipe import Recipe
-from sfumato.release.anonymizing import run_recipe
+from sfumato.core.recipe import Recipe
+from sfumato.tables._pipeline.anonymize import run_recipe
 
 
 def test_the_printed_recipe_loads_and_runs(run, shell, patients_file, tmp_path):
@@ -19,9 +19,9 @@ def test_the_printed_recipe_loads_and_runs(run, shell, patients_file, tmp_path):
     assert recipe.schema.identifiers == ("name",)
     assert recipe.schema.sensitive == ("disease", "cost")
     assert recipe.models == (
-        sf.KAnonymity(k=5),
-        sf.DistinctLDiversity(l=2, sensitive="disease"),
-        sf.DistinctLDiversity(l=2, sensitive="cost"),
+        sf.models.KAnonymity(k=5),
+        sf.models.DistinctLDiversity(l=2, sensitive="disease"),
+        sf.models.DistinctLDiversity(l=2, sensitive="cost"),
     )
     (tmp_path / "recipe.toml").write_text(done.stdout, "utf-8")
     assert run("anonymize", patients_file, "--recipe", tmp_path / "recipe.toml", "--out", tmp_path / "o").exit_code == 0
@@ -29,8 +29,8 @@ def test_the_printed_recipe_loads_and_runs(run, shell, patients_file, tmp_path):
 
 def test_a_preset_is_proposed_with_its_reason(run, patients_file):
     shown = run("inspect", patients_file, "--preset", "ema").stdout
-    assert Recipe.from_toml(shown).models[0] == sf.KAnonymity(k=12)
-    assert sf.release.get_preset("ema").reason in " ".join(line.removeprefix("# ") for line in shown.splitlines())
+    assert Recipe.from_toml(shown).models[0] == sf.models.KAnonymity(k=12)
+    assert sf.tables.get_preset("ema").reason in " ".join(line.removeprefix("# ") for line in shown.splitlines())
 
 
 def test_an_unknown_preset_is_refused_before_anything_is_read(run, tmp_path):
@@ -107,7 +107,7 @@ def test_the_recipe_of_any_table_runs_on_that_table(run, tmp_path, text):
 def test_a_password_does_not_get_into_the_recipe(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "sfumato.table.formats.database.read_database", lambda *_, **__: sf.samples.generate_hospital(50, seed=1)
+        "sfumato.io._database.read_database", lambda *_, **__: sf.datasets.generate_hospital(50, seed=1)
     )
     result = run("inspect", "postgresql://ann:secret@host/clinic", "--table", "patients")
     assert result.exit_code == 0
@@ -155,7 +155,7 @@ def test_every_sensitive_column_gets_a_promise_and_an_edited_recipe_without_one_
 
 def test_tables_larger_than_memory_are_inspected_in_their_engine(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    table = sf.samples.generate_hospital(300, seed=11)
+    table = sf.datasets.generate_hospital(300, seed=11)
     sf.write(table, tmp_path / "patients.csv")
     sf.write(table, tmp_path / "patients.parquet")
     for file in ("patients.csv", "patients.parquet"):

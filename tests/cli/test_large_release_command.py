@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.sources.duckdb_source import DuckDBSource
+from sfumato.tables.engines._duckdb_source import DuckDBSource
 
 ROLES = ("--quasi", "age,zip,sex", "--sensitive", "disease", "--insensitive", "job", "--k", "5")
 LARGE = ("--engine", "duckdb", "--memory", "100MB", "--out", "release")
@@ -19,7 +19,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "patients").mkdir()
     for at in range(2):
-        pq.write_table(sf.samples.generate_hospital(300, seed=at), tmp_path / "patients" / f"{at}.parquet")
+        pq.write_table(sf.datasets.generate_hospital(300, seed=at), tmp_path / "patients" / f"{at}.parquet")
     return tmp_path
 
 

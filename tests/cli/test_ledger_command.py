@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import sfumato as sf
 from series_of_patients import quarter
-from sfumato.cli import app
+from sfumato.cli._application import app
 
 OPTIONS = ["--identifier", "id", "--quasi", "age", "--sensitive", "disease", "--k", "2", "--no-report"]
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import sfumato as sf
-from sfumato.catalogue import MASKING_STEPS
+from sfumato.tables._catalogue import MASKING_STEPS
 
 ROLES = ("--identifier", "name", "--quasi", "age,sex", "--sensitive", "disease", "--insensitive", "cost")
 
@@ -15,7 +15,7 @@ ROLES = ("--identifier", "name", "--quasi", "age,sex", "--sensitive", "disease",
 @pytest.fixture
 def table(tmp_path):
     file = tmp_path / "people.csv"
-    sf.write(sf.samples.generate_hospital(150, seed=4), file)
+    sf.write(sf.datasets.generate_hospital(150, seed=4), file)
     return file
 
 

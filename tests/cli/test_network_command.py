@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 
-S = sf.networks
+S = sf.graphs
 
 
 @pytest.fixture

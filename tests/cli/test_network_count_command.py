@@ -9,10 +9,10 @@ import networkx as nx
 import pytest
 
 import sfumato as sf
-from sfumato.queries.private.accountant import Accountant
-from sfumato.table.write import write
+from sfumato.dp.accountant import Accountant
+from sfumato.io._writing import write
 
-S = sf.networks
+S = sf.graphs
 CLUB = nx.karate_club_graph()
 
 

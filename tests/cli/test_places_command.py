@@ -11,9 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli import app, places
-from sfumato.places.earth import haversine
-from sfumato.table.formats import csv
+from sfumato.cli import locations
+from sfumato.cli._application import app
+from sfumato.io import _csv
+from sfumato.trajectories.geometry import haversine
 
 AREA = ("--area", "13.2,52.4,13.7,52.7")
 FEW = np.round(np.random.default_rng(1).uniform((13.3, 52.5), (13.39, 52.55), (42, 2)), 4).tolist()
@@ -61,7 +62,9 @@ def test_regions_of_fewer_persons_are_told():
 @pytest.mark.usefixtures("folder")
 def test_moved_places_have_few_digits_and_stay_in_the_area():
     said = run("places", "perturb", "good.csv", "--epsilon", 0.00693, *AREA, "--out", "moved.csv").output
-    noise = sf.places.PlanarLaplace(epsilon=0.00693, area=sf.places.Area(west=13.2, south=52.4, east=13.7, north=52.7))
+    noise = sf.trajectories.PlanarLaplace(
+        epsilon=0.00693, area=sf.trajectories.Area(west=13.2, south=52.4, east=13.7, north=52.7)
+    )
     assert f"{noise.mean_error:,.0f} m on average" in said
     assert "places outside it are allowed" in said
     assert "5 decimals" in said
@@ -75,9 +78,9 @@ def test_moved_places_have_few_digits_and_stay_in_the_area():
 
 @pytest.mark.usefixtures("folder")
 def test_an_area_that_is_drawn_around_cloaked_places_is_said_in_both_outputs():
-    assert places.DRAWN in run("places", "cloak", "good.csv", "--k", 5, "--out", "regions.csv").output
+    assert locations.DRAWN in run("places", "cloak", "good.csv", "--k", 5, "--out", "regions.csv").output
     said = run("places", "cloak", "good.csv", "--k", 5, "--out", "again.csv", "--json").stdout
-    assert json.loads(said)["warnings"] == [places.DRAWN]
+    assert json.loads(said)["warnings"] == [locations.DRAWN]
     said = run("places", "cloak", "good.csv", "--k", 5, *AREA, "--out", "third.csv", "--json").stdout
     assert json.loads(said)["warnings"] == []
 
@@ -190,7 +193,7 @@ def test_files_are_replaced_only_by_force_and_never_half(folder, command, monkey
         path.write_text("half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(csv, "write_csv", stop)
+    monkeypatch.setattr(_csv, "write_csv", stop)
     assert CliRunner().invoke(app, [*map(str, asked), "out.csv", "--force"]).exit_code != 0
     assert (folder / "good.csv").read_bytes() == before
     assert (folder / "out.csv").read_bytes() == kept

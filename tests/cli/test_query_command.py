@@ -11,9 +11,9 @@ from contextlib import closing
 import pandas as pd
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.sentences import Question
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.question import Question
+from sfumato.errors import InvalidParameterError
 
 STATED = ("--bounds", "age=0,100", "--bounds", "cost=0,1000", "--categories", "sex=F,M")
 

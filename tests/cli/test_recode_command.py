@@ -9,24 +9,24 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.coding.codes import encode_table
-from sfumato.release.recoding_rules import Recoding
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.recoding import Recoding
 
 CANARY = "kanarien" + "vogel"
 SCHEMA = sf.Schema(
     identifiers=["name"],
     quasi_identifiers=["age", "zip", "sex"],
     sensitive=["disease"],
-    hierarchies={"age": sf.Intervals(20), "zip": sf.Prefixes(1)},
+    hierarchies={"age": sf.hierarchies.Intervals(20), "zip": sf.hierarchies.Prefixes(1)},
 )
 
 
 @pytest.fixture(scope="module")
 def recoding(patients_file):
-    table, models = sf.read(patients_file), (sf.KAnonymity(k=4),)
-    algorithm = sf.FixedLevels(levels={"age": 1, "zip": 2, "sex": 0})
+    table, models = sf.read(patients_file), (sf.models.KAnonymity(k=4),)
+    algorithm = sf.algorithms.FixedLevels(levels={"age": 1, "zip": 2, "sex": 0})
     coded = encode_table(table, SCHEMA)
     rng = np.random.default_rng(0)
     task = TableRequest(table=coded, models=models, max_suppressed=300, missing=MissingPolicy.OWN_VALUE, rng=rng)
@@ -43,7 +43,7 @@ def rules(recoding, tmp_path):
 
 @pytest.fixture
 def later_file(tmp_path):
-    table = sf.samples.generate_hospital(120, seed=5)
+    table = sf.datasets.generate_hospital(120, seed=5)
     sex = table["sex"].to_pylist()
     sex[:3] = [CANARY] * 3
     sf.write(table.set_column(table.column_names.index("sex"), "sex", pa.array(sex)), tmp_path / "later.csv")
@@ -87,7 +87,7 @@ def test_an_occupied_folder_is_refused_unless_it_may_be_replaced(run, rules, lat
 
 
 def test_refusals_have_the_usual_exit_codes(run, rules, later_file, tmp_path):
-    sf.write(sf.samples.generate_hospital(3, seed=5), tmp_path / "few.csv")
+    sf.write(sf.datasets.generate_hospital(3, seed=5), tmp_path / "few.csv")
     few = run("recode", tmp_path / "few.csv", "--with", rules, "--out", tmp_path / "o")
     assert few.exit_code == 2
     assert "collect more rows" in few.stderr
@@ -106,7 +106,7 @@ def test_rows_larger_than_memory_are_recoded_in_their_engine(run, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     columns = ["--quasi", "age,zip", "--sensitive", "disease", "--k", 3, "--algorithm", "optimal"]
     for name, seed in (("january", 1), ("february", 2)):
-        sf.write(sf.samples.generate_hospital(200, seed=seed), tmp_path / f"{name}.csv")
+        sf.write(sf.datasets.generate_hospital(200, seed=seed), tmp_path / f"{name}.csv")
     run("anonymize", "january.csv", *columns, "--max-suppressed", 0.2, "--out", "january", "--no-report")
     rules = ["--with", "january/internal/recoding.toml", "--no-report", "--json"]
     expected = run("recode", "february.csv", *rules, "--out", "memory")

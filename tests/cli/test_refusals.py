@@ -218,7 +218,7 @@ def no_space(*_: object, **__: object) -> None:
 
 
 def test_a_full_disk_leaves_nothing_behind(run, folder, monkeypatch):
-    monkeypatch.setattr("sfumato.table.formats.csv.write_csv", no_space)
+    monkeypatch.setattr("sfumato.io._csv.write_csv", no_space)
     before = sorted(folder.iterdir())
     result = run("anonymize", "t.csv", *GOOD, "--out", "out")
     assert result.exit_code == 2
@@ -284,9 +284,9 @@ def test_a_stopped_replacement_leaves_the_old_release(run, shell, folder):
 
 def test_a_release_that_fails_its_audit_is_withheld_with_exit_code_1(run, folder, monkeypatch):
     def broken(*_: object, **__: object) -> None:
-        raise sf.GuaranteeViolatedError("Mondrian found a release that fails its audit.")
+        raise sf.errors.GuaranteeViolatedError("Mondrian found a release that fails its audit.")
 
-    monkeypatch.setattr("sfumato.release.anonymizing.run_recipe", broken)
+    monkeypatch.setattr("sfumato.tables._pipeline.anonymize.run_recipe", broken)
     result = run("anonymize", "t.csv", *GOOD, "--out", "out")
     assert result.exit_code == 1
     assert result.stderr == "sfumato: Mondrian found a release that fails its audit.\n"
@@ -297,7 +297,7 @@ def test_an_error_nobody_foresaw_shows_where_but_not_what(run, folder, monkeypat
     def broken(*_: object, **__: object) -> None:
         raise ArithmeticError(CANARY)
 
-    monkeypatch.setattr("sfumato.release.anonymizing.run_recipe", broken)
+    monkeypatch.setattr("sfumato.tables._pipeline.anonymize.run_recipe", broken)
     result = run("anonymize", "t.csv", *GOOD, "--out", "out")
     assert result.exit_code == 70
     assert "in broken" in result.stderr
@@ -310,7 +310,7 @@ def test_too_little_memory_is_one_sentence(run, folder, monkeypatch):  # noqa: A
     def broken(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sfumato.release.anonymizing.run_recipe", broken)
+    monkeypatch.setattr("sfumato.tables._pipeline.anonymize.run_recipe", broken)
     result = run("anonymize", "t.csv", *GOOD, "--out", "out")
     assert (result.exit_code, result.stderr) == (2, "sfumato: There is not enough memory for this table.\n")
 

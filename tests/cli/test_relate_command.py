@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli.application import app
+from sfumato.cli._application import app
 
 FILE = """
 [release]
@@ -52,8 +52,8 @@ def test_tables_are_published_as_python_publishes_them(folder):
     code, said, _ = run("all.toml", "--out", "out")
     assert code == 0
     assert "smallest of 2" in said
-    asked = sf.relating.read_relations("all.toml")
-    release = sf.relating.anonymize_relations(
+    asked = sf.tables.relational.read_relations("all.toml")
+    release = sf.tables.relational.anonymize_relations(
         asked.tables, asked.models, persons=asked.individuals, max_suppressed=asked.max_suppressed, secret=asked.secret
     )
     release.write("again")

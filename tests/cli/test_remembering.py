@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.cli.remembering import reading_as_options
-from sfumato.table.read import read_with_findings
+from sfumato.cli._options import reading_as_options
+from sfumato.io._reading import read_with_findings
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def test_an_occupied_folder_names_the_option_that_replaces_it(run, german, tmp_p
 
 def test_a_recipe_remembers_the_table_of_a_database_and_an_option_names_another(run, tmp_path):
     url = f"sqlite:///{tmp_path}/x.db"
-    table = sf.samples.generate_hospital(60, seed=1)
+    table = sf.datasets.generate_hospital(60, seed=1)
     dealt = table["disease"].take(list(reversed(range(60))))
     other = table.set_column(table.column_names.index("disease"), "disease", dealt)
     for name, some in (("a", table), ("b", other)):

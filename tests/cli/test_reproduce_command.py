@@ -6,28 +6,28 @@ import csv
 from functools import partial
 
 import pytest
+from papers.__main__ import app
+from papers.thesis import setting
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli.reproduce import app
-from sfumato.exceptions import SfumatoError
-from sfumato.reproducing import thesis_setting
-from sfumato.samples.census import generate_census
+from sfumato.datasets.census import generate_census
+from sfumato.errors import SfumatoError
 
 
 @pytest.fixture
 def small(monkeypatch):
     """Measure few releases, in this process."""
     few = partial(
-        thesis_setting.ThesisGrid,
+        setting.ThesisGrid,
         diversities=(3, 5),
         group_sizes=(3,),
         fixed_diversities=(3,),
         generalized_sizes=(3,),
         densities=(0.2,),
     )
-    monkeypatch.setattr(thesis_setting, "ThesisGrid", few)
-    monkeypatch.setattr("sfumato.threads.count_workers", lambda: 1)
+    monkeypatch.setattr(setting, "ThesisGrid", few)
+    monkeypatch.setattr("sfumato._threads.count_workers", lambda: 1)
 
 
 def thesis(*arguments: object):
@@ -55,7 +55,9 @@ def test_findings_are_printed_and_figures_written(tmp_path):
 @pytest.mark.usefixtures("small")
 def test_a_table_of_the_user_is_used(tmp_path):
     sf.write(generate_census(300, seed=4), tmp_path / "mine.csv")
-    recipe = sf.Recipe(schema=thesis_setting.census_schema(), models=[sf.KAnonymity(k=2)], algorithm=sf.Mondrian())
+    recipe = sf.Recipe(
+        schema=setting.census_schema(), models=[sf.models.KAnonymity(k=2)], algorithm=sf.algorithms.Mondrian()
+    )
     (tmp_path / "recipe.toml").write_text(recipe.to_toml(), "utf-8")
     done = thesis(
         "--table", tmp_path / "mine.csv", "--schema", tmp_path / "recipe.toml", "--queries", 3, "--out", tmp_path / "t"

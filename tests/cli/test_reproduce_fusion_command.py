@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 
 import pytest
+from papers.__main__ import app
 from typer.testing import CliRunner
 
-from sfumato.cli.reproduce import app
-from sfumato.exceptions import SfumatoError
+from sfumato.errors import SfumatoError
 
 FIGURES = ("3a", "3b", "3b-quasi", "4a", "4b", "4b-quasi")
 

@@ -14,7 +14,7 @@ QUASI = ["--quasi", "age,sex"]
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sf.write(sf.samples.generate_hospital(300, seed=11), tmp_path / "patients.csv")
+    sf.write(sf.datasets.generate_hospital(300, seed=11), tmp_path / "patients.csv")
     rows = ["age,disease", *(f"{age},{disease}" for age in (30, 40) for disease in ["flu", "cold"] * 6)]
     (tmp_path / "groups.csv").write_text("\n".join(rows) + "\n", "utf-8")
     return tmp_path
@@ -91,7 +91,7 @@ def test_a_recipe_tells_the_columns(run):
 
 
 def test_weights_and_households_are_columns(run):
-    table = sf.samples.generate_hospital(50, seed=1)
+    table = sf.datasets.generate_hospital(50, seed=1)
     for name, numbers in {"weight": [30] * 50, "house": list(range(25)) * 2}.items():
         table = table.append_column(name, [numbers])
     sf.write(table, "survey.csv")

@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 
 import sfumato
-from sfumato.cli import app
+from sfumato.cli._application import app
 
 
 def commands(group, above=()) -> Iterator[tuple[str, ...]]:

@@ -23,8 +23,8 @@ def series(tmp_path, monkeypatch):
     for number, persons in (("1", {"a": "x", "b": "y"}), ("2", {"a": "x"})):
         table = version(persons)
         sf.write(table, "second.csv")
-        promised = [sf.MInvariance(m=2, sensitive=D)]
-        algorithm = sf.MInvariantBuckets(form="boxes")
+        promised = [sf.models.MInvariance(m=2, sensitive=D)]
+        algorithm = sf.algorithms.MInvariantBuckets(form="boxes")
         sf.anonymize(table, schema, promised, algorithm, ledger=ledger).write(f"r{number}", report=False)
     return tmp_path
 

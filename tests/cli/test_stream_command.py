@@ -8,7 +8,7 @@ import sfumato as sf
 def test_batches_are_condensed_and_records_drawn(run, tmp_path):
     state, batch, out = tmp_path / "visits.state", tmp_path / "batch.csv", tmp_path / "synthetic.csv"
     for month in range(2):
-        sf.write(sf.samples.generate_hospital(400, seed=month, missing=0), batch)
+        sf.write(sf.datasets.generate_hospital(400, seed=month, missing=0), batch)
         begin = ("--k", 20, "--columns", "age,sex,cost") if month == 0 else ()
         told = run("stream", "update", state, batch, *begin)
         assert told.exit_code == 0, told.output
@@ -17,18 +17,18 @@ def test_batches_are_condensed_and_records_drawn(run, tmp_path):
     drawn = sf.read(out)
     assert drawn.num_rows == 150
     assert drawn.column_names == ["age", "sex", "cost"]
-    assert sf.condensing.CondensationStream.load(state).records == 800
+    assert sf.synthesis.CondensationStream.load(state).records == 800
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing(run, tmp_path):
     state, batch = tmp_path / "visits.state", tmp_path / "batch.csv"
-    sf.write(sf.samples.generate_hospital(100, seed=1, missing=0), batch)
+    sf.write(sf.datasets.generate_hospital(100, seed=1, missing=0), batch)
     assert "give --k and --columns to create it" in run("stream", "update", state, batch).stderr
     assert not state.exists()
     assert run("stream", "update", state, batch, "--k", 10, "--columns", "age,sex").exit_code == 0
     before = state.read_bytes()
     assert "already has its settings" in run("stream", "update", state, batch, "--k", 5).stderr
-    sf.write(sf.samples.generate_hospital(100, seed=1, missing=0).drop_columns(["age"]), batch)
+    sf.write(sf.datasets.generate_hospital(100, seed=1, missing=0).drop_columns(["age"]), batch)
     refused = run("stream", "update", state, batch)
     assert refused.exit_code == 2
     assert "age" in refused.stderr

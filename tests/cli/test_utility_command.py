@@ -38,7 +38,7 @@ def test_figures_are_those_of_the_report(run, release):
 
 
 def test_a_target_and_a_class_can_be_named(run, release, tmp_path):
-    sf.write(sf.samples.generate_hospital(200, seed=5), tmp_path / "held.csv")
+    sf.write(sf.datasets.generate_hospital(200, seed=5), tmp_path / "held.csv")
     chosen = ["--target", "age", "--classify", "sex", "--held-out", tmp_path / "held.csv"]
     result = run("utility", *release, *chosen)
     assert result.exit_code == 0, result.stderr

@@ -33,13 +33,13 @@ def table(leaves, rows=70_000):
 
 warm_up()
 before = ready()
-sfumato.coding.cutting.partition.COMPILED_ROWS = sfumato.coding.grouping.COMPILED_ROWS = 0
-sfumato.coding.containment.NUMPY_PAIRS = 0
+sfumato.tables.algorithms._segments.cuts.COMPILED_ROWS = sfumato.core._kernels.grouping.COMPILED_ROWS = 0
+sfumato.tables.published._containment.NUMPY_PAIRS = 0
 schema = sf.Schema(quasi_identifiers=["q", "r"], sensitive=["s", "t"])
 for leaves in (20, 1_000, 66_000):
-    for models in ([], [sf.DistinctLDiversity(l=2, sensitive="s")], [sf.DistinctLDiversity(l=2, sensitive="t")]):
+    for models in ([], [sf.models.DistinctLDiversity(l=2, sensitive="s")], [sf.models.DistinctLDiversity(l=2, sensitive="t")]):
         for strict in (True, False):
-            sf.anonymize(table(leaves), schema, [sf.KAnonymity(k=900), *models], sf.Mondrian(strict=strict))
+            sf.anonymize(table(leaves), schema, [sf.models.KAnonymity(k=900), *models], sf.algorithms.Mondrian(strict=strict))
 demo = run_demo(2_000, 1)
 sf.attribute_disclosure_risk(demo.frame, demo.recipe.schema, original=demo.original)
 points, row = np.zeros((1, 3), dtype=np.int32), np.zeros((2, 1), dtype=np.int32)
@@ -47,8 +47,8 @@ boxes = Boxes(low=row, high=row, member_rows=np.full((2, 1), -1), members=np.zer
 assert count_points(points, np.ones(3, dtype=np.int64), boxes).tolist() == [3, 3]
 assert len(pairs_of(points, boxes)[0]) == 6
 equal = pa.table({"q": np.zeros(10_000)})
-sf.anonymize(equal, sf.Schema(quasi_identifiers=["q"]), [sf.KAnonymity(k=900)], sf.MDAV())
-sf.anonymize(equal, sf.Schema(quasi_identifiers=["q"]), [sf.KAnonymity(k=900)], sf.VMDAV())
+sf.anonymize(equal, sf.Schema(quasi_identifiers=["q"]), [sf.models.KAnonymity(k=900)], sf.algorithms.MDAV())
+sf.anonymize(equal, sf.Schema(quasi_identifiers=["q"]), [sf.models.KAnonymity(k=900)], sf.algorithms.VMDAV())
 draw_partners(9, 2, Stream(repeatable_secret(1)))
 print(json.dumps([before, ready()]))
 """

@@ -14,7 +14,7 @@ AREA = ("--area", "13.2,52.4,13.6,52.6", "--order", 2)
 
 @pytest.fixture
 def points(tmp_path):
-    sf.write(sf.samples.generate_trajectories(20, 1, seed=1), tmp_path / "points.csv")
+    sf.write(sf.datasets.generate_trajectories(20, 1, seed=1), tmp_path / "points.csv")
     return tmp_path / "points.csv"
 
 
@@ -48,7 +48,7 @@ def test_hexagons_are_counted_in_place_of_squares(run, points, tmp_path):
     assert count(run, points, "density", out, *asked).exit_code == 0
     found = sf.read(out)
     assert sum(found["count"].to_pylist()) == 20
-    city = sf.samples.movers.CITY
+    city = sf.datasets.movers.CITY
     assert all(abs(each - city.reference_latitude) < 0.3 for each in found["latitude"].to_pylist()[:-1])
 
 
@@ -58,7 +58,7 @@ def test_ways_are_made_up_from_a_tree(run, points, tmp_path):
     assert done.exit_code == 0, done.output
     assert sf.read(out).column_names == ["place1", "place2", "count"]
     assert "20 made-up ways" in done.output
-    assert sf.places.Trajectories(sf.read(ways), order="order", place="place").points.has_coordinates
+    assert sf.trajectories.Trajectories(sf.read(ways), order="order", place="place").points.has_coordinates
     hidden = count(run, points, "tree", tmp_path / "t.csv", *AREA, "--ways", tmp_path / "w.csv", epsilon="0.000001")
     assert (hidden.exit_code, "pay more, or name fewer places" in hidden.output) == (1, True)
     assert (tmp_path / "t.csv").exists()
@@ -91,7 +91,7 @@ def test_bad_requests_are_refused_before_anything_is_paid(run, points, tmp_path)
     assert count(run, points, "density", points, *AREA, *total, epsilon="1").exit_code == 2
     assert not out.exists()
     if (tmp_path / "ways.budget").exists():
-        assert sf.queries.Accountant(tmp_path / "ways.budget").balance().answers == 0
+        assert sf.dp.Accountant(tmp_path / "ways.budget").balance().answers == 0
 
 
 ODD = (
@@ -135,7 +135,7 @@ def test_whatever_one_person_adds_to_a_file_the_command_says_the_same(run, point
         seen.add((done.exit_code, noisy.sub("", done.stdout), done.stderr))
         if what in {"density", "trips"}:
             assert sf.read(out).num_rows == (17 if what == "density" else 17**2)
-        assert sf.queries.Accountant(budget).balance().answers == 1
+        assert sf.dp.Accountant(budget).balance().answers == 1
         out.unlink()
     assert [code for code, *_ in seen] == [0]
 

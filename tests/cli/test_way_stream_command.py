@@ -7,8 +7,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from sfumato.cli import app
-from sfumato.places import TrajectoryStream
+from sfumato.cli._application import app
+from sfumato.trajectories.streams import TrajectoryStream
 
 START = ("--k", 2, "--area", "13.2,52.4,13.6,52.6")
 
@@ -77,7 +77,7 @@ def test_a_crash_between_the_state_and_what_may_leave_is_safe(run, batch, tmp_pa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("sfumato.table.write.write", fail)
+        patched.setattr("sfumato.io._writing.write", fail)
         assert update(run, state, points, out, *START).exit_code == 130
     assert state.exists()
     assert not out.exists()

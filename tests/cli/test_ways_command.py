@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli import app
+from sfumato.cli._application import app
 
 
 def run(*words, code=0):
@@ -22,7 +22,7 @@ def run(*words, code=0):
 @pytest.fixture(scope="module")
 def city(tmp_path_factory):
     folder = tmp_path_factory.mktemp("city")
-    table = sf.samples.generate_trajectories(30, 2, seed=3).rename_columns(["user", "when", "lon", "lat"])
+    table = sf.datasets.generate_trajectories(30, 2, seed=3).rename_columns(["user", "when", "lon", "lat"])
     sf.write(table, folder / "points.csv")
     return folder
 
@@ -40,8 +40,8 @@ def released(city):
 def test_recipe_and_python_write_the_same_bytes(city, released, tmp_path):
     recipe = released / "internal" / "recipe.toml"
     run("ways", "anonymize", city / "points.csv", "--recipe", recipe, "--out", tmp_path / "two")
-    ways = sf.places.Trajectories(sf.read(city / "points.csv"), person="user", time="when")
-    sf.places.run_recipe(sf.places.read_recipe(recipe), ways).write(tmp_path / "three")
+    ways = sf.trajectories.Trajectories(sf.read(city / "points.csv"), person="user", time="when")
+    sf.trajectories.run_recipe(sf.trajectories.read_recipe(recipe), ways).write(tmp_path / "three")
     for other in ("two", "three"):
         files = sorted(path.relative_to(released) for path in released.rglob("*") if path.is_file())
         assert [(tmp_path / other / name).read_bytes() for name in files] == [

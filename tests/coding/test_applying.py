@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding import applying
-from sfumato.coding.applying import ColumnTexts, order_rows, rank_column
+from sfumato.encoding import _row_order
+from sfumato.encoding._row_order import ColumnTexts, order_rows, rank_column
 from strategies import tables
 
 TEXTS = st.lists(
@@ -24,13 +24,13 @@ def rows_of(table):
 
 
 @given(tables(missing=True), st.randoms(use_true_random=False))
-@pytest.mark.parametrize("largest", [applying.LARGEST_KEY, 40])
+@pytest.mark.parametrize("largest", [_row_order.LARGEST_KEY, 40])
 def test_any_order_of_rows_is_published_alike(largest, table, random):
     order = list(range(table.num_rows))
     random.shuffle(order)
     published = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(applying, "LARGEST_KEY", largest)
+        patch.setattr(_row_order, "LARGEST_KEY", largest)
         for some in (table, table.take(order)):
             ranked = [rank_column(column) for column in some.columns]
             published.append(rows_of(some.take(order_rows(ranked, some.num_rows))))

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.coding import cell_keys
-from sfumato.coding.cell_keys import CombinationKeys
+from sfumato.tables.algorithms.full_domain import _combinations
+from sfumato.tables.algorithms.full_domain._combinations import CombinationKeys
 
 
 @st.composite
@@ -33,7 +33,7 @@ def packed_keys(draw):
 def test_cells_and_places_are_those_of_plain_sums(block, drawn):
     given_keys, weights = drawn
     plain = sum(addends[codes] for codes, addends in zip(given_keys.codes, given_keys.addends, strict=True))
-    with patch.object(cell_keys, "BLOCK", block):
+    with patch.object(_combinations, "BLOCK", block):
         assert given_keys.all(len(weights)).tolist() == plain.tolist()
         assert given_keys.count(weights).tolist() == np.bincount(plain, weights, given_keys.span).tolist()
         places = given_keys.last_places(len(weights))

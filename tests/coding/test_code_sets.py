@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.coding import code_sets
-from sfumato.coding.grouping import LARGEST_KEY
+from sfumato.core._kernels import code_sets
+from sfumato.core._kernels.grouping import LARGEST_KEY
 
 WIDTH, GROUPS = 40, 6
 ROWS = st.lists(st.tuples(st.integers(0, GROUPS - 1), st.integers(0, WIDTH - 1)), min_size=1, max_size=60)

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.coding import codes as coding
-from sfumato.coding.codes import encode_table
-from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.encoding import coded_table as coding
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.io._dataframes import to_arrow
+from sfumato.io._values import format_values
 from sfumato.schema.schema import Schema
-from sfumato.table.frames import to_arrow
-from sfumato.table.values import format_values
 
 TABLE = pa.table({"age": [30, 40, 30], "sex": ["F", "M", None], "disease": ["flu", "flu", "cold"], "note": list("abc")})
 SCHEMA = Schema(quasi_identifiers=["sex", "age"], sensitive=["disease"])

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from lattice_oracle import partition
 from lattice_tasks import codes, quasi_columns
-from sfumato.algorithms.full_domain.ladder import LevelMap
-from sfumato.coding import combinations as engine
-from sfumato.coding.codes import CodedColumn
-from sfumato.coding.combinations import combine_columns
-from sfumato.coding.domain import Domain
-from sfumato.schema.scales import Scale
+from sfumato.encoding.coded_table import CodedColumn
+from sfumato.encoding.domain import Domain
+from sfumato.schema.roles import Scale
+from sfumato.tables.algorithms.full_domain import _combinations as engine
+from sfumato.tables.algorithms.full_domain._combinations import combine_columns
+from sfumato.tables.algorithms.full_domain._lattice import LevelMap
 
 WAYS = {
     "as it comes": {},

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding import containment
-from sfumato.coding.containment import (
+from sfumato.tables.published import _containment
+from sfumato.tables.published._containment import (
     BoxContents,
     Boxes,
     list_containment_pairs,
@@ -47,13 +47,13 @@ def contents_of(boxes: Boxes, columns: int) -> BoxContents:
 
 @pytest.fixture
 def compiled(monkeypatch):
-    monkeypatch.setattr(containment, "NUMPY_PAIRS", -1)
+    monkeypatch.setattr(_containment, "NUMPY_PAIRS", -1)
 
 
 def plainly(function, *given):
     """Call a function on its plain path."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(containment, "NUMPY_PAIRS", 1 << 60)
+        patch.setattr(_containment, "NUMPY_PAIRS", 1 << 60)
         return function(*given)
 
 

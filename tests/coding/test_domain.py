@@ -9,13 +9,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from sfumato.coding.codes import encode_column
-from sfumato.coding.domain import Domain, get_scale, infer_domain, to_axis
-from sfumato.exceptions import HierarchyError, SchemaError
-from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.schema.scales import Scale
+from sfumato.encoding.coded_table import encode_column
+from sfumato.encoding.domain import Domain, get_scale, infer_domain, to_axis
+from sfumato.errors import HierarchyError, SchemaError
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.io._values import format_values
+from sfumato.schema.roles import Scale
 from sfumato.schema.schema import Schema
-from sfumato.table.values import format_values
 from strategies import described_tables
 
 JOBS = Taxonomy({"office": ["clerk", "lawyer"], "field": ["farmer", "ranger"]})

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.fingerprint import compute_table_digest
-from sfumato.table.frames import to_arrow
+from sfumato.io._dataframes import to_arrow
+from sfumato.io._values import compute_table_digest
 from strategies import tables
 
 CELLS = st.none() | st.sampled_from(["", "a", "b", "a\0b", "\0", "\1\0\0\0a", "ab"])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding import grouping
-from sfumato.coding.grouping import LARGEST_KEY, group_columns, group_keys, representative_rows
+from sfumato.core._kernels import grouping
+from sfumato.core._kernels.grouping import LARGEST_KEY, group_columns, group_keys, representative_rows
 
 PATHS = ("dense", "sorted", "hashed")
 

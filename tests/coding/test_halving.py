@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.coding.halving import SMALL, Bisection, argsort_keys, bisect_compiled, bisect_with_numpy
+from sfumato.tables.algorithms.bucketization._bisection import (
+    SMALL,
+    Bisection,
+    argsort_keys,
+    bisect_compiled,
+    bisect_with_numpy,
+)
 
 
 def drawn(seed: int, largest: int) -> Bisection:

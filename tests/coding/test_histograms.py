@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding import grouping, histograms
-from sfumato.coding.histograms import sparse_counts, sum_by_key
+from sfumato.core._kernels import grouping
+from sfumato.encoding import _counts
+from sfumato.encoding._counts import sparse_counts, sum_by_key
 
 RECORDS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6), st.integers(0, 3)), max_size=40)
 
@@ -38,7 +39,7 @@ def test_values_are_counted_as_by_a_counter(path, weighted, records):
     group, code, weight = (np.array([record[i] for record in records], dtype=np.int32) for i in range(3))
     with pytest.MonkeyPatch.context() as patch:
         if path != "dense":
-            patch.setattr(histograms, "DENSE_CELLS", -1)
+            patch.setattr(_counts, "DENSE_CELLS", -1)
             patch.setattr(grouping, "COMPILED_ROWS", 0 if path == "hashed" else 1 << 40)
         # 400 groups of 7 values are more cells than four per record, so nothing but DENSE_CELLS makes them dense
         counted = sparse_counts(group, 400, code, 7, weight if weighted else None)

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
-from sfumato.coding import keystream
-from sfumato.coding.kernels.keystream import fill_keystream
-from sfumato.coding.keystream import FEW, KEY_BYTES, WORTH_IT, ChaCha20Random, keyed_words
+from sfumato.trajectories._kernels import fill_keystream
+from sfumato.trajectories.locations import _chacha20
+from sfumato.trajectories.locations._chacha20 import FEW, KEY_BYTES, WORTH_IT, ChaCha20Random, keyed_words
 
 
 def test_a_block_is_that_of_the_standard():
     """RFC 8439, section 2.3.2."""
     start = np.concatenate(
         [
-            keystream.CONSTANTS,
+            _chacha20.CONSTANTS,
             np.frombuffer(bytes(range(KEY_BYTES)), "<u4"),
             np.frombuffer(bytes.fromhex("01000000000000090000004a00000000"), "<u4"),
         ]
@@ -39,7 +39,7 @@ def test_numbers_are_those_of_another_library(count):
 
 def test_many_numbers_come_from_a_fresh_key_every_time(monkeypatch):
     keys = []
-    monkeypatch.setattr(keystream, "keyed_words", lambda key, count: keys.append(key) or keyed_words(key, count))
+    monkeypatch.setattr(_chacha20, "keyed_words", lambda key, count: keys.append(key) or keyed_words(key, count))
     stream = ChaCha20Random(WORTH_IT)
     assert len(np.unique(np.concatenate([stream.random_uint64(FEW), stream.random_uint64(FEW)]))) == 2 * FEW
     assert len(set(keys)) == 2

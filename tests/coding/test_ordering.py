@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding import ordering
-from sfumato.coding.applying import order_rows
-from sfumato.coding.grouping import LARGEST_KEY
+from sfumato.core._kernels import grouping
+from sfumato.core._kernels.grouping import LARGEST_KEY
+from sfumato.encoding._row_order import order_rows
 
 KEYS = st.one_of(st.integers(0, 3), st.integers(0, 5000), st.integers(0, LARGEST_KEY))
 
@@ -17,7 +17,7 @@ KEYS = st.one_of(st.integers(0, 3), st.integers(0, 5000), st.integers(0, LARGEST
 @pytest.fixture(params=["NumPy", "compiled"], scope="module")
 def path(request):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ordering, "COMPILED_ROWS", 0 if request.param == "compiled" else LARGEST_KEY)
+        patch.setattr(grouping, "COMPILED_ROWS", 0 if request.param == "compiled" else LARGEST_KEY)
         yield request.param
 
 
@@ -25,8 +25,8 @@ def path(request):
 @given(keys=st.lists(KEYS))
 def test_the_order_is_that_of_a_stable_sort(keys):
     wanted = sorted(range(len(keys)), key=keys.__getitem__)
-    assert ordering.stable_argsort(np.array(keys, dtype=np.int64)).tolist() == wanted
-    assert ordering.stable_argsort(np.array(keys, dtype=np.int64), max(keys, default=0) + 1).tolist() == wanted
+    assert grouping.stable_argsort(np.array(keys, dtype=np.int64)).tolist() == wanted
+    assert grouping.stable_argsort(np.array(keys, dtype=np.int64), max(keys, default=0) + 1).tolist() == wanted
 
 
 @pytest.mark.usefixtures("path")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding import grouping, readiness
-from sfumato.coding.cutting.compiled_cutter import CompiledCutter
-from sfumato.coding.cutting.partition import choose_cutter
-from sfumato.coding.cutting.plain_cutter import PlainCutter
+from sfumato.core._kernels import grouping, readiness
+from sfumato.tables.algorithms._segments._compiled_cutter import CompiledCutter
+from sfumato.tables.algorithms._segments._plain_cutter import PlainCutter
+from sfumato.tables.algorithms._segments.cuts import choose_cutter
 
 MANY = 1_000_000
 
@@ -32,7 +32,7 @@ def begun(monkeypatch, tmp_path):
 def test_one_process_compiles_while_numpy_works(begun):
     assert isinstance(choose_cutter(MANY), PlainCutter)
     assert isinstance(choose_cutter(MANY), PlainCutter)
-    assert [command[1:] for command in begun] == [["-m", "sfumato.coding.warmup"]]
+    assert [command[1:] for command in begun] == [["-m", "sfumato._warmup"]]
 
 
 def test_few_rows_need_no_compiled_loops(begun):

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding import reduction
-from sfumato.coding.codes import encode_table
-from sfumato.coding.cutting.partition import Records
-from sfumato.coding.reduction import RecordReduction, reduce_records, sort_by_codes
+from sfumato.encoding import _counts
+from sfumato.encoding._counts import RecordReduction, reduce_records, sort_by_codes
+from sfumato.encoding.coded_table import encode_table
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms._segments.cuts import Records
 
 WEIGHTED = st.lists(
     st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", None]), st.integers(0, 1), st.integers(1, 2**25)),
@@ -70,7 +70,7 @@ def test_distinct_cases_are_left_as_they_are():
 
 @pytest.mark.parametrize("sample", [1, 3, 7])
 def test_a_sample_decides_whether_it_pays(monkeypatch, sample):
-    monkeypatch.setattr(reduction, "SAMPLE_CASES", sample)
+    monkeypatch.setattr(_counts, "SAMPLE_CASES", sample)
     table = coded([(1, "a", 0)] * 20)
     found = reduce_records(table.quasi, worthwhile=0.5)
     assert (found.combination_of is None) == (sample == 1)

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
-from sfumato.collecting.randomized_response import RandomizedResponse
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.local_dp.randomization.noise import GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.local_dp.randomization.randomized_response import RandomizedResponse
 
 CANARY = "canary-value"
 KINDS = [

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sfumato.collecting.coins import ExactSampler, exp_lower_bound, round_probability
-from sfumato.exceptions import InvalidParameterError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import InvalidParameterError
+from sfumato.local_dp._exact_sampling import ExactSampler, exp_lower_bound, round_probability
 
 
 @pytest.mark.parametrize("exponent", [1e-6, 0.1, 1.0, 5.5, 40.0])

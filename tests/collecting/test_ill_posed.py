@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.collecting.noise import GaussianNoise, UniformNoise
-from sfumato.collecting.randomized_response import RandomizedResponse
-from sfumato.collecting.reconstruction import reconstruct
-from sfumato.exceptions import SchemaError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import SchemaError
+from sfumato.local_dp.randomization.noise import GaussianNoise, UniformNoise
+from sfumato.local_dp.randomization.randomized_response import RandomizedResponse
+from sfumato.local_dp.reconstruction.distribution import reconstruct
 
 UNIT = UniformNoise(low=0, high=1)
 

@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from sfumato.collecting.coins import ExactSampler
-from sfumato.collecting.duchi_mean import DuchiMean
-from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
-from sfumato.collecting.hashing import hash_to_buckets, random_signs
-from sfumato.collecting.local_mechanism import simulate_reports
-from sfumato.collecting.optimized_local_hashing import OptimizedLocalHashing
-from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
-from sfumato.collecting.piecewise_mean import PiecewiseMean
-from sfumato.collecting.rappor import RAPPOR
-from sfumato.collecting.succinct_histogram import SuccinctHistogram
-from sfumato.exceptions import InvalidParameterError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import InvalidParameterError
+from sfumato.local_dp._exact_sampling import ExactSampler
+from sfumato.local_dp.mechanisms._hashing import hash_to_buckets, random_signs
+from sfumato.local_dp.mechanisms.base import simulate_reports
+from sfumato.local_dp.mechanisms.duchi_mean import DuchiMean
+from sfumato.local_dp.mechanisms.generalized_randomized_response import GeneralizedRandomizedResponse
+from sfumato.local_dp.mechanisms.optimized_local_hashing import OptimizedLocalHashing
+from sfumato.local_dp.mechanisms.optimized_unary_encoding import OptimizedUnaryEncoding
+from sfumato.local_dp.mechanisms.piecewise_mean import PiecewiseMean
+from sfumato.local_dp.mechanisms.rappor import RAPPOR
+from sfumato.local_dp.mechanisms.succinct_histogram import SuccinctHistogram
 
 EPSILONS = [0.05, 0.5, 1.0, 3.0, 8.0]
 FALSE_ALARM = 1e-6

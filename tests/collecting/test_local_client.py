@@ -13,18 +13,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.collecting import client as client_module
-from sfumato.collecting.agreements import MECHANISMS, load_mechanism, mechanism_from_config
-from sfumato.collecting.client import LocalClient
-from sfumato.collecting.coins import ExactSampler
-from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
-from sfumato.collecting.local_mechanism import simulate_reports
-from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
-from sfumato.collecting.piecewise_mean import PiecewiseMean
-from sfumato.collecting.randomized_response import RandomizedResponse
-from sfumato.collecting.rappor import RAPPOR
-from sfumato.collecting.server import LocalServer
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, RecipeError, SchemaError, WriteError
+from sfumato.errors import InfeasibleError, InvalidParameterError, ReadError, RecipeError, SchemaError, WriteError
+from sfumato.local_dp import client as client_module
+from sfumato.local_dp._exact_sampling import ExactSampler
+from sfumato.local_dp.client import LocalClient
+from sfumato.local_dp.configuration import MECHANISMS, load_mechanism, mechanism_from_config
+from sfumato.local_dp.mechanisms.base import simulate_reports
+from sfumato.local_dp.mechanisms.generalized_randomized_response import GeneralizedRandomizedResponse
+from sfumato.local_dp.mechanisms.optimized_unary_encoding import OptimizedUnaryEncoding
+from sfumato.local_dp.mechanisms.piecewise_mean import PiecewiseMean
+from sfumato.local_dp.mechanisms.rappor import RAPPOR
+from sfumato.local_dp.randomization.randomized_response import RandomizedResponse
+from sfumato.local_dp.server import LocalServer
 
 CANARY = "canary-value"
 AGREEMENTS = {

@@ -11,19 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from sfumato.collecting.coins import ExactSampler
-from sfumato.collecting.duchi_mean import DuchiMean
-from sfumato.collecting.frequency_estimate import project_to_simplex
-from sfumato.collecting.generalized_randomized_response import GeneralizedRandomizedResponse
-from sfumato.collecting.local_mechanism import simulate_reports
-from sfumato.collecting.optimized_local_hashing import OptimizedLocalHashing
-from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
-from sfumato.collecting.piecewise_mean import PiecewiseMean
-from sfumato.collecting.rappor import RAPPOR
-from sfumato.collecting.server import LocalServer
-from sfumato.collecting.succinct_histogram import SuccinctHistogram
-from sfumato.exceptions import SchemaError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import SchemaError
+from sfumato.local_dp._exact_sampling import ExactSampler
+from sfumato.local_dp.estimates import project_to_simplex
+from sfumato.local_dp.mechanisms.base import simulate_reports
+from sfumato.local_dp.mechanisms.duchi_mean import DuchiMean
+from sfumato.local_dp.mechanisms.generalized_randomized_response import GeneralizedRandomizedResponse
+from sfumato.local_dp.mechanisms.optimized_local_hashing import OptimizedLocalHashing
+from sfumato.local_dp.mechanisms.optimized_unary_encoding import OptimizedUnaryEncoding
+from sfumato.local_dp.mechanisms.piecewise_mean import PiecewiseMean
+from sfumato.local_dp.mechanisms.rappor import RAPPOR
+from sfumato.local_dp.mechanisms.succinct_histogram import SuccinctHistogram
+from sfumato.local_dp.server import LocalServer
 
 SIZE, CLIENTS, RUNS, ERRORS = 12, 2000, 60, 5.0
 COUNTS = np.array([700, 500, 300, 200, 100, 80, 60, 40, 20, 0, 0, 0])

@@ -7,11 +7,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sfumato.collecting.decision_tree import PerturbedTree
-from sfumato.collecting.naive_bayes import PerturbedNaiveBayes
-from sfumato.collecting.noise import UniformNoise
-from sfumato.exceptions import InvalidParameterError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import InvalidParameterError
+from sfumato.local_dp.randomization.noise import UniformNoise
+from sfumato.local_dp.reconstruction.decision_tree import PerturbedTree
+from sfumato.local_dp.reconstruction.naive_bayes import PerturbedNaiveBayes
 
 NOISES = [UniformNoise(low=-30, high=30), UniformNoise(low=-65, high=65)]
 BOUNDS = [(20, 80), (20, 150)]

@@ -13,12 +13,12 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 
 from drawn_examples import examples
-from sfumato.collecting.dense_regions import PerturbedDenseRegions, connected_regions
-from sfumato.collecting.k_means import PerturbedKMeans
-from sfumato.collecting.noise import GaussianNoise, UniformNoise
-from sfumato.collecting.training import estimate_joint_distribution, make_joint_features
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.local_dp.randomization.noise import GaussianNoise, UniformNoise
+from sfumato.local_dp.reconstruction._features import estimate_joint_distribution, make_joint_features
+from sfumato.local_dp.reconstruction.dense_regions import PerturbedDenseRegions, connected_regions
+from sfumato.local_dp.reconstruction.k_means import PerturbedKMeans
 
 NOISES = [UniformNoise(low=-30, high=30), GaussianNoise(scale=15)]
 BOUNDS = [(0, 100), (0, 100)]

@@ -9,17 +9,17 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
-from sfumato.collecting.perturbing import perturb_columns
-from sfumato.collecting.plans import (
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import InvalidParameterError, RecipeError, SchemaError
+from sfumato.local_dp.configuration import (
     load_perturbation_plan,
     parse_noise,
     parse_randomized_response,
     perturbation_plan_from_config,
 )
-from sfumato.collecting.randomized_response import RandomizedResponse
-from sfumato.exceptions import InvalidParameterError, RecipeError, SchemaError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato.local_dp.randomization.noise import GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.local_dp.randomization.perturbation import perturb_columns
+from sfumato.local_dp.randomization.randomized_response import RandomizedResponse
 
 CANARY = "canary-value"
 PLAN = {
@@ -30,7 +30,7 @@ PLAN = {
 
 @pytest.fixture(scope="module")
 def patients() -> pa.Table:
-    return sf.samples.generate_hospital(2000, seed=3)
+    return sf.datasets.generate_hospital(2000, seed=3)
 
 
 def test_only_planned_and_kept_columns_leave(patients):

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sfumato.collecting.client import LocalClient
-from sfumato.collecting.coins import ExactSampler
-from sfumato.collecting.local_mechanism import simulate_reports
-from sfumato.collecting.rappor import RAPPOR
-from sfumato.collecting.rappor_decoding import detect_candidates
-from sfumato.collecting.server import LocalServer
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.local_dp._exact_sampling import ExactSampler
+from sfumato.local_dp.client import LocalClient
+from sfumato.local_dp.mechanisms.base import simulate_reports
+from sfumato.local_dp.mechanisms.rappor import RAPPOR, detect_candidates
+from sfumato.local_dp.server import LocalServer
 
 WORDS = [f"word {number}" for number in range(30)]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
-from sfumato.collecting.ratings import DisguisedRatings, Recommender, z_scores
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.local_dp.randomization.collaborative_filtering import DisguisedRatings, Recommender, z_scores
+from sfumato.local_dp.randomization.noise import GaussianNoise, LaplaceNoise, UniformNoise
 
 NOISES = [GaussianNoise(scale=1), LaplaceNoise(scale=0.7), UniformNoise(low=-1.7, high=1.7)]
 NEARLY_NONE = GaussianNoise(scale=1e-9)

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from drawn_examples import examples
-from sfumato.collecting import fitting
-from sfumato.collecting.axes import NumericAxis
-from sfumato.collecting.effective_length import entropy_privacy
-from sfumato.collecting.noise import GaussianNoise, LaplaceNoise, UniformNoise
-from sfumato.collecting.randomized_response import RandomizedResponse
-from sfumato.collecting.reconstruction import reconstruct
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.local_dp.randomization.noise import GaussianNoise, LaplaceNoise, UniformNoise
+from sfumato.local_dp.randomization.randomized_response import RandomizedResponse
+from sfumato.local_dp.reconstruction import _solvers
+from sfumato.local_dp.reconstruction._axes import NumericAxis
+from sfumato.local_dp.reconstruction.distribution import reconstruct
+from sfumato.local_dp.reconstruction.metrics import entropy_privacy
 
 EDGES = np.linspace(0, 100, 11)
 SHARES = np.array([0.02, 0.08, 0.25, 0.15, 0.05, 0.05, 0.1, 0.2, 0.08, 0.02])
@@ -115,13 +115,13 @@ def test_what_did_not_converge_says_so():
 
 def test_cost_after_binning_does_not_depend_on_observations(monkeypatch):
     sizes = []
-    real = fitting.fit_distribution
+    real = _solvers.fit_distribution
 
     def watched(channels, counted, **options):
         sizes.append(counted.shape)
         return real(channels, counted, **options)
 
-    monkeypatch.setattr("sfumato.collecting.reconstruction.fit_distribution", watched)
+    monkeypatch.setattr("sfumato.local_dp.reconstruction.distribution.fit_distribution", watched)
     for count in (1_000, 100_000):
         reconstruct(NOISES[0].perturb(people(count, 1), secret=fixed(1)), NOISES[0], edges=EDGES)
     assert sizes[0] == sizes[1]

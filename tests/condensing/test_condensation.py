@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.condensing.condensation import Condensation
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.synthesis.condensation import Condensation
 
 NAMES = ["a", "b", "c"]
 NUMBERS = sf.Schema(quasi_identifiers=NAMES)
@@ -50,7 +50,7 @@ MIXED = sf.Schema(
     quasi_identifiers=["age", "born", "sex", "zip"],
     sensitive=["illness"],
     insensitive=["smokes"],
-    hierarchies={"zip": sf.Prefixes()},
+    hierarchies={"zip": sf.hierarchies.Prefixes()},
 )
 
 
@@ -225,25 +225,25 @@ REFUSED = [
 
 @pytest.mark.parametrize(("k", "by", "data", "sentence"), REFUSED)
 def test_what_cannot_be_condensed_is_refused_in_a_sentence(k, by, data, sentence):
-    with pytest.raises(sf.SfumatoError, match=sentence) as refused:
+    with pytest.raises(sf.errors.SfumatoError, match=sentence) as refused:
         Condensation(k=k, by=by).fit(data, MIXED)
     assert not any(cell in str(refused.value) for cell in ("4711", "4712", "gout", "person"))
 
 
 def test_a_table_without_numbers_is_refused():
-    with pytest.raises(sf.SchemaError, match="needs a column of numbers"):
+    with pytest.raises(sf.errors.SchemaError, match="needs a column of numbers"):
         Condensation(k=2).fit(mixed(), sf.Schema(quasi_identifiers=["sex"]))
 
 
 @pytest.mark.parametrize("settings", [{"k": 1}, {"k": 2.5}, {"secret": "5f"}, {"secret": 1}, {"by": 3}])
 def test_bad_settings_are_refused(settings):
-    with pytest.raises(sf.InvalidParameterError, match="Condensation"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="Condensation"):
         Condensation(**{"k": 2, **settings})
 
 
 @pytest.mark.parametrize("rows", [0, -1, 2.5, True])
 def test_bad_numbers_of_records_are_refused(rows):
-    with pytest.raises(sf.InvalidParameterError, match=r"sample\.n must be a whole number"):
+    with pytest.raises(sf.errors.InvalidParameterError, match=r"sample\.n must be a whole number"):
         Condensation(k=5).fit(correlated(50), NUMBERS).sample(rows)
 
 

@@ -15,11 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.condensing import stream as stream_module
-from sfumato.condensing.statistics import GroupStatistics
-from sfumato.condensing.stream import CondensationStream
-from sfumato.condensing.stream_state import halve_counts
-from sfumato.randomness import secret_from_seed as fixed
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.synthesis import stream as stream_module
+from sfumato.synthesis._statistics import GroupStatistics
+from sfumato.synthesis.stream import CondensationStream, halve_counts
 
 NAMES = ["a", "b", "c"]
 
@@ -212,7 +211,7 @@ def test_a_state_that_is_cut_off_is_refused(tmp_path, kept):
     file = tmp_path / "stream.state"
     condensed(mixed(100)).save(file)
     file.write_bytes(file.read_bytes()[:kept])
-    with pytest.raises(sf.ReadError, match=r"truncated|not the state|not have format"):
+    with pytest.raises(sf.errors.ReadError, match=r"truncated|not the state|not have format"):
         CondensationStream.load(file)
 
 
@@ -222,7 +221,7 @@ def test_a_state_that_was_altered_is_refused(tmp_path):
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
-    with pytest.raises(sf.ReadError, match="truncated or was altered"):
+    with pytest.raises(sf.errors.ReadError, match="truncated or was altered"):
         CondensationStream.load(file)
 
 
@@ -231,12 +230,12 @@ def test_files_of_another_kind_or_format_are_refused(tmp_path):
     condensed(mixed(100)).save(file)
     later = file.read_bytes().replace(b"format 1\n", b"format 2\n", 1)
     file.write_bytes(later)
-    with pytest.raises(sf.ReadError, match="not have format 1"):
+    with pytest.raises(sf.errors.ReadError, match="not have format 1"):
         CondensationStream.load(file)
     file.write_bytes(b"PK\x03\x04 something else")
-    with pytest.raises(sf.ReadError, match="is not the state"):
+    with pytest.raises(sf.errors.ReadError, match="is not the state"):
         CondensationStream.load(file)
-    with pytest.raises(sf.ReadError, match="cannot be read"):
+    with pytest.raises(sf.errors.ReadError, match="cannot be read"):
         CondensationStream.load(tmp_path / "absent")
 
 
@@ -256,7 +255,7 @@ def test_nothing_in_a_state_is_executed(tmp_path):
     checksum = hashlib.sha256(content.getvalue()).hexdigest().encode()
     file = tmp_path / "stream.state"
     file.write_bytes(b"sfumato condensation stream, format 1\n" + checksum + b"\n" + content.getvalue())
-    with pytest.raises(sf.ReadError, match="not a complete state"):
+    with pytest.raises(sf.errors.ReadError, match="not a complete state"):
         CondensationStream.load(file)
     assert not (tmp_path / "mark").exists()
 
@@ -267,7 +266,7 @@ def test_an_older_state_survives_a_failed_save(tmp_path, monkeypatch):
     stream.save(file)
     before = file.read_bytes()
     monkeypatch.setattr("pathlib.Path.write_bytes", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
-    with pytest.raises(sf.WriteError):
+    with pytest.raises(sf.errors.WriteError):
         stream.save(file)
     monkeypatch.undo()
     assert file.read_bytes() == before
@@ -296,7 +295,7 @@ WRONG = [
 def test_a_batch_that_does_not_fit_is_refused_and_changes_nothing(batch, sentence):
     stream = condensed(mixed(100), categorical=["zip"])
     before = [array.copy() for array in state_arrays(stream)]
-    with pytest.raises(sf.SfumatoError, match=sentence) as refused:
+    with pytest.raises(sf.errors.SfumatoError, match=sentence) as refused:
         stream.update(batch)
     assert "kanarienvogel" not in str(refused.value)
     assert [sorted(values) for values in vars(stream._state)["values"]] == [["f", "m"], ["4711", "4712"]]
@@ -306,7 +305,7 @@ def test_a_batch_that_does_not_fit_is_refused_and_changes_nothing(batch, sentenc
 
 def test_a_first_batch_that_is_refused_leaves_an_empty_stream():
     stream = CondensationStream(k=5, columns=["a", "b"])
-    with pytest.raises(sf.SchemaError, match="has no value"):
+    with pytest.raises(sf.errors.SchemaError, match="has no value"):
         stream.update(gap(numbers(20)))
     assert (stream.records, stream.groups, stream.nbytes) == (0, 0, 0)
     stream.update(numbers(20))
@@ -317,17 +316,17 @@ def test_too_many_values_are_counted_over_all_batches(monkeypatch):
     monkeypatch.setattr(stream_module, "MAX_VALUES", 3)
     stream = condensed(mixed(40), categorical=["zip"])
     stream.update(mixed(5).assign(sex="x"))
-    with pytest.raises(sf.SchemaError, match="more than 3 distinct values"):
+    with pytest.raises(sf.errors.SchemaError, match="more than 3 distinct values"):
         stream.update(mixed(5).assign(sex="y"))
 
 
 def test_nothing_is_drawn_from_fewer_than_k_records():
     stream = condensed(numbers(4), k=5)
-    with pytest.raises(sf.InfeasibleError, match="4 records have arrived, but a group"):
+    with pytest.raises(sf.errors.InfeasibleError, match="4 records have arrived, but a group"):
         stream.sample(1)
     stream.update(numbers(1))
     assert len(stream.sample(3)) == 3
-    with pytest.raises(sf.InfeasibleError, match="0 records have arrived"):
+    with pytest.raises(sf.errors.InfeasibleError, match="0 records have arrived"):
         CondensationStream(k=5, columns=["a"]).sample(1)
 
 
@@ -388,12 +387,12 @@ BAD = [
 
 @pytest.mark.parametrize(("settings", "sentence"), BAD)
 def test_bad_settings_of_a_stream_are_refused(settings, sentence):
-    with pytest.raises(sf.InvalidParameterError, match=sentence):
+    with pytest.raises(sf.errors.InvalidParameterError, match=sentence):
         CondensationStream(**{"k": 5, "columns": ["a"], **settings})
 
 
 def test_a_stream_without_numbers_is_refused():
-    with pytest.raises(sf.SchemaError, match="needs a column of numbers"):
+    with pytest.raises(sf.errors.SchemaError, match="needs a column of numbers"):
         condensed(mixed(30)[["sex"]])
 
 

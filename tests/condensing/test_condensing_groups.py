@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.condensing.grouping import partition_records
+from sfumato.synthesis.condensation import partition_records
 
 
 @given(st.integers(0, 10_000), st.integers(2, 7), st.lists(st.integers(0, 40), min_size=1, max_size=4))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.condensing.statistics import GroupStatistics, standard_deviations, standardize
+from sfumato.synthesis._statistics import GroupStatistics, standard_deviations, standardize
 
 ONES = np.ones(2)
 

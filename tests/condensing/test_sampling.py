@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.condensing.columns import ColumnType, SynthesizedColumn, column_from_numbers, column_from_texts
-from sfumato.condensing.sampling import (
+from sfumato._randomness import KeyedRandom
+from sfumato._randomness import secret_from_seed as fixed
+from sfumato.io._values import to_numbers
+from sfumato.synthesis._columns import ColumnType, SynthesizedColumn, column_from_numbers, column_from_texts
+from sfumato.synthesis._sampling import (
     GroupMixture,
     ValueCounts,
     apportion_rows,
@@ -16,10 +19,7 @@ from sfumato.condensing.sampling import (
     sample_codes,
     sample_numbers,
 )
-from sfumato.condensing.statistics import GroupStatistics
-from sfumato.randomness import KeyedRandom
-from sfumato.randomness import secret_from_seed as fixed
-from sfumato.table.numbers import to_numbers
+from sfumato.synthesis._statistics import GroupStatistics
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.integers(1, 200), st.integers(0, 99))

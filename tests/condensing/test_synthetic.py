@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.condensing.synthetic import GroupSizes
-from sfumato.reporting import synthetic as writing
-from sfumato.table.frames import to_arrow
+from sfumato.io._dataframes import to_arrow
+from sfumato.synthesis import release as writing
+from sfumato.synthesis.release import GroupSizes
 
 SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "sex", "height_cm"], sensitive=["disease"])
-PEOPLE = sf.samples.generate_hospital(130, seed=2)
-CONDENSATION = sf.condensing.Condensation(k=10, secret="5f" * 32)
+PEOPLE = sf.datasets.generate_hospital(130, seed=2)
+CONDENSATION = sf.synthesis.Condensation(k=10, secret="5f" * 32)
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def test_groups_take_the_place_of_an_audit(release):
 
 def test_measures_are_those_of_the_comparisons(release):
     columns = ["age", "height_cm"]
-    moments = sf.judging.compare_moments(PEOPLE, release.published, columns=columns)
-    nearest = sf.judging.distance_to_closest_record(PEOPLE, release.published, columns=columns)
+    moments = sf.metrics.compare_moments(PEOPLE, release.published, columns=columns)
+    nearest = sf.metrics.distance_to_closest_record(PEOPLE, release.published, columns=columns)
     assert (release.moments, release.nearest) == (moments, nearest)
     assert release.metrics == {
         "mean-shift": moments.mean_shift,
@@ -79,7 +79,7 @@ def test_recipe_tells_what_was_drawn(release):
     assert {name: entry["role"] for name, entry in written["attributes"].items()} == {
         name: SCHEMA.role(name).value for name in SCHEMA.attributes
     }
-    by = sf.condensing.Condensation(k=10, by="sex").release(PEOPLE, SCHEMA).recipe.to_toml()
+    by = sf.synthesis.Condensation(k=10, by="sex").release(PEOPLE, SCHEMA).recipe.to_toml()
     assert tomllib.loads(by)["condensation"] == {"k": 10, "by": "sex", "rows": 130}
 
 
@@ -105,7 +105,7 @@ def test_a_file_that_reads_otherwise_is_not_put_in_place(release, tmp_path, monk
         return table.set_column(0, "age", table["age"].take([*range(1, 130), 0]))
 
     monkeypatch.setattr(writing, "read_back", wrong)
-    with pytest.raises(sf.GuaranteeViolatedError, match="Column 'age' reads otherwise"):
+    with pytest.raises(sf.errors.GuaranteeViolatedError, match="Column 'age' reads otherwise"):
         release.write(tmp_path / "out")
     assert not list(tmp_path.iterdir())
 

@@ -6,44 +6,42 @@ import functools
 
 import pytest
 
-from sfumato.algorithms.buckets.cross_bucket import CrossBucketGeneralization
-from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
-from sfumato.algorithms.buckets.slicing import Slicing
-from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
-from sfumato.algorithms.cuts.k_optimize import KOptimize
-from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
-from sfumato.algorithms.full_domain.datafly import Datafly
-from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
-from sfumato.algorithms.full_domain.incognito import Incognito
-from sfumato.algorithms.full_domain.min_gen import MinGen
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.full_domain.samarati import Samarati
-from sfumato.algorithms.local.local_recoding import LocalRecoding
-from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.local.ncp_top_down import TopDownNCP
-from sfumato.algorithms.local.sabre import SABRE
-from sfumato.algorithms.losses import LOSSES
-from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
-from sfumato.algorithms.microaggregation.k_member import KMember
-from sfumato.algorithms.microaggregation.maa_slie import MAASLIE
-from sfumato.algorithms.microaggregation.mdav import MDAV
-from sfumato.algorithms.microaggregation.v_mdav import VMDAV
-from sfumato.catalogue import ALGORITHMS
-from sfumato.checks import algorithms as laws
-from sfumato.checks.algorithms import ALGORITHM_CHECKS
-from sfumato.checks.requests import MODEL_SETS, edge_case_requests, requests
-from sfumato.checks.trials import AlgorithmTrial
-from sfumato.coding.covering import boxes as covered
-from sfumato.coding.cutting import partition
-from sfumato.coding.regrouping import rows as regrouped
-from sfumato.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    FrequencyLDiversity,
-    KAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-)
+from sfumato.tables._catalogue import ALGORITHMS
+from sfumato.tables.algorithms._segments import cuts
+from sfumato.tables.algorithms.bucketization.cross_bucket_generalization import CrossBucketGeneralization
+from sfumato.tables.algorithms.bucketization.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.tables.algorithms.bucketization.slicing import Slicing
+from sfumato.tables.algorithms.full_domain._losses import LOSSES
+from sfumato.tables.algorithms.full_domain.datafly import Datafly
+from sfumato.tables.algorithms.full_domain.fixed_levels import FixedLevels
+from sfumato.tables.algorithms.full_domain.incognito import Incognito
+from sfumato.tables.algorithms.full_domain.min_gen import MinGen
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.tables.algorithms.full_domain.samarati import Samarati
+from sfumato.tables.algorithms.local import _covering as covered
+from sfumato.tables.algorithms.local import _regrouping as regrouped
+from sfumato.tables.algorithms.local.local_recoding import LocalRecoding
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.algorithms.local.sabre import SABRE
+from sfumato.tables.algorithms.local.top_down_ncp import TopDownNCP
+from sfumato.tables.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
+from sfumato.tables.algorithms.microaggregation.k_member import KMember
+from sfumato.tables.algorithms.microaggregation.maa_slie import MAASLIE
+from sfumato.tables.algorithms.microaggregation.mdav import MDAV
+from sfumato.tables.algorithms.microaggregation.v_mdav import VMDAV
+from sfumato.tables.algorithms.subtree.bottom_up_generalization import BottomUpGeneralization
+from sfumato.tables.algorithms.subtree.k_optimize import KOptimize
+from sfumato.tables.algorithms.subtree.top_down_specialization import TopDownSpecialization
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.testing import algorithms as laws
+from sfumato.testing._requests import MODEL_SETS, edge_case_requests, requests
+from sfumato.testing._trials import AlgorithmTrial
+from sfumato.testing.algorithms import ALGORITHM_CHECKS
 
 # Not traced: that is slow, and what only a suite for all algorithms reaches lacks a test of its own.
 pytestmark = pytest.mark.no_cover
@@ -149,7 +147,7 @@ def test_every_loss_is_checked():
 
 @pytest.mark.parametrize("algorithm", SUBJECTS[:2], ids=repr)
 def test_compiled_loops_keep_the_law_that_audits_hold(algorithm, monkeypatch):
-    monkeypatch.setattr(partition, "COMPILED_ROWS", 0)
+    monkeypatch.setattr(cuts, "COMPILED_ROWS", 0)
     trial = AlgorithmTrial(algorithm)
     for check in ALGORITHM_CHECKS[1:5]:
         check(trial)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato import baskets as sets
-from sfumato.baskets.catalogue import ALGORITHMS, MODELS
-from sfumato.checks.baskets import ALGORITHM_CHECKS, MODEL_CHECKS, TREE
+from sfumato import transactions as sets
+from sfumato.testing.transactions import ALGORITHM_CHECKS, MODEL_CHECKS, TREE
+from sfumato.transactions._catalogue import ALGORITHMS, MODELS
 
 K2 = sets.KmAnonymity(k=3, m=2)
 COHERENT = sets.Coherence(h=0.6, k=2, p=2)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sfumato.checks import parametrize_with_checks
-from sfumato.table.formats.known import FORMATS
+from sfumato.io.formats import FORMATS
+from sfumato.testing.suite import parametrize_with_checks
 
 OF_FILES = [form for form in FORMATS.built_in.values() if form.suffixes]
 

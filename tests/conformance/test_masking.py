@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.checks.masking import MASKING_CHECKS
-from sfumato.masking import (
-    PRAM,
-    AddNoise,
-    BottomCode,
-    RotateNumbers,
-    RoundNumbers,
-    SuppressCells,
-    SwapRanks,
-    SwapRecords,
-    TopCode,
-)
+from sfumato.tables.masking.add_noise import AddNoise
+from sfumato.tables.masking.pram import PRAM
+from sfumato.tables.masking.rotate_numbers import RotateNumbers
+from sfumato.tables.masking.round_numbers import RoundNumbers
+from sfumato.tables.masking.suppress_cells import SuppressCells
+from sfumato.tables.masking.swap_ranks import SwapRanks
+from sfumato.tables.masking.swap_records import SwapRecords
+from sfumato.tables.masking.top_bottom_coding import BottomCode, TopCode
+from sfumato.testing.masking import MASKING_CHECKS
 
 NUMBERS = ("age", "income", "weight")
 STEPS = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.catalogue import METRICS
-from sfumato.checks import parametrize_with_checks
-from sfumato.checks.measures import ROWS, draw_samples
-from sfumato.judging import measures
+from sfumato.tables import metrics
+from sfumato.tables._catalogue import METRICS
+from sfumato.testing.metrics import ROWS, draw_samples
+from sfumato.testing.suite import parametrize_with_checks
 
 ALL = tuple(METRICS.values())
 
@@ -37,5 +37,5 @@ def test_counts_reach_from_exact_values_to_full_suppression():
 
 def test_every_public_measure_is_checked():
     classes = {type(measure).__name__ for measure in ALL}
-    assert classes == set(measures.__all__) - {"Measure", "Measured"}
+    assert classes == set(metrics.__all__) - {"Measure", "Measured"}
     assert all(name == measure.name for name, measure in METRICS.items())

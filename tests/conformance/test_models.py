@@ -9,14 +9,20 @@ import pytest
 
 import oracles
 import sfumato as sf
-from sfumato import catalogue, models
-from sfumato.checks import check_level_equals_oracle, parametrize_with_checks
-from sfumato.checks.grouped_samples import draw_grouped_samples, make_categorical_domain, make_numeric_domain
-from sfumato.models.base import GroupModel
-from sfumato.models.delta_presence import MaxPresence, MinPresence
-from sfumato.models.distinct_categories import DistinctCategories
-from sfumato.models.ke_anonymity import MinRange
-from sfumato.schema.missing import MissingPolicy
+from sfumato import models
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables import _catalogue
+from sfumato.tables.models._distinct_categories import DistinctCategories
+from sfumato.tables.models.base import GroupModel
+from sfumato.tables.models.delta_presence import MaxPresence, MinPresence
+from sfumato.tables.models.ke_anonymity import MinRange
+from sfumato.testing.models import (
+    check_level_equals_oracle,
+    draw_grouped_samples,
+    make_categorical_domain,
+    make_numeric_domain,
+)
+from sfumato.testing.suite import parametrize_with_checks
 
 
 def by_tree(counts, totals):
@@ -57,88 +63,88 @@ def by_matrix(counts, totals):
 
 
 CASES = [
-    (sf.KAnonymity(k=1), lambda counts, _: oracles.size(counts)),
-    (sf.KAnonymity(k=4), lambda counts, _: oracles.size(counts)),
-    (sf.DistinctLDiversity(l=1, sensitive="s"), lambda counts, _: oracles.distinct_values(counts)),
-    (sf.DistinctLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.distinct_values(counts)),
-    (sf.FrequencyLDiversity(l=2.5, sensitive="s"), lambda counts, _: oracles.inverse_largest_share(counts)),
-    (sf.FrequencyLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.inverse_largest_share(counts)),
-    (sf.EntropyLDiversity(l=2.5, sensitive="s"), lambda counts, _: oracles.effective_values(counts)),
-    (sf.EntropyLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.effective_values(counts)),
-    (sf.RecursiveLDiversity(c=0.5, l=1, sensitive="s"), lambda counts, _: oracles.recursive_quotient(counts, 1)),
-    (sf.RecursiveLDiversity(c=1.5, l=3, sensitive="s"), lambda counts, _: oracles.recursive_quotient(counts, 3)),
-    (sf.TCloseness(t=0.4, sensitive="s"), oracles.equal_distance),
-    (sf.TCloseness(t=0.3, sensitive="s", distance="ordered"), oracles.ordered_distance),
-    (sf.TCloseness(t=0.3, sensitive="s", distance="hierarchical"), by_tree),
-    (sf.TCloseness(t=0.4, sensitive="s", distance="variational"), oracles.equal_distance),
-    (sf.TCloseness(t=0.3, sensitive="s", distance="kl"), oracles.divergence),
-    (sf.TCloseness(t=0.6, sensitive="s", distance="matrix", costs=COSTS), by_matrix),
-    (sf.NTCloseness(n=6, t=0.35, sensitive="s"), lambda c, t: oracles.distance_to_superset(c, t, 6)),
+    (sf.models.KAnonymity(k=1), lambda counts, _: oracles.size(counts)),
+    (sf.models.KAnonymity(k=4), lambda counts, _: oracles.size(counts)),
+    (sf.models.DistinctLDiversity(l=1, sensitive="s"), lambda counts, _: oracles.distinct_values(counts)),
+    (sf.models.DistinctLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.distinct_values(counts)),
+    (sf.models.FrequencyLDiversity(l=2.5, sensitive="s"), lambda counts, _: oracles.inverse_largest_share(counts)),
+    (sf.models.FrequencyLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.inverse_largest_share(counts)),
+    (sf.models.EntropyLDiversity(l=2.5, sensitive="s"), lambda counts, _: oracles.effective_values(counts)),
+    (sf.models.EntropyLDiversity(l=3, sensitive="s"), lambda counts, _: oracles.effective_values(counts)),
+    (sf.models.RecursiveLDiversity(c=0.5, l=1, sensitive="s"), lambda counts, _: oracles.recursive_quotient(counts, 1)),
+    (sf.models.RecursiveLDiversity(c=1.5, l=3, sensitive="s"), lambda counts, _: oracles.recursive_quotient(counts, 3)),
+    (sf.models.TCloseness(t=0.4, sensitive="s"), oracles.equal_distance),
+    (sf.models.TCloseness(t=0.3, sensitive="s", distance="ordered"), oracles.ordered_distance),
+    (sf.models.TCloseness(t=0.3, sensitive="s", distance="hierarchical"), by_tree),
+    (sf.models.TCloseness(t=0.4, sensitive="s", distance="variational"), oracles.equal_distance),
+    (sf.models.TCloseness(t=0.3, sensitive="s", distance="kl"), oracles.divergence),
+    (sf.models.TCloseness(t=0.6, sensitive="s", distance="matrix", costs=COSTS), by_matrix),
+    (sf.models.NTCloseness(n=6, t=0.35, sensitive="s"), lambda c, t: oracles.distance_to_superset(c, t, 6)),
     (
-        sf.PSensitiveKAnonymity(p=2, k=3, sensitive="s"),
+        sf.models.PSensitiveKAnonymity(p=2, k=3, sensitive="s"),
         lambda c, _: min(Fraction(oracles.size(c), 3), Fraction(oracles.distinct_values(c), 2)),
     ),
     (
-        sf.PPlusSensitiveKAnonymity(p=3, k=3, sensitive="s", categories=THREES),
+        sf.models.PPlusSensitiveKAnonymity(p=3, k=3, sensitive="s", categories=THREES),
         lambda c, _: min(Fraction(oracles.size(c), 3), Fraction(in_threes(c), 3)),
     ),
     (
-        sf.HPKAnonymity(h=2, p=3, k=4, sensitive="s", sensitivity_levels=HALVES),
+        sf.models.HPKAnonymity(h=2, p=3, k=4, sensitive="s", sensitivity_levels=HALVES),
         lambda c, _: min(
             Fraction(oracles.size(c), 4), Fraction(oracles.distinct_values(c), 3), Fraction(in_halves(c), 2)
         ),
     ),
     (
-        sf.AlphaKAnonymity(alpha=0.5, k=3, sensitive="s"),
+        sf.models.AlphaKAnonymity(alpha=0.5, k=3, sensitive="s"),
         lambda c, _: min(Fraction(oracles.size(c), 3), alpha_quotient(c, range(len(c)))),
     ),
     (
-        sf.AlphaKAnonymity(alpha=0.5, k=3, sensitive="s", values=["value 1", "value 2"]),
+        sf.models.AlphaKAnonymity(alpha=0.5, k=3, sensitive="s", values=["value 1", "value 2"]),
         lambda c, _: min(Fraction(oracles.size(c), 3), alpha_quotient(c, [1, 2])),
     ),
-    (sf.ConfidenceBounding(bounds=0.3, sensitive="s"), lambda c, _: oracles.largest_share(c, range(len(c)))),
-    (sf.ConfidenceBounding(bounds=BOUNDS, sensitive="s"), over_bounds),
+    (sf.models.ConfidenceBounding(bounds=0.3, sensitive="s"), lambda c, _: oracles.largest_share(c, range(len(c)))),
+    (sf.models.ConfidenceBounding(bounds=BOUNDS, sensitive="s"), over_bounds),
     (
-        sf.KEAnonymity(k=3, e=4.5, sensitive="s"),
+        sf.models.KEAnonymity(k=3, e=4.5, sensitive="s"),
         lambda c, _: min(
             Fraction(oracles.distinct_values(c), 3), oracles.range_of_numbers(c, numbers(c)) / Fraction("4.5")
         ),
     ),
     (
-        sf.EpsilonMAnonymity(epsilon=1.5, m=2, sensitive="s"),
+        sf.models.EpsilonMAnonymity(epsilon=1.5, m=2, sensitive="s"),
         lambda c, _: oracles.inverse_proximity(c, numbers(c), 1.5),
     ),
     (
-        sf.EpsilonMAnonymity(epsilon=0.4, m=3, sensitive="s", relative=True),
+        sf.models.EpsilonMAnonymity(epsilon=0.4, m=3, sensitive="s", relative=True),
         lambda c, _: oracles.inverse_proximity(c, numbers(c), 0.4, relative=True),
     ),
-    (sf.BetaLikeness(beta=0.8, sensitive="s"), oracles.relative_gain),
-    (sf.DeltaDisclosure(delta=1.2, sensitive="s"), oracles.disclosed_bits),
+    (sf.models.BetaLikeness(beta=0.8, sensitive="s"), oracles.relative_gain),
+    (sf.models.DeltaDisclosure(delta=1.2, sensitive="s"), oracles.disclosed_bits),
     (
-        sf.DeltaDisclosure(delta=1.2, sensitive="s", present_only=True),
+        sf.models.DeltaDisclosure(delta=1.2, sensitive="s", present_only=True),
         lambda c, t: oracles.disclosed_bits(c, t, present_only=True),
     ),
     (
-        sf.KLAnonymity(k=4, l=2.5, sensitive="s"),
+        sf.models.KLAnonymity(k=4, l=2.5, sensitive="s"),
         lambda c, _: min(Fraction(oracles.size(c), 4), oracles.inverse_largest_share(c) / Fraction("2.5")),
     ),
-    (sf.XYAnonymity(k=3, y="s"), lambda c, _: Fraction(oracles.distinct_values(c), 3)),
+    (sf.models.XYAnonymity(k=3, y="s"), lambda c, _: Fraction(oracles.distinct_values(c), 3)),
     (
-        sf.XYAnonymity(k=3, y="s", h=0.4),
+        sf.models.XYAnonymity(k=3, y="s", h=0.4),
         lambda c, _: min(
             Fraction(oracles.distinct_values(c), 3), Fraction("0.4") / oracles.largest_share(c, range(len(c)))
         ),
     ),
-    (sf.KMap(k=9), lambda c, _: c[1]),
-    (sf.KMap(k=7, fraction=0.25), lambda c, _: oracles.least_persons(c[0], 0.25, 0.05)),
+    (sf.models.KMap(k=9), lambda c, _: c[1]),
+    (sf.models.KMap(k=7, fraction=0.25), lambda c, _: oracles.least_persons(c[0], 0.25, 0.05)),
     (
-        sf.DeltaPresence(delta_min=0.05, delta_max=0.5),
+        sf.models.DeltaPresence(delta_min=0.05, delta_max=0.5),
         lambda c, _: min(oracles.presence(*c) / Fraction("0.05"), Fraction("0.5") / oracles.presence(*c)),
     ),
-    (sf.MInvariance(m=1, sensitive="s"), lambda c, _: oracles.even_values(c)),
-    (sf.MInvariance(m=3, sensitive="s"), lambda c, _: oracles.even_values(c)),
-    (sf.BoundedSeriesDisclosure(limit=0.4, sensitive="s"), lambda c, _: oracles.largest_share(c, range(len(c)))),
-    (sf.MDistinct(m=2, sensitive="s", stays=NEIGHBORS), lambda c, _: oracles.even_values([c[0] + c[1], *c[2:]])),
+    (sf.models.MInvariance(m=1, sensitive="s"), lambda c, _: oracles.even_values(c)),
+    (sf.models.MInvariance(m=3, sensitive="s"), lambda c, _: oracles.even_values(c)),
+    (sf.models.BoundedSeriesDisclosure(limit=0.4, sensitive="s"), lambda c, _: oracles.largest_share(c, range(len(c)))),
+    (sf.models.MDistinct(m=2, sensitive="s", stays=NEIGHBORS), lambda c, _: oracles.even_values([c[0] + c[1], *c[2:]])),
 ]
 PARTS = [
     (MinPresence(least=0.05), lambda c, _: oracles.presence(*c)),
@@ -146,10 +152,12 @@ PARTS = [
     (DistinctCategories(l=3, sensitive="s", categories=THREES), lambda counts, _: in_threes(counts)),
     (MinRange(e=4.5, sensitive="s"), lambda c, _: oracles.range_of_numbers(c, numbers(c))),
 ]
-WITHOUT_AN_ORACLE = [sf.BetaLikeness(beta=0.8, sensitive="s", enhanced=True)]  # its verdict has one, see its own test
+WITHOUT_AN_ORACLE = [
+    sf.models.BetaLikeness(beta=0.8, sensitive="s", enhanced=True)
+]  # its verdict has one, see its own test
 JUDGED = CASES + PARTS
 MODELS = [model for model, _ in JUDGED] + WITHOUT_AN_ORACLE
-KEPT_BY_ALL = [sf.KAnonymity(k=1), sf.DistinctLDiversity(l=1, sensitive="s")]
+KEPT_BY_ALL = [sf.models.KAnonymity(k=1), sf.models.DistinctLDiversity(l=1, sensitive="s")]
 NAMELESS = [
     model
     for model in MODELS
@@ -203,4 +211,4 @@ def test_every_public_model_is_checked():
 
 
 def test_every_model_of_the_catalogue_is_judged_here():
-    assert {model.name for model, _ in CASES} == set(catalogue.MODELS)
+    assert {model.name for model, _ in CASES} == set(_catalogue.MODELS)

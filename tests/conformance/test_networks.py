@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato import networks as net
-from sfumato.checks.networks import ALGORITHM_CHECKS, MODEL_CHECKS
-from sfumato.networks.catalogue import ALGORITHMS, GRAPH_MODELS
+from sfumato import graphs as net
+from sfumato.graphs._catalogue import ALGORITHMS, GRAPH_MODELS
+from sfumato.testing.graphs import ALGORITHM_CHECKS, MODEL_CHECKS
 
 LEAKS = {"home": 0.5, "work": 0.3}
 HELD = [
@@ -21,7 +21,7 @@ HELD = [
     net.EdgeDisclosure(limit=0.4),
     net.LinkInference(limit=0.4, leaks={"home": 0.5, "work": 0.3, "love": 0.1}, base=0.01),
     net.LOpacity(length=1, limit=0.4),
-    net.OnClusters(model=sf.KAnonymity(k=3)),
+    net.OnClusters(model=sf.models.KAnonymity(k=3)),
 ]
 SEARCHES = [
     (net.DegreeSequence(), [net.KDegreeAnonymity(k=3)]),
@@ -31,14 +31,14 @@ SEARCHES = [
     (net.NeighborhoodAnonymization(turns=300), [net.KNeighborhoodAnonymity(k=2)]),
     (net.NeighborhoodAnonymization(edges="add"), [net.KNeighborhoodAnonymity(k=2)]),
     (net.KMatch(edges="change", turns=5), [net.KAutomorphism(k=3)]),
-    (net.SaNGreeA(), [sf.KAnonymity(k=4), net.EdgeDisclosure(limit=0.6)]),
-    (net.MaximumLikelihoodPartition(turns=5), [sf.KAnonymity(k=4)]),
+    (net.SaNGreeA(), [sf.models.KAnonymity(k=4), net.EdgeDisclosure(limit=0.6)]),
+    (net.MaximumLikelihoodPartition(turns=5), [sf.models.KAnonymity(k=4)]),
     (net.RandomPerturbation(), [net.EdgeDisclosure(limit=0.7)]),
     (net.EdgeSwitching(runs=10), [net.EdgeDisclosure(limit=0.7)]),
     (net.RemoveEdgeType(sensitive="love"), [net.LinkInference(limit=0.5, leaks=LEAKS)]),
     (
         net.RemoveEdgeType(sensitive="love", keep="clusters"),
-        [net.LinkInference(limit=0.2, leaks=LEAKS), sf.KAnonymity(k=3)],
+        [net.LinkInference(limit=0.2, leaks=LEAKS), sf.models.KAnonymity(k=3)],
     ),
     (net.OpacityGreedy(), [net.LOpacity(limit=0.3)]),
     (net.OpacityGreedy(edges="move"), [net.LOpacity(limit=0.3)]),

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato import places
-from sfumato.checks.ways import ALGORITHM_CHECKS, MODEL_CHECKS
-from sfumato.places.catalogue import ALGORITHMS, MODELS
+from sfumato import trajectories
+from sfumato.testing.trajectories import ALGORITHM_CHECKS, MODEL_CHECKS
+from sfumato.trajectories._catalogue import ALGORITHMS, MODELS
 
 KEPT = [
-    (places.KDeltaAnonymity(k=3, delta=200), places.NeverWalkAlone(span=3600, every=3600)),
-    (places.KDeltaAnonymity(k=3, delta=200), places.WaitForMe()),
-    (places.TrajectoryKAnonymity(k=3), places.SequenceAlignment()),
-    (places.TrajectoryKmAnonymity(k=3, m=2), places.SeqAnon(repeats="collapse")),
-    (places.TrajectoryKmAnonymity(k=3, m=2), places.SeqAnon(rare="suppress")),
-    (places.PartialKnowledge(owners=[["mall"]], share=0.8), places.ProjectionSuppression()),
-    (places.TrajectoryLKCPrivacy(l=2, k=2, c=0.9), places.LKCSuppression()),
+    (trajectories.KDeltaAnonymity(k=3, delta=200), trajectories.NeverWalkAlone(span=3600, every=3600)),
+    (trajectories.KDeltaAnonymity(k=3, delta=200), trajectories.WaitForMe()),
+    (trajectories.TrajectoryKAnonymity(k=3), trajectories.SequenceAlignment()),
+    (trajectories.TrajectoryKmAnonymity(k=3, m=2), trajectories.SeqAnon(repeats="collapse")),
+    (trajectories.TrajectoryKmAnonymity(k=3, m=2), trajectories.SeqAnon(rare="suppress")),
+    (trajectories.PartialKnowledge(owners=[["mall"]], share=0.8), trajectories.ProjectionSuppression()),
+    (trajectories.TrajectoryLKCPrivacy(l=2, k=2, c=0.9), trajectories.LKCSuppression()),
 ]
 
 

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.codes import CodedColumn
-from sfumato.coding.domain import Domain
-from sfumato.coding.histograms import DENSE_CELLS, sparse_counts
-from sfumato.core.groups import Groups, Histogram
-from sfumato.exceptions import InvalidParameterError
-from sfumato.schema.missing import MissingPolicy
-from sfumato.schema.scales import Scale
+from sfumato.encoding._counts import DENSE_CELLS, sparse_counts
+from sfumato.encoding.coded_table import CodedColumn
+from sfumato.encoding.domain import Domain
+from sfumato.errors import InvalidParameterError
+from sfumato.schema.roles import MissingPolicy, Scale
+from sfumato.tables.published.groups import Groups, Histogram
 from strategies import group_counts, hierarchies
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from series_oracle import written
-from sfumato.core.groups import Histogram
-from sfumato.core.history import GroupedRelease, History
-from sfumato.exceptions import InvalidParameterError
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.published.groups import Histogram
+from sfumato.tables.series.history import GroupedRelease, History
 
 SERIES = written("ab:xy cd:xz", "a:xy")
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core import progress as module
-from sfumato.core.progress import (
+from sfumato import _progress as module
+from sfumato._progress import (
     ignore_progress,
     open_progress,
     open_progress_bar,
@@ -23,7 +23,7 @@ from sfumato.core.progress import (
     wait_for_futures,
 )
 
-PEOPLE = sf.samples.generate_hospital(60, seed=1)
+PEOPLE = sf.datasets.generate_hospital(60, seed=1)
 SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
 
 
@@ -96,17 +96,17 @@ def test_true_shows_a_bar_false_nothing_and_a_function_is_called(notebook):
 
 
 def test_every_verb_that_takes_long_can_show_a_bar(notebook, tmp_path):
-    release = sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=3)], progress=True)
+    release = sf.anonymize(PEOPLE, SCHEMA, [sf.models.KAnonymity(k=3)], progress=True)
     assert notebook[0].startswith("Searching")
     release.write(tmp_path / "out", progress=True)
-    sf.explore(PEOPLE, SCHEMA, [sf.KAnonymity(k=3)], progress=True)
+    sf.explore(PEOPLE, SCHEMA, [sf.models.KAnonymity(k=3)], progress=True)
     sf.compare_algorithms(PEOPLE, release.recipe, "mondrian", progress=True)
     people = PEOPLE.append_column("person", pa.array([f"p{row}" for row in range(60)]))
-    party = sf.fusing.Party(
+    party = sf.fusion.Party(
         name="clinic", data=people.select(["person", "disease", "age"]), id="person", attributes=["age"]
     )
-    asked = [sf.fusing.KAnonymityRequirement(quasi=("age",), k=5)]
-    sf.fusing.fuse([party], target="disease", requirements=asked, scoring="plain", progress=True)
+    asked = [sf.fusion.KAnonymityRequirement(quasi=("age",), k=5)]
+    sf.fusion.fuse([party], target="disease", requirements=asked, scoring="plain", progress=True)
     begun = [each.split()[0] for each in notebook if 'value="0.00"' in each]
     assert begun == ["Searching", "Writing", "Exploring", "Trying", "Fusing"]
     assert notebook.count("") == 5

@@ -8,8 +8,8 @@ from math import inf
 import numpy as np
 import pytest
 
-from sfumato.coding.codes import CodedTable
-from sfumato.core.publication import (
+from sfumato.encoding.coded_table import CodedTable
+from sfumato.tables.published.solution import (
     NOT_PUBLISHED,
     Center,
     Exact,

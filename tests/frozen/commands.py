@@ -162,7 +162,7 @@ def write_inputs(folder: Path) -> None:
     sf.write(HOSPITAL, folder / "t.csv")
     for number in range(3):
         sf.write(quarter(8 * number, 40 + 12 * number), folder / f"q{number + 1}.csv")
-    sf.write(sf.samples.generate_trajectories(20, 1, seed=1), folder / "points.csv")
+    sf.write(sf.datasets.generate_trajectories(20, 1, seed=1), folder / "points.csv")
     lines = [" ".join(item for at, item in enumerate("abcdef") if (row * 7 + at * at) % (at + 2)) for row in range(80)]
     pairs = [f"{row},{item}" for row, line in enumerate(lines) for item in line.split()]
     edges = [(one, (one * step + 1) % 30) for one in range(30) for step in (2, 3) if one != (one * step + 1) % 30]

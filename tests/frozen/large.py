@@ -16,14 +16,14 @@ SCHEMA = sf.Schema(
     quasi_identifiers=["age", "education", "sex"],
     sensitive=[D],
     insensitive=["salary"],
-    hierarchies={"age": sf.Intervals(5, 20)},
+    hierarchies={"age": sf.hierarchies.Intervals(5, 20)},
 )
-K, L = sf.KAnonymity(k=5), sf.FrequencyLDiversity(l=2, sensitive=D)
+K, L = sf.models.KAnonymity(k=5), sf.models.FrequencyLDiversity(l=2, sensitive=D)
 PASSES = {
-    "counted": (sf.Optimal(), (K,)),
-    "buckets": (sf.Anatomy(), (L,)),
-    "segmented": (sf.Mondrian(), (K, L)),
-    "blocked": (sf.MDAV(), (K,)),
+    "counted": (sf.algorithms.Optimal(), (K,)),
+    "buckets": (sf.algorithms.Anatomy(), (L,)),
+    "segmented": (sf.algorithms.Mondrian(), (K, L)),
+    "blocked": (sf.algorithms.MDAV(), (K,)),
 }
 
 
@@ -32,7 +32,7 @@ def by_engine(folder: Path, algorithm: Any, models: Any) -> None:
     blocks = algorithm.name in {"mdav", "anatomy"}
     sf.anonymize(
         # Two blocks: the sums of more blocks are rounded in the order in which the blocks end.
-        sf.samples.generate_census(1000 if blocks else 3000, seed=3),
+        sf.datasets.generate_census(1000 if blocks else 3000, seed=3),
         SCHEMA,
         models,
         algorithm,
@@ -58,12 +58,12 @@ def in_parts(folder: Path, algorithm: Any, models: Any) -> None:
         block_rows=60 if algorithm.name == "mdav" else None,
     )
     folder.mkdir()
-    in_blocks(recipe, sf.samples.generate_census(400, seed=3), folder)
+    in_blocks(recipe, sf.datasets.generate_census(400, seed=3), folder)
 
 
 def in_memory(folder: Path, algorithm: Any, models: Any, rows: int) -> None:
     """Release a table that is large enough for threads, and for compiled loops."""
-    data = sf.samples.generate_census(rows, seed=4)
+    data = sf.datasets.generate_census(rows, seed=4)
     found = sf.anonymize(
         data, SCHEMA, models, algorithm, seed=1, secret=SECRET, max_suppressed=0.5, publish_text=["salary"]
     )
@@ -77,11 +77,11 @@ def scenarios() -> Iterator[Scenario]:
         if name in {"segmented", "blocked"}:
             yield Scenario(f"out-of-memory-{name}", partial(in_parts, algorithm=algorithm, models=models))
     for algorithm, models, rows in (
-        (sf.Mondrian(), (K, L), 25_000),
-        (sf.Optimal(), (K, sf.TCloseness(t=0.5, sensitive=D)), 25_000),
-        (sf.CrossBucketGeneralization(), (K, L), 25_000),
-        (sf.Anatomy(), (L,), 210_000),
-        (sf.FixedLevels(levels={"age": 2, "education": 1, "sex": 1}), (K,), 210_000),
+        (sf.algorithms.Mondrian(), (K, L), 25_000),
+        (sf.algorithms.Optimal(), (K, sf.models.TCloseness(t=0.5, sensitive=D)), 25_000),
+        (sf.algorithms.CrossBucketGeneralization(), (K, L), 25_000),
+        (sf.algorithms.Anatomy(), (L,), 210_000),
+        (sf.algorithms.FixedLevels(levels={"age": 2, "education": 1, "sex": 1}), (K,), 210_000),
     ):
         task = partial(in_memory, algorithm=algorithm, models=models, rows=rows)
         yield Scenario(f"large-{rows}-{algorithm.name}", task)

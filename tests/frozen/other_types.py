@@ -15,11 +15,11 @@ from conformance.test_baskets import SEARCHES as OF_SETS
 from conformance.test_networks import SEARCHES as OF_GRAPHS
 from conformance.test_ways import KEPT as OF_TRAJECTORIES
 from frozen.scenario import SECRET, Scenario
-from sfumato.checks import baskets, networks, ways
-from sfumato.samples import generate_transactions
+from sfumato.datasets.retail import generate_transactions
+from sfumato.testing import graphs, trajectories, transactions
 
-OF_ROWS = sf.baskets.OnClusters(model=sf.KAnonymity(k=20))
-FEW_CELLS = sf.baskets.LKCPrivacy(L=2, K=3, C=0.8, sensitive="ill")
+OF_ROWS = sf.transactions.OnClusters(model=sf.models.KAnonymity(k=20))
+FEW_CELLS = sf.transactions.LKCPrivacy(L=2, K=3, C=0.8, sensitive="ill")
 
 
 def released(
@@ -36,9 +36,9 @@ def rows_with_sets(folder: Path) -> None:
     table = pa.table(
         {"age": at * 7 % 80, "sex": [("f", "m")[each % 2] for each in at.tolist()], "ills": lists.to_lists()}
     )
-    rows = sf.baskets.TableWithTransactions(table, sf.Schema(quasi_identifiers=["age", "sex"]), item="ills")
-    models = [OF_ROWS, sf.baskets.KmAnonymity(k=3, m=2)]
-    released(folder, sf.baskets.anonymize, rows, models, sf.baskets.AprioriOnClusters(taxonomy=tree))
+    rows = sf.transactions.TableWithTransactions(table, sf.Schema(quasi_identifiers=["age", "sex"]), item="ills")
+    models = [OF_ROWS, sf.transactions.KmAnonymity(k=3, m=2)]
+    released(folder, sf.transactions.anonymize, rows, models, sf.transactions.AprioriOnClusters(taxonomy=tree))
 
 
 def rows_of_many_columns(folder: Path) -> None:
@@ -47,21 +47,21 @@ def rows_of_many_columns(folder: Path) -> None:
     columns = {
         name: [f"{name}{each}" for each in (at * step % 4).tolist()] for name, step in (("a", 1), ("b", 3), ("c", 5))
     }
-    rows = sf.baskets.transactions_from_rows(
+    rows = sf.transactions.transactions_from_rows(
         pa.table({**columns, "ill": [("flu", "pox", "ulcer")[each % 3] for each in at.tolist()]}), sensitive=["ill"]
     )
-    released(folder, sf.baskets.anonymize, rows, [FEW_CELLS], sf.baskets.GreedySuppression())
+    released(folder, sf.transactions.anonymize, rows, [FEW_CELLS], sf.transactions.GreedySuppression())
 
 
 def scenarios() -> Iterator[Scenario]:
     """Yield every release."""
     kinds = (
-        ("sets", sf.baskets.anonymize, baskets.draw_transactions(0), OF_SETS),
-        ("graph", sf.networks.anonymize, networks.draw_graph(0), OF_GRAPHS),
+        ("sets", sf.transactions.anonymize, transactions.draw_transactions(0), OF_SETS),
+        ("graph", sf.graphs.anonymize, graphs.draw_graph(0), OF_GRAPHS),
         (
             "trajectories",
-            sf.places.anonymize,
-            ways.draw_trajectories(1),
+            sf.trajectories.anonymize,
+            trajectories.draw_trajectories(1),
             [(each, [model]) for model, each in OF_TRAJECTORIES],
         ),
     )
@@ -70,5 +70,5 @@ def scenarios() -> Iterator[Scenario]:
             how = {"table_format": "parquet"} if number == 1 else {}
             task = partial(released, anonymize=anonymize, data=data, models=models, search=search, **how)
             yield Scenario(f"{kind}-{number}-{search.name}", task, (search, *models), kind)
-    yield Scenario("sets-beside-a-table", rows_with_sets, (OF_ROWS, sf.baskets.AprioriOnClusters), "sets")
+    yield Scenario("sets-beside-a-table", rows_with_sets, (OF_ROWS, sf.transactions.AprioriOnClusters), "sets")
     yield Scenario("sets-lkc-privacy", rows_of_many_columns, (FEW_CELLS,), "sets")

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sfumato import catalogue
-from sfumato.baskets import catalogue as of_sets
-from sfumato.networks import catalogue as of_graphs
-from sfumato.places import catalogue as of_trajectories
+from sfumato.graphs import _catalogue as of_graphs
+from sfumato.tables import _catalogue
+from sfumato.trajectories import _catalogue as of_trajectories
+from sfumato.transactions import _catalogue as of_sets
 
 SECRET = "5f" * 32
 CATALOGUES = {
-    "table": (catalogue.MODELS.built_in, catalogue.ALGORITHMS.built_in, catalogue.MASKING_STEPS.built_in),
+    "table": (_catalogue.MODELS.built_in, _catalogue.ALGORITHMS.built_in, _catalogue.MASKING_STEPS.built_in),
     "sets": (of_sets.MODELS, of_sets.ALGORITHMS),
     "graph": (of_graphs.GRAPH_MODELS, of_graphs.ALGORITHMS),
     "trajectories": (of_trajectories.MODELS, of_trajectories.ALGORITHMS),

@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 import sfumato as sf
 from cli.test_refusals import BAD, BAD_AUDITS, write_tables
 from frozen.commands import NOT_RUN, SESSIONS, write_inputs
-from sfumato.cli import app
-from sfumato.cli.printing import printable
+from sfumato.cli._application import app
+from sfumato.cli._output import printable
 from test_bad_input import REQUESTS
 from test_public_names import EXPORTS
 from tiny_requests import SEARCHES, request
@@ -111,7 +111,7 @@ def messages() -> Iterator[str]:
 def _raised(act: Callable[[], object]) -> str:
     try:
         act()
-    except sf.SfumatoError as error:
+    except sf.errors.SfumatoError as error:
         return f"{type(error).__name__}: {error}"
     return "none"
 

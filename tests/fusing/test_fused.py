@@ -10,22 +10,22 @@ import pytest
 
 import sfumato as sf
 from party_folders import contents
-from sfumato.catalogue import METRICS
-from sfumato.fusing.agreement import SessionParameters
-from sfumato.judging.evidence import AuditContext
-from sfumato.judging.measures import MetricInput
+from sfumato.fusion.session import SessionParameters
+from sfumato.tables._catalogue import METRICS
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.metrics.base import MetricInput
 
-PEOPLE = sf.samples.generate_hospital(90, seed=5).to_pandas().assign(person=[f"canary-{row}" for row in range(90)])
+PEOPLE = sf.datasets.generate_hospital(90, seed=5).to_pandas().assign(person=[f"canary-{row}" for row in range(90)])
 
 
 @pytest.fixture(scope="module")
 def fused():
     parties = [
-        sf.fusing.Party(name=name, data=PEOPLE[["person", "disease", column]], id="person", attributes=[column])
+        sf.fusion.Party(name=name, data=PEOPLE[["person", "disease", column]], id="person", attributes=[column])
         for name, column in (("clinic", "age"), ("agency", "sex"))
     ]
-    return sf.fusing.fuse(
-        parties, target="disease", requirements=[sf.fusing.KAnonymityRequirement(quasi=("age", "sex"), k=5)]
+    return sf.fusion.fuse(
+        parties, target="disease", requirements=[sf.fusion.KAnonymityRequirement(quasi=("age", "sex"), k=5)]
     )
 
 
@@ -50,7 +50,7 @@ def test_recipe_is_the_agreement(fused):
         "requirements": [{"quasi": ["age", "sex"], "k": 5}],
     }
     requirements = tuple(
-        sf.fusing.KAnonymityRequirement(quasi=tuple(each["quasi"]), k=each["k"]) for each in agreed.pop("requirements")
+        sf.fusion.KAnonymityRequirement(quasi=tuple(each["quasi"]), k=each["k"]) for each in agreed.pop("requirements")
     )
     assert (
         SessionParameters(**{**agreed, "parties": tuple(agreed["parties"])}, requirements=requirements) == fused.recipe

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.coding.codes import encode_column
-from sfumato.fusing.candidates import LocalAttribute
-from sfumato.hierarchies import Taxonomy
+from sfumato.encoding.coded_table import encode_column
+from sfumato.fusion._specialization import LocalAttribute
+from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.schema.schema import Schema
 
 JOBS = Taxonomy({"white-collar": ["clerk", "boss"], "blue-collar": ["driver", "miner", "smith"]})

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fusion_oracle as oracle
-from sfumato.fusing.factors import (
+from sfumato.fusion.scoring import (
     attribute_sensitivities,
     count_classes,
     entropy,

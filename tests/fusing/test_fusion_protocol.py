@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import fusion_oracle as oracle
 from drawn_examples import examples
 from fusion_cases import Case, cases
-from sfumato.fusing.one_process import fuse
-from sfumato.fusing.party import Party
-from sfumato.fusing.requirements import KAnonymityRequirement
-from sfumato.hierarchies import Taxonomy
+from sfumato.fusion.party import Party
+from sfumato.fusion.protocol import fuse
+from sfumato.fusion.session import KAnonymityRequirement
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 
 def rows_of(table: pa.Table) -> list[tuple[str, ...]]:

@@ -11,15 +11,13 @@ import pyarrow as pa
 import pytest
 
 from recorded_parties import Sent, record
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, ProtocolError, SchemaError
-from sfumato.fusing.agreement import SessionParameters
-from sfumato.fusing.one_process import fuse
-from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import run_party
-from sfumato.fusing.requirements import KAnonymityRequirement
-from sfumato.fusing.secure.channel import run_parties
-from sfumato.fusing.secure.messages import pack_message, unpack_message
-from sfumato.hierarchies import Taxonomy
+from sfumato.errors import InfeasibleError, InvalidParameterError, ProtocolError, SchemaError
+from sfumato.fusion.party import Party
+from sfumato.fusion.protocol import fuse, run_party
+from sfumato.fusion.secure.channel import run_parties
+from sfumato.fusion.secure.messages import pack_message, unpack_message
+from sfumato.fusion.session import KAnonymityRequirement, SessionParameters
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 IDS = [f"id {number}" for number in range(12)]
 CLASSES = ["yes"] * 6 + ["no"] * 6

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fusion_oracle as oracle
-from sfumato.exceptions import InvalidParameterError
-from sfumato.fusing.agreement import SessionParameters, differing_fields
-from sfumato.fusing.requirements import KAnonymityRequirement, drop_implied
+from sfumato.errors import InvalidParameterError
+from sfumato.fusion.session import KAnonymityRequirement, SessionParameters, differing_fields, drop_implied
 
 REQUIREMENTS = st.lists(
     st.builds(

@@ -14,15 +14,13 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from fusion_cases import Case, cases
 from recorded_parties import Sent, record
-from sfumato.fusing import rounds
-from sfumato.fusing.agreement import SessionParameters
-from sfumato.fusing.one_process import fuse
-from sfumato.fusing.party import Party
-from sfumato.fusing.protocol import run_party
-from sfumato.fusing.requirements import KAnonymityRequirement
-from sfumato.fusing.secure.channel import NUMBER
-from sfumato.fusing.secure.messages import unpack_message
-from sfumato.hierarchies import Taxonomy
+from sfumato.fusion import _specialization
+from sfumato.fusion.party import Party
+from sfumato.fusion.protocol import fuse, run_party
+from sfumato.fusion.secure.channel import NUMBER
+from sfumato.fusion.secure.messages import unpack_message
+from sfumato.fusion.session import KAnonymityRequirement, SessionParameters
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 JOBS = Taxonomy(
     {
@@ -126,8 +124,8 @@ def secrets_of(party: Party, shown: set[str]) -> list[bytes]:
 
 def test_no_message_holds_a_raw_value_or_a_score(monkeypatch):
     offered = []
-    bits = rounds._score_bits
-    monkeypatch.setattr(rounds, "_score_bits", lambda score: offered.append(score) or bits(score))
+    bits = _specialization._score_bits
+    monkeypatch.setattr(_specialization, "_score_bits", lambda score: offered.append(score) or bits(score))
     parties = made_up()
     results, log = recorded(parties, NEEDED)
     fused = results["left"]
@@ -221,5 +219,5 @@ def test_messages_do_not_depend_on_the_losing_score(loser, parties):
 
 @given(st.floats(min_value=1e-300, max_value=1e300), st.floats(min_value=1e-300, max_value=1e300))
 def test_greater_scores_are_greater_numbers(one, other):
-    assert (rounds._score_bits(one) < rounds._score_bits(other)) == (one < other)
-    assert 0 < rounds._score_bits(one) < 2**64
+    assert (_specialization._score_bits(one) < _specialization._score_bits(other)) == (one < other)
+    assert 0 < _specialization._score_bits(one) < 2**64

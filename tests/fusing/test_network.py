@@ -16,16 +16,17 @@ import pytest
 
 from parties_over_tls import PAIR, run, scan
 from party_folders import NAMES, Folders
-from sfumato.exceptions import InfeasibleError, ProtocolError, ReadError, SchemaError, SfumatoError, WriteError
-from sfumato.fusing import inbox, meeting, network
-from sfumato.fusing.certificates import Credentials, create_credentials, read_certificate, tls_context
-from sfumato.fusing.connections import Address, Timeouts
-from sfumato.fusing.fused import FusionResult
-from sfumato.fusing.network import connect_parties, fuse_over_network
-from sfumato.fusing.one_process import fuse
-from sfumato.fusing.party import Party
-from sfumato.fusing.party_file import PartyFile
-from sfumato.fusing.secure.channel import Parties
+from sfumato.errors import InfeasibleError, ProtocolError, ReadError, SchemaError, SfumatoError, WriteError
+from sfumato.fusion import _rendezvous, network
+from sfumato.fusion import network as inbox
+from sfumato.fusion._connections import Address, Timeouts
+from sfumato.fusion.certificates import Credentials, create_credentials, read_certificate, tls_context
+from sfumato.fusion.network import connect_parties, fuse_over_network
+from sfumato.fusion.party import Party
+from sfumato.fusion.party_file import PartyFile
+from sfumato.fusion.protocol import fuse
+from sfumato.fusion.result import FusionResult
+from sfumato.fusion.secure.channel import Parties
 
 
 @pytest.mark.parametrize(("names", "scoring"), [(PAIR, "sensitive"), (NAMES, "sensitive"), (PAIR, "sensitive-sum")])
@@ -316,9 +317,11 @@ def test_strangers_who_connect_as_the_meeting_ends_leave_no_traceback(pair):
     async def end() -> None:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: complaints.append(context))
-        place = meeting.Rendezvous(file.connections, file.agreement, retry=True, note=[].append, admit=lambda *_: None)
+        place = _rendezvous.Rendezvous(
+            file.connections, file.agreement, retry=True, note=[].append, admit=lambda *_: None
+        )
         welcome = loop.create_task(place.accept())
-        await asyncio.sleep(2 * meeting.LOOKING)
+        await asyncio.sleep(2 * _rendezvous.LOOKING)
         with socket.create_connection(place.listener.getsockname()):
             loop.call_soon(welcome.cancel)  # in the very round in which the loop learns of the connection
             await asyncio.wait([welcome])
@@ -330,7 +333,7 @@ def test_strangers_who_connect_as_the_meeting_ends_leave_no_traceback(pair):
 
 
 def test_idle_strangers_make_room_for_the_peers(pair, monkeypatch):
-    monkeypatch.setattr(meeting, "MAX_GUESTS", 8)
+    monkeypatch.setattr(_rendezvous, "MAX_GUESTS", 8)
     where = PartyFile.read(pair.file("hospital")).connections.listen
     notes: list[str] = []
     with contextlib.ExitStack() as stack:
@@ -349,7 +352,7 @@ def test_idle_strangers_make_room_for_the_peers(pair, monkeypatch):
 
 def hung_up(line: socket.socket) -> bool:
     """Wait until the other side has hung up, and not for its own patience to end."""
-    line.settimeout(meeting.SHAKING_HANDS / 2)
+    line.settimeout(_rendezvous.SHAKING_HANDS / 2)
     try:
         return line.recv(1) == b""
     except ConnectionError:

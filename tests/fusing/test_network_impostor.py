@@ -14,14 +14,14 @@ import pytest
 
 from parties_over_tls import run, scan
 from party_folders import Folders
-from sfumato.exceptions import ProtocolError
-from sfumato.fusing import frames, network
-from sfumato.fusing.agreement import SessionParameters
-from sfumato.fusing.certificates import read_certificate, tls_context
-from sfumato.fusing.connections import PeerConnections
-from sfumato.fusing.frames import FramePurpose
-from sfumato.fusing.party_file import PartyFile
-from sfumato.fusing.secure.messages import pack_message, unpack_message
+from sfumato.errors import ProtocolError
+from sfumato.fusion import _frames, network
+from sfumato.fusion._connections import PeerConnections
+from sfumato.fusion._frames import FramePurpose
+from sfumato.fusion.certificates import read_certificate, tls_context
+from sfumato.fusion.party_file import PartyFile
+from sfumato.fusion.secure.messages import pack_message, unpack_message
+from sfumato.fusion.session import SessionParameters
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Impostor:
 
     line: ssl.SSLSocket
     agreement: SessionParameters
-    session: bytes = frames.NO_SESSION
+    session: bytes = _frames.NO_SESSION
     sent: int = 0
 
     def hello(self, **changes: object) -> None:
@@ -108,7 +108,7 @@ ATTACKS = {
     "sent a frame out of order": lambda agency: (agency.start(), agency.frame(FramePurpose.HELLO)),
     "a frame out of order": lambda agency: (
         agency.hello(),
-        agency.frame(FramePurpose.MESSAGE, session=frames.NO_SESSION),
+        agency.frame(FramePurpose.MESSAGE, session=_frames.NO_SESSION),
     ),
     "something before its greeting": lambda agency: agency.frame(FramePurpose.BYE),
     "is used under another name": lambda agency: agency.hello(name="insurer"),

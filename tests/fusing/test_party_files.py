@@ -11,13 +11,15 @@ import pytest
 from typer.testing import CliRunner
 
 from party_folders import NAMES, Folders, contents
-from sfumato.cli import app
-from sfumato.exceptions import ReadError, SchemaError, SfumatoError
-from sfumato.fusing.certificates import certificate_fingerprint, read_certificate
-from sfumato.fusing.connections import Address, Timeouts
-from sfumato.fusing.one_process import fuse
-from sfumato.fusing.party_file import PartyFile
-from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
+from sfumato.cli._application import app
+from sfumato.errors import ReadError, SchemaError, SfumatoError
+from sfumato.fusion._connections import Address, Timeouts
+from sfumato.fusion.certificates import certificate_fingerprint, read_certificate
+from sfumato.fusion.party_file import PartyFile
+from sfumato.fusion.protocol import fuse
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 from parties_over_tls import scan
 from party_folders import NAMES, Folders, contents
-from sfumato.fusing.one_process import fuse
-from sfumato.fusing.party_file import PartyFile
+from sfumato.fusion.party_file import PartyFile
+from sfumato.fusion.protocol import fuse
 
 DOOMED = """
 import os, signal, sys

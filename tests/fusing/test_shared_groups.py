@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import ProtocolError
-from sfumato.fusing import shared_groups as module
-from sfumato.fusing.requirements import KAnonymityRequirement
-from sfumato.fusing.shared_groups import EquivalenceClasses
+from sfumato.errors import ProtocolError
+from sfumato.fusion import _specialization as module
+from sfumato.fusion._specialization import EquivalenceClasses
+from sfumato.fusion.session import KAnonymityRequirement
 
 OWNERS = {"job": "a", "sex": "b", "note": "b"}
 BOTH = [KAnonymityRequirement(quasi=["job", "sex"], k=2), KAnonymityRequirement(quasi=["sex"], k=3)]

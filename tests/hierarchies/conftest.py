@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sfumato.hierarchies import Hierarchy
+    from sfumato.hierarchies.hierarchy import Hierarchy
 
 
 def leaves_by_label(hierarchy: Hierarchy) -> dict[str, set[frozenset[int]]]:

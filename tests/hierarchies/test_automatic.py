@@ -15,10 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.hierarchies.outlines import count_values
-from sfumato.hierarchies.proposing import propose_hierarchy, propose_hierarchy_type
+from sfumato.errors import HierarchyError
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.preview import count_values
+from sfumato.hierarchies.proposal import propose_hierarchy, propose_hierarchy_type
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 DAY = dt.date(2020, 1, 1)
 MORNING = dt.datetime.fromisoformat("2020-01-01T08:00")

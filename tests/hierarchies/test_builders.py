@@ -13,17 +13,15 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import HierarchyError, InvalidParameterError, RecipeError, SfumatoError
-from sfumato.hierarchies import (
-    Hierarchy,
-    Intervals,
-    OrderedGroups,
-    Prefixes,
-    Taxonomy,
-)
-from sfumato.hierarchies.proposing import propose_hierarchy
-from sfumato.hierarchies.settings import BUILDERS, builder_from_dict
-from sfumato.table.values import format_values
+from sfumato.errors import HierarchyError, InvalidParameterError, RecipeError, SfumatoError
+from sfumato.hierarchies._settings import BUILDERS, builder_from_dict
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.proposal import propose_hierarchy
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.io._values import format_values
 
 CANARY = "canary-7391"
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.hierarchies import Hierarchy, Intervals, Prefixes, Taxonomy
+from sfumato.errors import InvalidParameterError
 from sfumato.hierarchies.drawing import draw_hierarchy
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 
 def test_a_small_tree():

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies import (
-    OrderedGroups,
-    Taxonomy,
+from sfumato.errors import HierarchyError
+from sfumato.hierarchies._settings import builder_from_dict
+from sfumato.hierarchies.editing import (
     add_values,
     create_group,
     merge_groups,
@@ -21,7 +20,8 @@ from sfumato.hierarchies import (
     shift_label,
     ungroup,
 )
-from sfumato.hierarchies.settings import builder_from_dict
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 PLACES = Taxonomy({"Europe": {"West": ["France", "Spain"], "East": ["Poland"]}, "Asia": {"South": ["India"]}})
 GRADES = OrderedGroups({"low": ["none", "primary"], "middle": ["secondary"], "high": ["degree", "doctorate"]})

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies import Hierarchy
+from sfumato.errors import HierarchyError
+from sfumato.hierarchies.hierarchy import Hierarchy
 
 LEAVES = ["a", "b", "c", "d"]
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import HierarchyError, InvalidParameterError
-from sfumato.hierarchies import Intervals
+from sfumato.errors import HierarchyError, InvalidParameterError
+from sfumato.hierarchies.intervals import Intervals
 
 EARLY, LATE = dt.datetime.fromisoformat("1800-01-01"), dt.datetime.fromisoformat("2200-01-01")
 BOUNDS = re.compile(r"\[(.+), (.+)([)\]])")

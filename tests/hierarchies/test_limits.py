@@ -8,8 +8,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.hierarchies import Intervals
-from sfumato.hierarchies.limits import MAX_LIMITS, convert_to_cuts, list_limits
+from sfumato.hierarchies._interval_limits import MAX_LIMITS, convert_to_cuts, list_limits
+from sfumato.hierarchies.intervals import Intervals
 
 AGES = pa.array([17, 41, 90])
 

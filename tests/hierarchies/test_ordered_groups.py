@@ -5,8 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import HierarchyError, InvalidParameterError
-from sfumato.hierarchies import OrderedGroups, Taxonomy
+from sfumato.errors import HierarchyError, InvalidParameterError
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 
 def test_order_is_as_written():

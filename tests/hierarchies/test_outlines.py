@@ -10,8 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import HierarchyError, InvalidParameterError
-from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy, preview_hierarchy
+from sfumato.errors import HierarchyError, InvalidParameterError
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.preview import preview_hierarchy
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 AGES = Intervals(5, 10, 20)
 JOBS = Taxonomy({"office": {"law": ["lawyer", "clerk"]}, "outdoors": ["farmer", "sailor"]})

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import HierarchyError, InvalidParameterError
-from sfumato.hierarchies import Prefixes
+from sfumato.errors import HierarchyError, InvalidParameterError
+from sfumato.hierarchies.prefixes import Prefixes
 
 
 def test_postcodes_lose_one_character_per_level():

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import HierarchyError, InvalidParameterError, ReadError
-from sfumato.hierarchies import Intervals, Taxonomy
+from sfumato.errors import HierarchyError, InvalidParameterError, ReadError
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.taxonomy import Taxonomy
 
 SHARED = os.environ.get("SFUMATO_SHARED_DATA")
 

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.coding.codes import encode_table
-from sfumato.exceptions import SchemaError
-from sfumato.hierarchies import Intervals, Prefixes
-from sfumato.inspection import inspect_columns as inspect
-from sfumato.samples.population import generate_hospital
-from sfumato.schema.roles import Role
-from sfumato.schema.scales import Scale
-from sfumato.table.frames import to_canonical
+from sfumato.datasets.hospital import generate_hospital
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import SchemaError
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.io._dataframes import to_canonical
+from sfumato.schema.roles import Role, Scale
+from sfumato.tables.inspection.inspection import inspect_columns as inspect
 
 CELLS = {
     pa.string(): st.text(max_size=50)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.inspection import file_columns
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.inspection import inspection
 
 CELLS = {
     "age": st.integers(18, 22),
@@ -39,7 +39,7 @@ def raw_tables(draw: st.DrawFn) -> pa.Table:
     return pa.table({name: draw(st.lists(st.none() | CELLS[name], min_size=rows, max_size=rows)) for name in names})
 
 
-def from_files(table: pa.Table, **where: str) -> sf.inspection.Inspection:
+def from_files(table: pa.Table, **where: str) -> sf.tables.inspection.Inspection:
     with tempfile.TemporaryDirectory() as folder:
         pq.write_table(table, Path(folder) / "a.parquet")
         return sf.inspect(folder, engine="duckdb", temporary=folder, **where)
@@ -55,7 +55,7 @@ def test_files_are_inspected_as_the_table_in_them(table):
 @given(raw_tables())
 def test_figures_are_exact_where_values_do_not_fit(table):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(file_columns, "BYTES_PER_VALUE", 25 * 10**6)  # so that 2 values fit
+        patched.setattr(inspection, "BYTES_PER_VALUE", 25 * 10**6)  # so that 2 values fit
         found = from_files(table, memory="50MB")
     expected = sf.inspect(table)
     for mine, theirs in zip(found.proposals, expected.proposals, strict=True):

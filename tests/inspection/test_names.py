@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.inspection.names import WORDS, NameMeaning, find_name_hint
+from sfumato.tables.inspection._column_names import WORDS, NameMeaning, find_name_hint
 
 NAMES = {
     NameMeaning.IDENTIFIER: (

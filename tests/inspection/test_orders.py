@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.inspection.orders import find_known_order
-from sfumato.samples.population import EDUCATION_ORDER
+from sfumato.datasets.hospital import EDUCATION_ORDER
+from sfumato.tables.inspection._scales import find_known_order
 
 ORDERS = [
     ["low", "medium", "high"],

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.inspection.patterns import (
+from sfumato.tables.inspection._patterns import (
     DATES,
     PERSONAL,
     find_personal_pattern,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.inspection.profile import SAMPLE, CellType, profile_column
+from sfumato.tables.inspection._profiles import SAMPLE, CellType, profile_column
 
 CELLS = st.lists(st.none() | st.integers(0, 5), min_size=1, max_size=12)
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.inspection.profile import profile_column
-from sfumato.inspection.raw_risk import risk_from_profiles
+from sfumato.tables.inspection._profiles import profile_column
+from sfumato.tables.inspection._raw_risk import risk_from_profiles
 
 
 def risk_of(columns):

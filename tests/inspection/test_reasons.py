@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import sfumato
-from sfumato.hierarchies.rounding import NESTED
-from sfumato.inspection.patterns import DATES, PERSONAL
-from sfumato.inspection.profile import CellType
-from sfumato.inspection.reasons import Reason
-from sfumato.words import load_messages
+from sfumato._locale.messages import load_messages
+from sfumato.hierarchies._round_intervals import NESTED
+from sfumato.tables.inspection._patterns import DATES, PERSONAL
+from sfumato.tables.inspection._profiles import CellType
+from sfumato.tables.inspection._roles import Reason
 
 KINDS = [kind for kind in load_messages("en").subset("reasons") if "." not in kind]
 VALUES = {"where": "column name", "word": "zip", "distinct": 1200, "filled": 3400, "percent": 5, "what": "dates"}

@@ -7,10 +7,10 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from sfumato.inspection.names import find_name_hint
-from sfumato.inspection.profile import profile_column
-from sfumato.inspection.roles import propose_role
 from sfumato.schema.roles import Role
+from sfumato.tables.inspection._column_names import find_name_hint
+from sfumato.tables.inspection._profiles import profile_column
+from sfumato.tables.inspection._roles import propose_role
 
 
 def propose(name, cells, type_=None):

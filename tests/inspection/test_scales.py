@@ -7,12 +7,12 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from sfumato.hierarchies import Intervals, Prefixes
-from sfumato.inspection.names import find_name_hint
-from sfumato.inspection.profile import profile_column
-from sfumato.inspection.scales import propose_scale
-from sfumato.schema.roles import Role
-from sfumato.schema.scales import Scale
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.schema.roles import Role, Scale
+from sfumato.tables.inspection._column_names import find_name_hint
+from sfumato.tables.inspection._profiles import profile_column
+from sfumato.tables.inspection._scales import propose_scale
 
 
 def measure(name, cells, role=Role.QUASI, type_=None):

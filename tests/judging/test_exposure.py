@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from golden_files import GOLDEN
-from sfumato.coding import containment
+from sfumato.tables.published import _containment
 
 PAPER = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"], scales={"age": "numeric", "zip": "categorical"},
-                  hierarchies={"zip": sf.Prefixes()})  # fmt: skip
+                  hierarchies={"zip": sf.hierarchies.Prefixes()})  # fmt: skip
 
 
 def golden(name: str, **types: pa.DataType) -> pa.Table:
@@ -88,7 +88,7 @@ def test_a_missing_cell_that_may_be_anything_matches_everything(pairs, tables):
     original, published = tables
     schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease"], missing="matches-all")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(containment, "NUMPY_PAIRS", pairs)
+        patch.setattr(_containment, "NUMPY_PAIRS", pairs)
         found = sf.attribute_disclosure_risk(published, schema, original=original)
     for row, person in enumerate(original.to_pylist()):
         match = [
@@ -112,20 +112,22 @@ def test_exposure_equals_the_definition_pair_by_pair(pairs, tables):
     schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease"])
     slow = slow_exposure(published.to_pylist(), original.to_pylist(), ["age", "job"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(containment, "NUMPY_PAIRS", pairs)
+        patch.setattr(_containment, "NUMPY_PAIRS", pairs)
         found = sf.attribute_disclosure_risk(published, schema, original=original)
     assert found.identity.by_record == pytest.approx([float(identity) for identity, _ in slow])
     assert found.values["disease"].by_record == pytest.approx([float(value) for _, value in slow])
 
 
 def test_tree_and_plain_agree_on_a_larger_table(monkeypatch):
-    table = sf.samples.generate_hospital(2000, seed=3, missing=0.1)
+    table = sf.datasets.generate_hospital(2000, seed=3, missing=0.1)
     schema = sf.Schema(
-        quasi_identifiers=["age", "sex", "zip", "job"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes()}
+        quasi_identifiers=["age", "sex", "zip", "job"],
+        sensitive=["disease"],
+        hierarchies={"zip": sf.hierarchies.Prefixes()},
     )
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=5)])
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=5)])
     plain = sf.attribute_disclosure_risk(release.frame, schema, original=table)
-    monkeypatch.setattr(containment, "NUMPY_PAIRS", 0)
+    monkeypatch.setattr(_containment, "NUMPY_PAIRS", 0)
     tree = sf.attribute_disclosure_risk(release.frame, schema, original=table)
     assert np.array_equal(plain.identity.by_record, tree.identity.by_record)
     assert plain.values["disease"].by_record == pytest.approx(tree.values["disease"].by_record, rel=1e-12)
@@ -172,9 +174,9 @@ def test_cross_buckets_of_the_thesis_expose_a_half_and_a_quarter():
 
 def test_cross_buckets_of_the_thesis_are_2_4_anonymous():
     table, schema = cross_buckets()
-    assert sf.audit(table, schema, [sf.KLAnonymity(k=2, l=4, sensitive="disease")]).holds
-    assert not sf.audit(table, schema, [sf.KLAnonymity(k=3, l=4, sensitive="disease")]).holds
-    assert not sf.audit(table, schema, [sf.KLAnonymity(k=2, l=4.001, sensitive="disease")]).holds
+    assert sf.audit(table, schema, [sf.models.KLAnonymity(k=2, l=4, sensitive="disease")]).holds
+    assert not sf.audit(table, schema, [sf.models.KLAnonymity(k=3, l=4, sensitive="disease")]).holds
+    assert not sf.audit(table, schema, [sf.models.KLAnonymity(k=2, l=4.001, sensitive="disease")]).holds
     assert sf.audit(table, schema).level("frequency-l-diversity") == 4
 
 
@@ -204,9 +206,9 @@ def test_a_suppressed_person_whom_no_group_covers_is_not_exposed():
 
 def test_what_a_promise_bounds_under_matches_all_is_what_is_exposed():
     schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease"], missing="matches-all")
-    table = sf.samples.generate_hospital(200, seed=5, missing=0.2)
+    table = sf.datasets.generate_hospital(200, seed=5, missing=0.2)
     table = table.set_column(1, "age", pa.array([None if age % 7 == 0 else age for age in table["age"].to_pylist()]))
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=4)], seed=1)
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=4)], seed=1)
     assert None in release.frame["age"].to_pylist()
     for original in (None, table):
         assert sf.attribute_disclosure_risk(release.frame, schema, original=original).identity.maximum <= 1 / 4

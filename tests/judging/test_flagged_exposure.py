@@ -78,9 +78,12 @@ def slow_exposure(person, published, flags):
 def test_exposure_is_that_of_all_tables_that_the_published_one_may_come_from(drawn, k, mechanism):
     table, schema, models = drawn
     assume(models)
-    algorithm, asked = sf.LocalAnatomy(), models
+    algorithm, asked = sf.algorithms.LocalAnatomy(), models
     if k:
-        algorithm, asked = sf.LocalAnatomyGeneralization(mechanism=mechanism), [*models, sf.KAnonymity(k=k)]
+        algorithm, asked = (
+            sf.algorithms.LocalAnatomyGeneralization(mechanism=mechanism),
+            [*models, sf.models.KAnonymity(k=k)],
+        )
     release = sf.anonymize(table, schema, asked, algorithm, seed=1)
     found = sf.attribute_disclosure_risk(release.frame, schema, original=table)
     published = release.frame.to_pylist()
@@ -101,7 +104,7 @@ def thesis_table_5_4():
     buckets = {name: f"_bucket_{name.removesuffix('__bucket')}" for name in names}
     shown = printed.rename_columns([buckets.get(name, name) for name in printed.column_names])
     flags = {name: f"{name}__sensitive" for name in ("age", "sex", "zip", "disease")}
-    hierarchies = {"zip": sf.Prefixes()}
+    hierarchies = {"zip": sf.hierarchies.Prefixes()}
     schema = sf.Schema(
         quasi_identifiers=["age", "sex", "zip"], sensitive=["disease"], flags=flags, hierarchies=hierarchies
     )
@@ -135,8 +138,8 @@ def test_neither_adversary_passes_what_is_promised_where_every_pattern_or_that_w
     marks = [table[flag].to_pylist() for name, flag in schema.flags.items() if name in CELLS]
     patterns = Counter(zip(*marks, strict=True))
     assume(not marks or min(patterns.values()) >= k or patterns[(False,) * len(marks)] >= k)
-    algorithm = sf.LocalAnatomyGeneralization(mechanism=mechanism)
-    release = sf.anonymize(table, schema, [*models, sf.KAnonymity(k=k)], algorithm, seed=1)
+    algorithm = sf.algorithms.LocalAnatomyGeneralization(mechanism=mechanism)
+    release = sf.anonymize(table, schema, [*models, sf.models.KAnonymity(k=k)], algorithm, seed=1)
     for found in (
         sf.attribute_disclosure_risk(release.frame, schema, original=table),
         sf.attribute_disclosure_risk(release.frame, schema),
@@ -148,13 +151,13 @@ def test_neither_adversary_passes_what_is_promised_where_every_pattern_or_that_w
 
 def test_a_table_without_the_buckets_is_refused_in_a_sentence():
     table = pa.table({"age": [1, 2], "zip": ["a", "b"], "age__sensitive": [True, False]})
-    with pytest.raises(sf.SchemaError, match="The published table has no column '_bucket_age'"):
+    with pytest.raises(sf.errors.SchemaError, match="The published table has no column '_bucket_age'"):
         sf.attribute_disclosure_risk(table, SCHEMA, original=table)
 
 
 def test_centers_of_groups_are_refused_beside_an_original():
     schema = sf.Schema(quasi_identifiers=["age"])
     original, published = pa.table({"age": [20, 30]}), pa.table({"age": [25, 25]})
-    with pytest.raises(sf.SchemaError, match="'age' has 1 numbers that nobody has"):
+    with pytest.raises(sf.errors.SchemaError, match="'age' has 1 numbers that nobody has"):
         sf.attribute_disclosure_risk(published, schema, original=original)
     assert sf.attribute_disclosure_risk(published, schema).identity.maximum == 0.5

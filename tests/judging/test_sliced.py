@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.algorithms.buckets.slicing import Slicing
-from sfumato.coding.codes import encode_table
-from sfumato.core.published.counting import count_groups
-from sfumato.core.published.table import PublishedTable, find_bucket_column, parse_bucket_column
-from sfumato.judging import sliced
-from sfumato.judging.evidence import AuditContext
-from sfumato.reporting.public import make_data_dictionary
+from sfumato.encoding.coded_table import encode_table
+from sfumato.report.guarantee import make_data_dictionary
+from sfumato.tables.algorithms.bucketization.slicing import Slicing
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.published._counting import count_groups
+from sfumato.tables.published.published_table import PublishedTable, find_bucket_column, parse_bucket_column
+from sfumato.tables.risk import _sliced
 
 D = "disease"
 SCHEMA = sf.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive=[D])
-TWO = sf.FrequencyLDiversity(l=2, sensitive=D)
+TWO = sf.models.FrequencyLDiversity(l=2, sensitive=D)
 PATIENTS = pa.table(
     {
         "age": [22, 22, 33, 52],
@@ -122,7 +122,7 @@ def test_exposure_is_its_definition(drawn, at_once):
     original, published, slices = drawn
     linked = [name for name in SCHEMA.quasi_identifiers if not any(name in names for names in slices)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sliced, "CELLS_AT_ONCE", at_once)
+        patch.setattr(_sliced, "CELLS_AT_ONCE", at_once)
         found = sf.attribute_disclosure_risk(published, SCHEMA, original=original)
     expected = slow_exposure(original.to_pylist(), published.to_pylist(), slices, linked)
     assert found.identity.by_record.tolist() == pytest.approx([float(identity) for identity, _ in expected])
@@ -140,7 +140,7 @@ def test_nobody_is_exposed_by_more_than_one_over_l_to_either_adversary(drawn, sl
     diseases = Counter(table[D].to_pylist())
     lost = diseases.pop(None, 0)
     if 2 * (max(diseases.values(), default=0) + lost) > table.num_rows:
-        with pytest.raises(sf.InfeasibleError):
+        with pytest.raises(sf.errors.InfeasibleError):
             sf.anonymize(table, SCHEMA, [TWO], Slicing(slices=slices), seed=seed)
         return
     release = sf.anonymize(table, SCHEMA, [TWO], Slicing(slices=slices), seed=seed)
@@ -173,7 +173,7 @@ def test_tables_that_only_look_sliced_are_read_as_boxes():
     coded = encode_table(PATIENTS, SCHEMA)
     for table in (other, widened, outside, SLICED):
         read = PublishedTable.read(table, SCHEMA, {column.name: column.domain for column in coded.quasi})
-        found = sliced.sliced_disclosure_risk(read, table, SCHEMA, count_groups(read, table, SCHEMA), coded)
+        found = _sliced.sliced_disclosure_risk(read, table, SCHEMA, count_groups(read, table, SCHEMA), coded)
         assert (found is not None) is (table is SLICED)
     assert sf.attribute_disclosure_risk(other, SCHEMA, original=PATIENTS).identity.by_record.tolist() == [
         0.25,

@@ -11,15 +11,15 @@ from typing import ClassVar
 
 import pytest
 
-from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError, RecipeError, UnsupportedModelError
-from sfumato.kinds.audit import Audit, evaluate_models
-from sfumato.kinds.promise import Model, Verdict
-from sfumato.kinds.recipe import TypedRecipe
-from sfumato.kinds.release import Release
-from sfumato.kinds.search import Algorithm, Request
-from sfumato.models.words import ModelDescription
-from sfumato.reporting.folders import read_facts, render
-from sfumato.reporting.kind_pages import ReportSection
+from sfumato.core._descriptions import ModelDescription
+from sfumato.core.algorithm import Algorithm, Request
+from sfumato.core.audit import Audit, evaluate_models
+from sfumato.core.model import Model, Verdict
+from sfumato.core.recipe import TypedRecipe
+from sfumato.core.release import Release
+from sfumato.core.writing import read_facts, render
+from sfumato.errors import GuaranteeViolatedError, InvalidParameterError, RecipeError, UnsupportedModelError
+from sfumato.report.page import ReportSection
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

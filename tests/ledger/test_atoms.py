@@ -14,28 +14,31 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from series_oracle import chances
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
+from sfumato.errors import InfeasibleError, InvalidParameterError, UnsupportedModelError
 
 D = "disease"
 SCHEMA = sf.Schema(
-    identifiers=["name"], quasi_identifiers=["age"], sensitive=[D], hierarchies={"age": sf.Intervals(5, 10, 40)}
+    identifiers=["name"],
+    quasi_identifiers=["age"],
+    sensitive=[D],
+    hierarchies={"age": sf.hierarchies.Intervals(5, 10, 40)},
 )
-DIVERSE = [sf.FrequencyLDiversity(l=2, sensitive=D)]
+DIVERSE = [sf.models.FrequencyLDiversity(l=2, sensitive=D)]
 ALGORITHMS = [
-    sf.Mondrian(),
-    sf.Mondrian(strict=False, bounds="exact"),
-    sf.Optimal(),
-    sf.Samarati(),
-    sf.Datafly(),
-    sf.Incognito(),
-    sf.MinGen(),
-    sf.KOptimize(),
-    sf.SABRE(),
-    sf.TopDownSpecialization(),
-    sf.BottomUpGeneralization(),
-    sf.LocalRecoding(),
-    sf.TopDownNCP(),
-    sf.MDAV(publish="ranges"),
+    sf.algorithms.Mondrian(),
+    sf.algorithms.Mondrian(strict=False, bounds="exact"),
+    sf.algorithms.Optimal(),
+    sf.algorithms.Samarati(),
+    sf.algorithms.Datafly(),
+    sf.algorithms.Incognito(),
+    sf.algorithms.MinGen(),
+    sf.algorithms.KOptimize(),
+    sf.algorithms.SABRE(),
+    sf.algorithms.TopDownSpecialization(),
+    sf.algorithms.BottomUpGeneralization(),
+    sf.algorithms.LocalRecoding(),
+    sf.algorithms.TopDownNCP(),
+    sf.algorithms.MDAV(publish="ranges"),
 ]
 
 
@@ -115,7 +118,7 @@ def test_groups_of_all_releases_are_unions_of_atoms_that_keep_the_promise_alone(
         series.publish(persons)
     value = {name: disease for name, (_, disease) in quarters[-1].items()}
     assert_by_atoms(series, value)
-    models = [sf.BoundedSeriesDisclosure(limit=0.5, sensitive=D), *DIVERSE]
+    models = [sf.models.BoundedSeriesDisclosure(limit=0.5, sensitive=D), *DIVERSE]
     for audit in (sf.audit_series(series.releases, models=models), sf.audit_series(series.ledger, models=models[:1])):
         assert audit.holds
         assert audit.disclosure_risk().exact
@@ -162,7 +165,7 @@ def test_newcomers_are_groups_of_their_own_and_a_group_that_moves_is_covered(tmp
 
 
 def test_the_cells_are_shown_as_the_algorithm_shows_them(tmp_path):
-    series = Quarters(tmp_path, sf.Mondrian(bounds="exact"))
+    series = Quarters(tmp_path, sf.algorithms.Mondrian(bounds="exact"))
     series.publish(FIRST)
     series.publish(FIRST | {"b": (24, "y")})
     assert series.groups()[1]["a"] == "[20, 24]"
@@ -185,7 +188,7 @@ def test_who_fits_no_group_waits_and_comes_first_in_the_next_release(tmp_path):
 
 
 def test_one_value_too_frequent_for_its_own_limit_waits_alone(tmp_path):
-    series = Quarters(tmp_path, models=[sf.ConfidenceBounding(bounds={"z": 0.25}, sensitive=D)])
+    series = Quarters(tmp_path, models=[sf.models.ConfidenceBounding(bounds={"z": 0.25}, sensitive=D)])
     first = FIRST | {"g": (32, "x")}
     series.publish(first)
     third = series.publish(first | {f"{value}{at}": (at, value) for at in range(6) for value in "xz"})
@@ -213,7 +216,7 @@ def test_a_person_who_leaves_breaks_her_atom_and_a_whole_atom_may_leave_and_retu
 
 
 def test_what_is_left_of_an_atom_is_not_published_though_it_keeps_the_promise(tmp_path):
-    series, first = Quarters(tmp_path, models=[sf.KAnonymity(k=2)]), dict.fromkeys("abcd", (20, "x"))
+    series, first = Quarters(tmp_path, models=[sf.models.KAnonymity(k=2)]), dict.fromkeys("abcd", (20, "x"))
     series.publish(first)
     with pytest.raises(InfeasibleError, match=r"1 persons left .* leave the 3 others out"):
         series.publish({name: first[name] for name in "abc"})
@@ -230,7 +233,7 @@ def test_a_forgotten_person_has_left(tmp_path):
 def test_a_stricter_promise_is_refused_where_old_groups_break_it(tmp_path):
     series = Quarters(tmp_path)
     series.publish(FIRST)
-    series.models = [sf.KAnonymity(k=3)]
+    series.models = [sf.models.KAnonymity(k=3)]
     with pytest.raises(InfeasibleError, match=r"^4 persons were published in groups that do not keep KAnonymity\(k=3"):
         series.publish(FIRST)
     with pytest.raises(InfeasibleError, match=r"^Nobody can be published: none of the 4 persons"):
@@ -238,14 +241,14 @@ def test_a_stricter_promise_is_refused_where_old_groups_break_it(tmp_path):
 
 
 def test_releases_that_told_persons_apart_cannot_be_continued(tmp_path):
-    series = Quarters(tmp_path, sf.Anatomy())
+    series = Quarters(tmp_path, sf.algorithms.Anatomy())
     series.publish(FIRST)
-    series.algorithm = sf.Mondrian()
+    series.algorithm = sf.algorithms.Mondrian()
     series.publish(FIRST)
-    series.algorithm = sf.Anatomy()
+    series.algorithm = sf.algorithms.Anatomy()
     for _ in range(10):
         series.publish({**FIRST, "e": (1, "x"), "f": (2, "y")})
-    series.algorithm = sf.Mondrian()
+    series.algorithm = sf.algorithms.Mondrian()
     with pytest.raises(InfeasibleError, match="releases told these persons apart"):
         series.publish({**FIRST, "e": (1, "x"), "f": (2, "y")})
 
@@ -253,8 +256,8 @@ def test_releases_that_told_persons_apart_cannot_be_continued(tmp_path):
 @pytest.mark.parametrize(
     ("models", "algorithm", "sentence"),
     [
-        ([sf.TCloseness(t=0.9, sensitive=D)], sf.Mondrian(), "compares groups with the whole table"),
-        ([sf.MInvariance(m=2, sensitive=D)], sf.Optimal(), "combine to unions, which can break it"),
+        ([sf.models.TCloseness(t=0.9, sensitive=D)], sf.algorithms.Mondrian(), "compares groups with the whole table"),
+        ([sf.models.MInvariance(m=2, sensitive=D)], sf.algorithms.Optimal(), "combine to unions, which can break it"),
     ],
 )
 def test_models_that_unions_break_or_that_look_at_the_whole_table_are_refused(tmp_path, models, algorithm, sentence):
@@ -270,7 +273,7 @@ def test_cells_of_single_persons_are_not_hidden_in_a_series(tmp_path):
 
 
 def test_newcomers_are_searched_in_blocks_if_asked_for(tmp_path):
-    series, quarters = Quarters(tmp_path, sf.LocalRecoding()), drawn(2, 60, 2)
+    series, quarters = Quarters(tmp_path, sf.algorithms.LocalRecoding()), drawn(2, 60, 2)
     for persons in quarters:
         series.publish(persons, block_rows=10)
     assert_by_atoms(series, {name: disease for name, (_, disease) in quarters[-1].items()})

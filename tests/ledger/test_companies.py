@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from series_oracle import chances, written
-from sfumato.core.history import GroupedRelease, History
-from sfumato.core.signatures import CoMembers, Signatures
-from sfumato.ledger import companies
-from sfumato.ledger.companies import EarlierDisclosure, release_of_cells
+from sfumato.tables.series._ledger import version
+from sfumato.tables.series._ledger.version import EarlierDisclosure, release_of_cells
+from sfumato.tables.series._prior_disclosure import CoMembers, Signatures
+from sfumato.tables.series.history import GroupedRelease, History
 
 
 def with_shown(history: History) -> History:
@@ -86,7 +86,7 @@ def test_of_several_cells_those_are_shown_that_keep_the_limit_together():
 def test_what_is_not_known_exactly_is_not_shown(monkeypatch):
     told, person = EarlierDisclosure(written("abcd:wxyz", "abef:wxyz")), np.array([2])
     assert told.may_show(person, np.array([2]), 1 / 2).all()
-    monkeypatch.setattr(companies, "refine_bounds", partial(companies.refine_bounds, exact_up_to=0))
+    monkeypatch.setattr(version, "refine_bounds", partial(version.refine_bounds, exact_up_to=0))
     assert not told.may_show(person, np.array([2]), 1 / 2).any()
 
 

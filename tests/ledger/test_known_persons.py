@@ -9,8 +9,8 @@ import pyarrow as pa
 
 import sfumato as sf
 from series_of_patients import MODELS, SCHEMA, changed, quarter, refused, released
-from sfumato.coding.codes import encode_table
-from sfumato.exceptions import InvalidParameterError, SchemaError
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InvalidParameterError, SchemaError
 
 
 def test_a_search_is_told_who_was_published_and_with_which_values(two_quarters):
@@ -62,8 +62,8 @@ def test_names_are_compared_in_one_normal_form_and_told_apart_by_their_lengths(l
 
 def test_who_is_left_out_and_was_never_published_waits(ledger):
     table = changed(quarter(0, 12), "age", [20] * 11 + [90])
-    schema = replace(SCHEMA, hierarchies={"age": sf.Intervals(5, 10)})
-    fixed = sf.FixedLevels(levels={"age": 0})
+    schema = replace(SCHEMA, hierarchies={"age": sf.hierarchies.Intervals(5, 10)})
+    fixed = sf.algorithms.FixedLevels(levels={"age": 0})
     for folder in ("q1", "q2"):
         sf.anonymize(table, schema, MODELS, fixed, max_suppressed=0.1, ledger=ledger).write(folder, report=False)
         assert ledger.releases()[-1].waiting == 1
@@ -74,7 +74,11 @@ def test_who_is_left_out_and_was_never_published_waits(ledger):
 
 def test_buckets_are_groups_and_their_values_are_the_signatures(ledger):
     release = sf.anonymize(
-        quarter(0, 12), SCHEMA, [sf.DistinctLDiversity(l=3, sensitive="disease")], sf.Anatomy(), ledger=ledger
+        quarter(0, 12),
+        SCHEMA,
+        [sf.models.DistinctLDiversity(l=3, sensitive="disease")],
+        sf.algorithms.Anatomy(),
+        ledger=ledger,
     )
     release.write("q1", report=False)
     buckets = release.aligned()["_bucket_disease"].to_pylist()
@@ -87,8 +91,8 @@ def test_buckets_are_groups_and_their_values_are_the_signatures(ledger):
 def test_cells_that_are_not_in_buckets_are_shown_and_sign_nobody(ledger):
     table = quarter(0, 12).append_column("hide", pa.array([True] * 8 + [False] * 4))
     schema = replace(SCHEMA, flags={"disease": "hide"})
-    model = sf.DistinctLDiversity(l=2, sensitive="disease")
-    sf.anonymize(table, schema, [model], sf.LocalAnatomy(), ledger=ledger).write("q1", report=False)
+    model = sf.models.DistinctLDiversity(l=2, sensitive="disease")
+    sf.anonymize(table, schema, [model], sf.algorithms.LocalAnatomy(), ledger=ledger).write("q1", report=False)
     signed = ledger.draft(table, schema).version.known(encode_table(table, schema)).signatures["disease"]
     assert signed.shown.tolist() == [False] * 8 + [True] * 4
     assert (signed.of_case >= 0).tolist() == [True] * 8 + [False] * 4
@@ -99,8 +103,8 @@ def test_cells_that_are_not_in_buckets_are_shown_and_sign_nobody(ledger):
 def test_flagged_quasi_identifiers_are_followed_where_they_are_hidden_or_shown_as_they_are(ledger):
     table = quarter(0, 12).append_column("hide", pa.array([True] * 8 + [False] * 4))
     schema = replace(SCHEMA, sensitive=[], insensitive=["disease"], flags={"age": "hide"})
-    model = sf.DistinctLDiversity(l=2, sensitive="age")
-    sf.anonymize(table, schema, [model], sf.LocalAnatomy(), ledger=ledger).write("q1", report=False)
+    model = sf.models.DistinctLDiversity(l=2, sensitive="age")
+    sf.anonymize(table, schema, [model], sf.algorithms.LocalAnatomy(), ledger=ledger).write("q1", report=False)
     signed = ledger.draft(table, schema).version.known(encode_table(table, schema)).signatures["age"]
     assert (signed.of_case >= 0).tolist() == [True] * 8 + [False] * 4
     assert signed.shown.tolist() == [False] * 8 + [True] * 4
@@ -149,8 +153,8 @@ def test_a_forgotten_person_is_new_when_she_comes_back_and_groups_keep_their_siz
 
 def test_a_person_who_waits_can_be_forgotten_too(ledger):
     table = changed(quarter(0, 12), "age", [20] * 11 + [90])
-    schema = replace(SCHEMA, hierarchies={"age": sf.Intervals(5, 10)})
-    fixed = sf.FixedLevels(levels={"age": 0})
+    schema = replace(SCHEMA, hierarchies={"age": sf.hierarchies.Intervals(5, 10)})
+    fixed = sf.algorithms.FixedLevels(levels={"age": 0})
     sf.anonymize(table, schema, MODELS, fixed, max_suppressed=0.1, ledger=ledger).write("q1", report=False)
     assert ledger.forget(11)
     assert ledger.draft(table, schema).version.known(encode_table(table, schema)).waited.tolist() == [0] * 12

@@ -11,8 +11,8 @@ import pytest
 
 import sfumato as sf
 from series_of_patients import MODELS, SCHEMA, changed, names, quarter, refused, released
-from sfumato.exceptions import InvalidParameterError, SchemaError, WriteError
-from sfumato.recipe import Recipe
+from sfumato.core.recipe import Recipe
+from sfumato.errors import InvalidParameterError, SchemaError, WriteError
 
 
 def test_nothing_is_recorded_before_a_release_is_written(ledger):
@@ -129,10 +129,12 @@ def test_a_recipe_of_a_series_is_not_run_without_its_ledger(two_quarters, tmp_pa
 
 
 def test_the_same_secret_hides_people_anew_in_every_release_of_a_series(ledger):
-    model = sf.DistinctLDiversity(l=2, sensitive="disease")
+    model = sf.models.DistinctLDiversity(l=2, sensitive="disease")
     found = []
     for folder in ("q1", "q2"):
-        release = sf.anonymize(quarter(0, 40), SCHEMA, [model], sf.Anatomy(), seed=1, secret="ab" * 32, ledger=ledger)
+        release = sf.anonymize(
+            quarter(0, 40), SCHEMA, [model], sf.algorithms.Anatomy(), seed=1, secret="ab" * 32, ledger=ledger
+        )
         release.write(folder, report=False)
         found.append(release.aligned()["_bucket_disease"].to_pylist())
     assert found[0] != found[1]
@@ -140,7 +142,7 @@ def test_the_same_secret_hides_people_anew_in_every_release_of_a_series(ledger):
 
 def test_later_rows_are_a_release_of_the_series(ledger):
     release = sf.anonymize(
-        quarter(0, 12), SCHEMA, MODELS, sf.FixedLevels(levels={"age": 0}), ledger=ledger, max_suppressed=1.0
+        quarter(0, 12), SCHEMA, MODELS, sf.algorithms.FixedLevels(levels={"age": 0}), ledger=ledger, max_suppressed=1.0
     )
     release.write("q1", report=False)
     refused(

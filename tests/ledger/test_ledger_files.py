@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import ReadError, WriteError
-from sfumato.ledger import files
-from sfumato.ledger.files import LedgerFiles
-from sfumato.ledger.recording import exclusive_writer
-from sfumato.ledger.store import open_store
+from sfumato.errors import ReadError, WriteError
+from sfumato.tables.series._ledger import files
+from sfumato.tables.series._ledger.files import LedgerFiles, exclusive_writer
+from sfumato.tables.series._ledger.store import open_store
 
 
 def fails(*_):

@@ -11,8 +11,8 @@ import pytest
 
 import sfumato as sf
 from personal_versions import SCHEMA, D, Personal, buckets, promised, version
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.table import atomic
+from sfumato.core import _atomic_writes
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
 
 FOUR = "ax+ by+ cz+ dw+"
 
@@ -74,7 +74,7 @@ def test_nobody_joins_those_who_were_with_somebody_whose_cell_is_shown(tmp_path)
 
 
 def test_without_a_promise_over_the_series_that_of_every_release_is_the_limit(tmp_path):
-    series = Personal(tmp_path, [sf.FrequencyLDiversity(l=3, sensitive=D)])
+    series = Personal(tmp_path, [sf.models.FrequencyLDiversity(l=3, sensitive=D)])
     series.release("ax+ by+ cz+")
     series.release("ax- by+ cz+")
     assert series.changes() == (0, 1, 0)
@@ -82,7 +82,7 @@ def test_without_a_promise_over_the_series_that_of_every_release_is_the_limit(tm
 
 
 def test_without_room_between_bucket_and_limit_no_cell_is_shown(tmp_path):
-    series = Personal(tmp_path, [sf.MInvariance(m=2, sensitive=D)])
+    series = Personal(tmp_path, [sf.models.MInvariance(m=2, sensitive=D)])
     series.release("ax+ by+ cx-")
     second = series.release("ax- by+ cx-")
     assert buckets(second) == {("ab", "xy", 0)}
@@ -91,14 +91,14 @@ def test_without_room_between_bucket_and_limit_no_cell_is_shown(tmp_path):
 
 
 def test_a_cell_that_was_shown_is_flagged_too_late_and_told(tmp_path):
-    series = Personal(tmp_path, [sf.MInvariance(m=2, sensitive=D)])
+    series = Personal(tmp_path, [sf.models.MInvariance(m=2, sensitive=D)])
     series.release("ax+ by+ cx-")
     with pytest.raises(
         InfeasibleError, match=r"^1 cells of 'disease' are flagged that earlier releases showed, .*back; "
     ):
         series.release("ax+ by+ cx+")
     assert len(series.ledger.releases()) == 1
-    series.algorithm = sf.LocalAnatomy(allow_shown=True)
+    series.algorithm = sf.algorithms.LocalAnatomy(allow_shown=True)
     second = series.release("ax+ by+ cx+")
     assert buckets(second) == {("ab", "xy", 0), ("c", "xy", 1)}  # c hides nobody, for everybody knows that she has x
     assert series.changes() == (0, 0, 1)
@@ -141,7 +141,7 @@ def test_by_all_worlds_nobody_is_exposed_above_the_limit(seed, tmp_path):
 def population(quarters: int, persons: int, flips: float, seed: int = 1):
     """Make up quarters in which patients flag and un-flag their conditions and countries."""
     rng, flags = np.random.default_rng(seed), {}
-    for table in sf.samples.generate_hospital_series(persons, quarters, seed=seed, values=12, largest=0.2):
+    for table in sf.datasets.generate_hospital_series(persons, quarters, seed=seed, values=12, largest=0.2):
         for name in table["patient"].to_pylist():
             drawn = rng.random(3)
             old = flags.get(name)
@@ -159,19 +159,20 @@ POPULATION = sf.Schema(
     transient=["illness"],
 )
 PROMISED = [
-    sf.FrequencyLDiversity(l=4, sensitive="condition"),
-    sf.BoundedSeriesDisclosure(limit=0.34, sensitive="condition"),
-    sf.MInvariance(m=2, sensitive="nationality"),
-    sf.FrequencyLDiversity(l=3, sensitive="illness"),
+    sf.models.FrequencyLDiversity(l=4, sensitive="condition"),
+    sf.models.BoundedSeriesDisclosure(limit=0.34, sensitive="condition"),
+    sf.models.MInvariance(m=2, sensitive="nationality"),
+    sf.models.FrequencyLDiversity(l=3, sensitive="illness"),
 ]
 
 
 @pytest.mark.parametrize(
-    "algorithm", [sf.LocalAnatomy(allow_shown=True), sf.LocalAnatomyGeneralization(allow_shown=True)]
+    "algorithm",
+    [sf.algorithms.LocalAnatomy(allow_shown=True), sf.algorithms.LocalAnatomyGeneralization(allow_shown=True)],
 )
 def test_several_attributes_are_safe_over_a_series_each_by_itself(algorithm, tmp_path):
-    general = isinstance(algorithm, sf.LocalAnatomyGeneralization)
-    models = [*PROMISED, *([sf.KAnonymity(k=4)] if general else [])]
+    general = isinstance(algorithm, sf.algorithms.LocalAnatomyGeneralization)
+    models = [*PROMISED, *([sf.models.KAnonymity(k=4)] if general else [])]
     ledger, releases = sf.Series.create(tmp_path / "ledger"), []
     for table in population(4, 240, 0.1):
         releases.append(sf.anonymize(table, POPULATION, models, algorithm, ledger=ledger, max_suppressed=0.02))
@@ -194,7 +195,7 @@ def test_several_attributes_are_safe_over_a_series_each_by_itself(algorithm, tmp
 
 def test_rows_of_nobody_for_one_attribute_show_nothing_of_another(tmp_path):
     schema = replace(SCHEMA, sensitive=[D, "ward"], flags={})
-    models = [sf.MInvariance(m=2, sensitive=D), sf.MInvariance(m=3, sensitive="ward")]
+    models = [sf.models.MInvariance(m=2, sensitive=D), sf.models.MInvariance(m=3, sensitive="ward")]
     series = Personal(tmp_path, models)
     first = version("ax+ by+ cx+ dy+ ex+ fy+").append_column("ward", pa.array(list("123123")))
     series.release(first, schema)
@@ -209,17 +210,17 @@ def test_rows_of_nobody_for_one_attribute_show_nothing_of_another(tmp_path):
 
 
 def _stated(release: sf.Release) -> dict[str, dict[str, int]]:
-    from sfumato.reporting.public import counterfeit_statement
+    from sfumato.report.guarantee import counterfeit_statement
 
     return counterfeit_statement(release.evidence)["buckets"]
 
 
 def test_if_flags_stay_nothing_is_shown_later_and_few_rows_are_nobodys(tmp_path):
     ledger, found = sf.Series.create(tmp_path / "ledger"), []
-    models = [sf.MInvariance(m=2, sensitive="condition")]
+    models = [sf.models.MInvariance(m=2, sensitive="condition")]
     schema = replace(POPULATION, sensitive=["condition"], flags={"condition": "hc"}, transient=[])
     for number, table in enumerate(population(4, 2000, 0.0)):
-        release = sf.anonymize(table, schema, models, sf.LocalAnatomy(), ledger=ledger)
+        release = sf.anonymize(table, schema, models, sf.algorithms.LocalAnatomy(), ledger=ledger)
         release.write(tmp_path / f"r{number}", report=False)
         found.append(release)
     cells = sum(each.published["_bucket_condition"].drop_null().length() for each in found)
@@ -244,10 +245,10 @@ def test_a_quarter_in_which_nobody_flags_anything_goes_on(tmp_path):
 
 
 def test_models_beside_a_series_are_not_refused_because_counterfeits_are_needed(tmp_path):
-    promise = [sf.MInvariance(m=2, sensitive=D), sf.FrequencyLDiversity(l=2, sensitive=D)]
-    bound = sf.ConfidenceBounding(bounds={"y": 0.5}, sensitive=D)
+    promise = [sf.models.MInvariance(m=2, sensitive=D), sf.models.FrequencyLDiversity(l=2, sensitive=D)]
+    bound = sf.models.ConfidenceBounding(bounds={"y": 0.5}, sensitive=D)
     plain = replace(SCHEMA, flags={})
-    for algorithm in (sf.MInvariantBuckets(), sf.LocalAnatomy()):
+    for algorithm in (sf.algorithms.MInvariantBuckets(), sf.algorithms.LocalAnatomy()):
         folder = tmp_path / algorithm.name
         folder.mkdir()
         series = Personal(folder, [*promise, bound])
@@ -259,7 +260,7 @@ def test_models_beside_a_series_are_not_refused_because_counterfeits_are_needed(
 
 
 def test_a_transient_value_outside_its_signature_is_not_called_permanent(tmp_path):
-    series = Personal(tmp_path, [sf.MInvariance(m=2, sensitive=D)])
+    series = Personal(tmp_path, [sf.models.MInvariance(m=2, sensitive=D)])
     fleeting = replace(SCHEMA, transient=[D])
     series.release("ax+ by+", fleeting)
     with pytest.raises(
@@ -271,7 +272,7 @@ def test_a_transient_value_outside_its_signature_is_not_called_permanent(tmp_pat
 
 
 def test_what_changes_and_is_promised_nothing_over_a_series_stands_alone_in_every_release(tmp_path):
-    series = Personal(tmp_path, [sf.FrequencyLDiversity(l=2, sensitive=D)])
+    series = Personal(tmp_path, [sf.models.FrequencyLDiversity(l=2, sensitive=D)])
     fleeting = replace(SCHEMA, transient=[D])
     series.release("ax+ by+ cz-", fleeting)
     second = series.release("az- bx+ cy+", fleeting)  # c may flag what she showed, for it was another value
@@ -304,8 +305,8 @@ def test_who_stays_with_her_companions_cannot_change_her_value_or_be_promised_mo
 
 
 def test_who_changed_her_value_within_her_signature_can_be_left_out(tmp_path):
-    series = Personal(tmp_path, [sf.MInvariance(m=2, sensitive=D)])
-    series.algorithm = sf.MInvariantBuckets(changed="suppress")
+    series = Personal(tmp_path, [sf.models.MInvariance(m=2, sensitive=D)])
+    series.algorithm = sf.algorithms.MInvariantBuckets(changed="suppress")
     plain = replace(SCHEMA, flags={})
     series.release("ax+ by+", plain)
     second = series.release("ay+ by+", plain, max_suppressed=0.5)
@@ -313,7 +314,7 @@ def test_who_changed_her_value_within_her_signature_can_be_left_out(tmp_path):
 
 
 def test_promises_that_equal_buckets_cannot_keep_are_refused(tmp_path):
-    close, classes = sf.TCloseness(t=0.2, sensitive=D), sf.MDistinct(m=2, sensitive=D, stays={})
+    close, classes = sf.models.TCloseness(t=0.2, sensitive=D), sf.models.MDistinct(m=2, sensitive=D, stays={})
     for model, sentence in ((close, "in a series, because"), (classes, "which is about classes of values")):
         series = Personal(tmp_path, [model])
         with pytest.raises(UnsupportedModelError, match=sentence):
@@ -324,7 +325,7 @@ def test_promises_that_equal_buckets_cannot_keep_are_refused(tmp_path):
 
 
 def test_a_quarter_in_which_everybody_waits_is_refused(tmp_path):
-    series = Personal(tmp_path, [sf.MInvariance(m=2, sensitive=D)])
+    series = Personal(tmp_path, [sf.models.MInvariance(m=2, sensitive=D)])
     series.release("ax+ by+")
     assert series.release("ax+ by+ cz+").waiting == 1
     with pytest.raises(InfeasibleError, match="LocalAnatomy can publish nobody: all 1 newcomers wait"):
@@ -332,24 +333,28 @@ def test_a_quarter_in_which_everybody_waits_is_refused(tmp_path):
 
 
 def test_a_series_is_not_searched_in_blocks(tmp_path):
-    series = Personal(tmp_path, [sf.FrequencyLDiversity(l=2, sensitive=D)])
+    series = Personal(tmp_path, [sf.models.FrequencyLDiversity(l=2, sensitive=D)])
     with pytest.raises(InvalidParameterError, match="looks at all persons of a series together"):
         series.release(FOUR, replace(SCHEMA, flags={}), block_rows=2)
 
 
 def test_buckets_of_persons_are_refused_where_cells_were_shown(tmp_path):
-    series = Personal(tmp_path, [sf.MInvariance(m=2, sensitive=D)])
+    series = Personal(tmp_path, [sf.models.MInvariance(m=2, sensitive=D)])
     series.release("ax+ by+ cx-")
-    series.algorithm = sf.MInvariantBuckets()
+    series.algorithm = sf.algorithms.MInvariantBuckets()
     with pytest.raises(UnsupportedModelError, match="cells that earlier releases showed; use LocalAnatomy"):
         series.release("ax+ by+ cx+", replace(SCHEMA, flags={}))
 
 
 def test_m_invariance_needs_no_ledger_for_a_release_alone():
-    release = sf.anonymize(version(FOUR), SCHEMA, [sf.MInvariance(m=2, sensitive=D)], sf.LocalAnatomy())
+    release = sf.anonymize(
+        version(FOUR), SCHEMA, [sf.models.MInvariance(m=2, sensitive=D)], sf.algorithms.LocalAnatomy()
+    )
     assert release.audit.level("m-invariance", D) == 2
     with pytest.raises(InfeasibleError, match="cannot keep m = 2"):
-        sf.anonymize(version("ax+ bx+ cy+"), SCHEMA, [sf.MInvariance(m=2, sensitive=D)], sf.LocalAnatomy())
+        sf.anonymize(
+            version("ax+ bx+ cy+"), SCHEMA, [sf.models.MInvariance(m=2, sensitive=D)], sf.algorithms.LocalAnatomy()
+        )
 
 
 def test_a_release_that_was_not_put_into_place_leaves_no_trace(tmp_path, monkeypatch):
@@ -360,7 +365,7 @@ def test_a_release_that_was_not_put_into_place_leaves_no_trace(tmp_path, monkeyp
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(atomic, "_move_folder", fails)
+        patch.setattr(_atomic_writes, "_move_folder", fails)
         with pytest.raises(Exception, match="No space left"):
             series.release("ax- by+ cz+ dw+")
     assert len(series.ledger.releases()) == 1
@@ -396,7 +401,7 @@ def test_the_report_and_the_ledger_tell_of_cells_that_are_shown(tmp_path):
 
 def test_the_public_table_alone_tells_which_rows_are_nobodys_though_others_show_nothing_but_stars(tmp_path):
     schema = replace(SCHEMA, flags={D: "hide", "age": "hide_age"})
-    models = [*promised(3, 1 / 2), sf.FrequencyLDiversity(l=2, sensitive="age")]
+    models = [*promised(3, 1 / 2), sf.models.FrequencyLDiversity(l=2, sensitive="age")]
     series = Personal(tmp_path, models)
 
     def hiding(written: str, ages: str) -> pa.Table:

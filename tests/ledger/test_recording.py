@@ -16,10 +16,11 @@ import pytest
 
 import sfumato as sf
 from series_of_patients import quarter, released, released_by_atoms
-from sfumato.exceptions import ReadError, WriteError
-from sfumato.ledger import draft, files, recording
-from sfumato.ledger.draft import ReleaseDraft
-from sfumato.table import atomic
+from sfumato.core import _atomic_writes
+from sfumato.errors import ReadError, WriteError
+from sfumato.tables.series._ledger import draft, files
+from sfumato.tables.series._ledger import files as recording
+from sfumato.tables.series._ledger.draft import ReleaseDraft
 
 KILLED_AT = """
 import os, signal, sys
@@ -120,7 +121,13 @@ class Stopped(BaseException):
 
 @pytest.mark.parametrize(
     ("home", "name"),
-    [(draft, "pend"), (draft, "folder_digest"), (atomic, "_move_folder"), (atomic, "_sync"), (recording, "insert")],
+    [
+        (draft, "pend"),
+        (draft, "folder_digest"),
+        (_atomic_writes, "_move_folder"),
+        (_atomic_writes, "_sync"),
+        (recording, "insert"),
+    ],
 )
 def test_a_failure_at_any_step_leaves_neither_folder_nor_entry(tmp_path, monkeypatch, home, name):
     ledger = sf.Series.create(tmp_path / "hospital.ledger")
@@ -146,7 +153,7 @@ def test_a_stop_after_the_folder_is_in_place_finishes_the_entry(tmp_path, monkey
     ledger = sf.Series.create(tmp_path / "hospital.ledger")
     release = released(ledger, quarter(0, 8))
 
-    synced = atomic._sync_folder
+    synced = _atomic_writes._sync_folder
 
     def stop(folder):
         if folder == tmp_path.resolve():
@@ -154,7 +161,7 @@ def test_a_stop_after_the_folder_is_in_place_finishes_the_entry(tmp_path, monkey
         synced(folder)
 
     with monkeypatch.context() as patch:
-        patch.setattr(atomic, "_sync_folder", stop)
+        patch.setattr(_atomic_writes, "_sync_folder", stop)
         with pytest.raises(Stopped):
             release.write(tmp_path / "q1", report=False)
     assert (tmp_path / "q1").exists()

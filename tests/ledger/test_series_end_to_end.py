@@ -16,15 +16,17 @@ FORMS = ("buckets", "boxes")
 def released(ledger: sf.Series, table, folder, m: int = 2, **options) -> sf.Release:
     """Publish a version, and record it."""
     allowed = {name: options.pop(name) for name in ("max_suppressed",) if name in options}
-    promised = [sf.MInvariance(m=m, sensitive=D)]
-    release = sf.anonymize(table, SCHEMA, promised, sf.MInvariantBuckets(**options), ledger=ledger, **allowed)
+    promised = [sf.models.MInvariance(m=m, sensitive=D)]
+    release = sf.anonymize(
+        table, SCHEMA, promised, sf.algorithms.MInvariantBuckets(**options), ledger=ledger, **allowed
+    )
     release.write(folder, report=options.get("form") == "boxes")
     return release
 
 
 def assert_safe(ledger: sf.Series, releases: list[sf.Release], m: int) -> None:
     """Judge a series by its releases, and by what the ledger remembers: both keep m-invariance exactly."""
-    promised = [sf.MInvariance(m=m, sensitive=D), sf.BoundedSeriesDisclosure(limit=1 / m, sensitive=D)]
+    promised = [sf.models.MInvariance(m=m, sensitive=D), sf.models.BoundedSeriesDisclosure(limit=1 / m, sensitive=D)]
     told = sf.audit_series(releases, models=promised)
     remembered = sf.audit_series({D: ledger.history(D)}, models=promised)
     for audit in (told, remembered):
@@ -67,26 +69,26 @@ def test_a_space_in_an_identifier_makes_nobody_a_newcomer(tmp_path):
     later = sf.anonymize(
         version({"a ": "x", " b": "y", "c": "z", "d": "x"}),
         SCHEMA,
-        [sf.MInvariance(m=2, sensitive=D)],
-        sf.MInvariantBuckets(),
+        [sf.models.MInvariance(m=2, sensitive=D)],
+        sf.algorithms.MInvariantBuckets(),
         ledger=ledger,
     )
     assert later.draft.figures(later.correspondence)["published_before"] == 4
-    with pytest.raises(sf.SchemaError, match="1 rows have the identifiers of another row"):
+    with pytest.raises(sf.errors.SchemaError, match="1 rows have the identifiers of another row"):
         ledger.draft(version({"a": "x", "a ": "y"}), SCHEMA)
 
 
 def test_a_version_without_rows_is_called_so(tmp_path):
     ledger = sf.Series.create(tmp_path / "ledger")
     released(ledger, version({"a": "x", "b": "y"}), tmp_path / "r1")
-    with pytest.raises(sf.SchemaError, match="no rows"):
+    with pytest.raises(sf.errors.SchemaError, match="no rows"):
         released(ledger, version({}), tmp_path / "r2")
 
 
 def test_a_type_that_cannot_hold_earlier_values_is_refused_without_naming_them(tmp_path):
     ledger = sf.Series.create(tmp_path / "ledger")
     released(ledger, _numbers({"a": 1.0, "b": 2.75}), tmp_path / "r1")
-    with pytest.raises(sf.SchemaError, match="another type than in earlier releases") as refused:
+    with pytest.raises(sf.errors.SchemaError, match="another type than in earlier releases") as refused:
         released(ledger, _numbers({"a": 1}), tmp_path / "r2")
     assert "2.75" not in str(refused.value)
     assert refused.value.__cause__ is None

@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from series_of_patients import names, quarter, refused, released
-from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
+from sfumato.errors import InvalidParameterError, ReadError, WriteError
 
 
 def test_only_its_owner_may_read_the_files(ledger):
@@ -173,7 +173,7 @@ def test_files_that_are_no_ledger_are_refused(two_quarters):
 
 
 def test_rows_that_refer_to_no_release_cannot_be_added(two_quarters):
-    from sfumato.ledger.store import RowAddress, insert, open_store
+    from sfumato.tables.series._ledger.store import RowAddress, insert, open_store
 
     with pytest.raises(ReadError), open_store(two_quarters.path) as store:
         insert(store, {RowAddress("persons", 99): (b"",)})

@@ -8,9 +8,9 @@ import pytest
 
 import sfumato as sf
 from masked_persons import NUMBERS, SECRET, secret, unrounded
-from sfumato.masking import AddNoise, compare_masked
-from sfumato.masking.add_noise import KINDS, draw_normals
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.tables.masking.add_noise import KINDS, AddNoise, draw_normals
+from sfumato.tables.masking.comparison import compare_masked
 
 UNROUNDED = unrounded()
 
@@ -112,13 +112,13 @@ def test_normals_are_normal():
     ],
 )
 def test_bad_parameters_are_refused(parameters, sentence):
-    with pytest.raises(sf.InvalidParameterError, match=sentence):
+    with pytest.raises(sf.errors.InvalidParameterError, match=sentence):
         AddNoise(columns=["x"], **parameters)
 
 
 @pytest.mark.parametrize("names", [[], ["x", "x"], "x", [1]])
 def test_bad_names_of_columns_are_refused(names):
-    with pytest.raises(sf.InvalidParameterError, match="different names"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="different names"):
         AddNoise(columns=names, share=0.1)
 
 
@@ -134,7 +134,7 @@ def test_bad_names_of_columns_are_refused(names):
     ],
 )
 def test_tables_that_do_not_fit_are_refused(table, sentence):
-    with pytest.raises(sf.SchemaError, match=sentence):
+    with pytest.raises(sf.errors.SchemaError, match=sentence):
         masked("exact", table=table)
 
 
@@ -155,7 +155,7 @@ def test_noise_on_the_golden_columns_is_measured():
 
 def test_numbers_whose_squares_overflow_are_refused():
     table = pa.table({"x": [1e300, 2e300, 3e300]})
-    with pytest.raises(sf.SchemaError, match=r"beyond 1e\+100, which AddNoise cannot compute with"):
+    with pytest.raises(sf.errors.SchemaError, match=r"beyond 1e\+100, which AddNoise cannot compute with"):
         sf.masking.mask(table, [AddNoise(columns=["x"], share=0.1)])
-    with pytest.raises(sf.InvalidParameterError, match="at most 1,000,000"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="at most 1,000,000"):
         AddNoise(columns=["x"], share=1e308)

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.masking import BottomCode, TopCode
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.tables.masking.top_bottom_coding import BottomCode, TopCode
 
 VALUES = pa.table({"x": [1, 5, 9, 10, 11, 99]})
 
@@ -43,7 +43,7 @@ def test_missing_cells_stay_missing():
 
 @pytest.mark.parametrize("bound", [9, 10])
 def test_means_that_show_a_persons_value_are_refused(bound):
-    with pytest.raises(sf.InfeasibleError, match="single person"):
+    with pytest.raises(sf.errors.InfeasibleError, match="single person"):
         coded(TopCode(column="x", at=bound, publish="mean"))
 
 
@@ -61,7 +61,7 @@ def test_few_coded_cells_and_none_are_told():
 
 
 def test_a_limit_that_is_none_is_refused():
-    with pytest.raises(sf.SchemaError, match="1 cells of 'x' lie beyond it"):
+    with pytest.raises(sf.errors.SchemaError, match="1 cells of 'x' lie beyond it"):
         coded(TopCode(column="x", at=10, publish="interval", limit=50))
 
 
@@ -79,5 +79,5 @@ def test_a_limit_that_is_none_is_refused():
     ],
 )
 def test_bad_parameters_are_refused(parameters, sentence):
-    with pytest.raises(sf.InvalidParameterError, match=sentence):
+    with pytest.raises(sf.errors.InvalidParameterError, match=sentence):
         TopCode(column="x", **parameters)

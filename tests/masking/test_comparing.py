@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from masked_persons import NUMBERS, persons
-from sfumato.masking import compare_masked
-from sfumato.masking.comparing import distance_linkage_rate
+from sfumato.tables.masking.comparison import compare_masked, distance_linkage_rate
 
 X = pa.table({"a": [10, 20, 30, 40, 50], "b": [1, 3, 2, 5, 4], "t": list("uvwxy")})
 Y = pa.table({"a": [12, 19, 30, 44, 47], "b": [1, 2, 3, 5, 5], "t": list("uvwxy")})
@@ -77,5 +76,5 @@ def test_zeros_are_left_out_of_relative_changes_and_counted():
     ],
 )
 def test_what_cannot_be_compared_is_refused(masked, columns, sentence):
-    with pytest.raises(sf.SchemaError, match=sentence):
+    with pytest.raises(sf.errors.SchemaError, match=sentence):
         compare_masked(X, masked, columns=columns)

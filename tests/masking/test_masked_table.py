@@ -8,7 +8,10 @@ import pytest
 
 import sfumato as sf
 from masked_persons import SECRET
-from sfumato.masking import AddNoise, BottomCode, RoundNumbers, SuppressCells, TopCode
+from sfumato.tables.masking.add_noise import AddNoise
+from sfumato.tables.masking.round_numbers import RoundNumbers
+from sfumato.tables.masking.suppress_cells import SuppressCells
+from sfumato.tables.masking.top_bottom_coding import BottomCode, TopCode
 
 PEOPLE = pd.DataFrame({"age": [23, 35, 91, 64, 35, 52], "income": [900.5, 1200.0, 1500.25, 3100.0, 2200.75, 1800.0]})
 
@@ -36,12 +39,12 @@ def test_without_a_secret_every_run_draws_anew():
 
 @pytest.mark.parametrize("steps", [[], "noise", ["noise"], [AddNoise]])
 def test_what_is_no_list_of_steps_is_refused(steps):
-    with pytest.raises(sf.InvalidParameterError, match="masking step"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="masking step"):
         sf.masking.mask(PEOPLE, steps)
 
 
 def test_bounds_that_leave_nothing_between_them_are_refused():
-    with pytest.raises(sf.InvalidParameterError, match="nothing between"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="nothing between"):
         sf.masking.mask(PEOPLE, [BottomCode(column="age", at=60), TopCode(column="age", at=50)])
     sf.masking.mask(
         PEOPLE, [BottomCode(column="age", at=30), TopCode(column="age", at=50), TopCode(column="income", at=20)]

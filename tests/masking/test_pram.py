@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from masked_persons import SECRET, secret
-from sfumato.masking import PRAM
-from sfumato.masking.pram import draw_values, invariant_matrix, total_variation
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.tables.masking.pram import PRAM, draw_values, invariant_matrix, total_variation
 
 PLAIN = PRAM(columns=["x"], keep=0.8)
 MANY = pa.table({"x": ["a"] * 30_000 + ["b"] * 18_000 + ["c"] * 12_000})
@@ -128,7 +127,7 @@ def test_total_variation_is_that_of_the_definition():
     ],
 )
 def test_bad_parameters_are_refused(parameters, sentence):
-    with pytest.raises(sf.InvalidParameterError, match=sentence):
+    with pytest.raises(sf.errors.InvalidParameterError, match=sentence):
         PRAM(columns=["x"], **parameters)
 
 
@@ -145,17 +144,17 @@ def test_bad_parameters_are_refused(parameters, sentence):
     ],
 )
 def test_tables_that_do_not_fit_are_refused_without_showing_values(table, step, sentence):
-    with pytest.raises(sf.SfumatoError, match=sentence) as refused:
+    with pytest.raises(sf.errors.SfumatoError, match=sentence) as refused:
         sf.masking.mask(table, [step])
     assert "secret" not in str(refused.value)
 
 
 def test_a_matrix_that_cannot_be_inverted_estimates_nothing():
-    with pytest.raises(sf.SchemaError, match="inverted"):
+    with pytest.raises(sf.errors.SchemaError, match="inverted"):
         PRAM(columns=["x"], matrix=[[0.5, 0.5], [0.5, 0.5]], labels=["a", "b"]).estimate({"a": 3, "b": 4})
 
 
 def test_a_value_that_only_becomes_absent_ones_cannot_be_made_invariant():
     step = PRAM(columns=["c"], matrix=[[0, 0, 1], [0, 1, 0], [0, 0, 1]], labels=["a", "b", "c"], invariant=True)
-    with pytest.raises(sf.SchemaError, match="cannot be made invariant"):
+    with pytest.raises(sf.errors.SchemaError, match="cannot be made invariant"):
         sf.masking.mask(pa.table({"c": ["a", "b"]}), [step])

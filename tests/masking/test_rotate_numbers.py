@@ -13,17 +13,18 @@ from scipy.spatial.distance import pdist
 import sfumato as sf
 from drawn_examples import examples
 from masked_persons import NUMBERS, SECRET, persons, secret
-from sfumato.masking import AddNoise, RotateNumbers
-from sfumato.masking.rotate_numbers import random_orthogonal
-from sfumato.masking.undoing_rotation import (
+from sfumato._randomness import KeyedRandom
+from sfumato.tables.masking.add_noise import AddNoise
+from sfumato.tables.masking.rotate_numbers import (
+    RotateNumbers,
     fast_ica,
     ica_recovery,
     known_records_attack,
     known_records_success,
     norm_linkage_rate,
+    random_orthogonal,
     standardize,
 )
-from sfumato.randomness import KeyedRandom
 
 STEP = RotateNumbers(columns=NUMBERS)
 
@@ -124,11 +125,11 @@ def test_dependent_and_constant_columns_do_not_stop_the_attack():
 
 
 def test_what_cannot_be_rotated_is_refused():
-    with pytest.raises(sf.InvalidParameterError, match="at least two columns"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="at least two columns"):
         RotateNumbers(columns=["age"])
-    with pytest.raises(sf.SchemaError, match="1 rows miss one"):
+    with pytest.raises(sf.errors.SchemaError, match="1 rows miss one"):
         sf.masking.mask(pa.table({"a": [1, None], "b": [1, 2]}), [RotateNumbers(columns=["a", "b"])])
-    with pytest.raises(sf.SchemaError, match="holds none"):
+    with pytest.raises(sf.errors.SchemaError, match="holds none"):
         sf.masking.mask(pa.table({"a": [1, 2], "b": ["x", "y"]}), [RotateNumbers(columns=["a", "b"])])
 
 

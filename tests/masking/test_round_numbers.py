@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from masked_persons import SECRET
-from sfumato.masking import RoundNumbers
+from sfumato.tables.masking.round_numbers import RoundNumbers
 
 DECIMALS = st.decimals(min_value=-10_000, max_value=10_000, places=3)
 
@@ -69,7 +69,7 @@ def test_the_largest_change_is_measured_in_bases():
 
 @pytest.mark.parametrize(("base", "how"), [(0, "nearest"), (-5, "nearest"), (float("nan"), "nearest"), (5, "up")])
 def test_bad_parameters_are_refused(base, how):
-    with pytest.raises(sf.InvalidParameterError):
+    with pytest.raises(sf.errors.InvalidParameterError):
         RoundNumbers(columns=["x"], base=base, how=how)
 
 
@@ -79,5 +79,5 @@ def test_numbers_too_large_for_the_base_stay_as_they_are():
 
 @pytest.mark.parametrize("base", [1e-300, 1e300, 0, -5])
 def test_a_base_that_cannot_be_exact_is_refused(base):
-    with pytest.raises(sf.InvalidParameterError, match="base must be above 0, of at most 15 digits"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="base must be above 0, of at most 15 digits"):
         RoundNumbers(columns=["x"], base=base)

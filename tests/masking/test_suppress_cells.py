@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from masked_persons import KEYS, keys
-from sfumato.masking import SuppressCells
-from sfumato.masking.walking import DistinctRows, count_unprotected_individuals, suppress_for_groups
+from sfumato.tables.masking.suppress_cells import (
+    DistinctRows,
+    SuppressCells,
+    count_unprotected_individuals,
+    suppress_for_groups,
+)
 
 TOY = pa.table({"a": [1, 1, 1, 2, 2, 3], "b": list("xxyyyz"), "c": list("pqppqq")})
 TOYS = st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=4, max_size=9)
@@ -87,7 +91,7 @@ def test_rows_are_hidden_as_cheaply_as_can_be(rows, weights, k):
     best = cheapest(rows, k, weights, "rows")
     try:
         found = masked(table, k=k, weights=dict(zip("abc", weights, strict=True)), protect="rows")
-    except sf.InfeasibleError:
+    except sf.errors.InfeasibleError:
         assert best == pytest.approx(len(rows) * sum(weights))
     else:
         assert found.records[0].metrics["cost"] == pytest.approx(best)
@@ -102,7 +106,7 @@ def test_groups_are_k_anonymous_and_nothing_shown_is_changed(rows, k):
     table = pa.table({name: pa.array([row[at] for row in rows], pa.string()) for at, name in enumerate("abc")})
     try:
         shown = rows_of(masked(table, k=k).table)
-    except sf.InfeasibleError:
+    except sf.errors.InfeasibleError:
         return
     assert min(shown.count(row) for row in shown) >= k
     for before, after in zip(rows, shown, strict=True):
@@ -154,7 +158,7 @@ def test_columns_in_which_the_last_group_agrees_are_shown():
 
 
 def test_the_walk_over_masks_is_by_cost_then_number_then_the_last_column():
-    from sfumato.masking.walking import column_sets_by_cost
+    from sfumato.tables.masking.suppress_cells import column_sets_by_cost
 
     found = [hidden for hidden, _ in column_sets_by_cost((1, 2, 1))]
     costs = [sum((1, 2, 1)[at] for at in hidden) for hidden in found]
@@ -176,17 +180,17 @@ def test_the_walk_over_masks_is_by_cost_then_number_then_the_last_column():
     ],
 )
 def test_bad_parameters_are_refused(parameters, sentence):
-    with pytest.raises(sf.InvalidParameterError, match=sentence):
+    with pytest.raises(sf.errors.InvalidParameterError, match=sentence):
         SuppressCells(columns=("a", "b", "c"), **parameters)
 
 
 def test_too_many_columns_are_refused():
-    with pytest.raises(sf.InvalidParameterError, match="16 are the most"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="16 are the most"):
         SuppressCells(columns=[f"c{at}" for at in range(17)], k=2)
 
 
 @pytest.mark.parametrize(("k", "sentence"), [(7, "No 7 of 6 rows"), (6, "every cell")])
 def test_what_nothing_can_reach_is_refused(k, sentence):
     table = pa.table({"a": list("uvwxyz"), "b": list("uvwxyz")})
-    with pytest.raises(sf.InfeasibleError, match=sentence):
+    with pytest.raises(sf.errors.InfeasibleError, match=sentence):
         masked(table, k=k)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from masked_persons import NUMBERS, SECRET, persons, secret
-from sfumato.coding.swapping import draw_partners
-from sfumato.masking import SwapRanks, compare_masked
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.tables.masking._swapping import draw_partners
+from sfumato.tables.masking.comparison import compare_masked
+from sfumato.tables.masking.swap_ranks import SwapRanks
 
 
 def slow_partners(rows: int, reach: int, words: list[int]) -> list[int]:
@@ -103,18 +104,18 @@ def test_dates_are_swapped_and_text_is_not():
     shown = sf.masking.mask(days, [SwapRanks(columns=["day"], reach=0.2)], secret=SECRET).table
     assert shown["day"].type == pa.date32()
     assert not shown.equals(days)
-    with pytest.raises(sf.SchemaError, match="use Pram"):
+    with pytest.raises(sf.errors.SchemaError, match="use Pram"):
         sf.masking.mask(pa.table({"job": ["a", "b"]}), [SwapRanks(columns=["job"], reach=0.2)])
 
 
 @pytest.mark.parametrize("reach", [0, -0.1, "5%", True])
 def test_what_is_no_share_is_refused(reach):
-    with pytest.raises(sf.InvalidParameterError, match="share"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="share"):
         SwapRanks(columns=["x"], reach=reach)
 
 
 def test_percentages_are_refused_with_the_share_that_is_meant():
-    with pytest.raises(sf.InvalidParameterError, match=r"5 % is 0\.05"):
+    with pytest.raises(sf.errors.InvalidParameterError, match=r"5 % is 0\.05"):
         SwapRanks(columns=["x"], reach=5)
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from masked_persons import SECRET, secret
-from sfumato.coding.swapping import pair_units_across_places
-from sfumato.masking import SwapRecords
+from sfumato.tables.masking._swapping import pair_units_across_places
+from sfumato.tables.masking.swap_records import SwapRecords
 
 
 def slow_pairs(seekers, keys, profile, place, need):
@@ -186,7 +186,7 @@ def test_whose_place_is_missing_stays():
     ],
 )
 def test_bad_parameters_are_refused(given, sentence):
-    with pytest.raises(sf.InvalidParameterError, match=sentence):
+    with pytest.raises(sf.errors.InvalidParameterError, match=sentence):
         SwapRecords(**{"place": ["town"], "risk": ["kind"], "k": 2, "similar": ["sex"], **given})
 
 
@@ -201,5 +201,5 @@ def test_bad_parameters_are_refused(given, sentence):
 )
 def test_unfit_columns_are_refused(given, sentence):
     made = {"place": ["region", "town"], "risk": ["age"], "k": 2, "similar": ["size"], "unit": "household", **given}
-    with pytest.raises(sf.SchemaError, match=sentence):
+    with pytest.raises(sf.errors.SchemaError, match=sentence):
         sf.masking.mask(households(50), [SwapRecords(**made)])

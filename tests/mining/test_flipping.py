@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.mining import MASK, Rule, TransactionMatrix, mine_frequent_itemsets, mine_rules
+from sfumato.mining.association_rules import Rule, mine_frequent_itemsets, mine_rules
+from sfumato.mining.mask import MASK
+from sfumato.mining.transaction_matrix import TransactionMatrix
 
 ITEMS = ("beer", "bread", "milk")
 SECRET = "5f" * 32
@@ -205,7 +207,7 @@ def test_a_basket_is_flipped_on_the_whole_domain():
     ],
 )
 def test_bad_parameters_are_refused(given, sentence):
-    with pytest.raises(sf.InvalidParameterError, match=sentence):
+    with pytest.raises(sf.errors.InvalidParameterError, match=sentence):
         MASK(**{"items": ["a", "b"], "present": 0.9, **given})
 
 
@@ -241,8 +243,8 @@ def test_tables_of_baskets_are_flipped_whatever_is_in_them():
 
 def test_bad_reports_are_refused_without_naming_items():
     flipping = MASK(items=ITEMS, present=0.9)
-    with pytest.raises(sf.SchemaError, match="1 items of the baskets are not among") as caught:
+    with pytest.raises(sf.errors.SchemaError, match="1 items of the baskets are not among") as caught:
         flipping.mine([["insulin", "milk"]], support=1)
     assert "insulin" not in str(caught.value)
-    with pytest.raises(sf.InvalidParameterError, match="at least 1"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="at least 1"):
         flipping.mine([["milk"]], support=1, most_items=0)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError
-from sfumato.mining.patterns import (
+from sfumato.errors import InvalidParameterError
+from sfumato.mining.association_rules import (
     MiningThresholds,
     Rule,
     maximal_itemsets,

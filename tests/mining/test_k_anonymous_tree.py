@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.mining.growing import KAnonymousTree, round_thresholds
-from sfumato.mining.spans import audit_tree
-from sfumato.mining.trees import InnerNode, Leaf, PublishedTree, TreeTest
-from sfumato.randomness import seeded_generator
+from sfumato._randomness import seeded_generator
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.mining.k_anonymous_tree import KAnonymousTree, round_thresholds
+from sfumato.mining.published_tree import InnerNode, Leaf, PublishedTree, TreeTest, audit_tree
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["ill"], insensitive=["cost"])
 

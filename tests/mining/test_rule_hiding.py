@@ -10,11 +10,17 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.mining import program
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.mining import _exact_hiding
+from sfumato.mining.association_rules import (
+    MiningThresholds,
+    Rule,
+    mine_frequent_itemsets,
+    mine_rules,
+    rules_from_itemsets,
+)
 from sfumato.mining.hiding import hide_patterns
-from sfumato.mining.patterns import MiningThresholds, Rule, mine_frequent_itemsets, mine_rules, rules_from_itemsets
-from sfumato.mining.transactions import TransactionMatrix
+from sfumato.mining.transaction_matrix import TransactionMatrix
 
 WORKED = [list(each) for each in ["abc", "abc", "bad", "acd", "bcd", "abcd", "ab", "cd"]]
 RULE_METHODS = ("1.a", "1.b", "2.a", "blocking", "border", "exact")
@@ -228,7 +234,7 @@ def test_blocked_transactions_are_not_hidden_in_again():
 
 
 def test_a_program_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(program, "MAX_VARIABLES", 10)
+    monkeypatch.setattr(_exact_hiding, "MAX_VARIABLES", 10)
     with pytest.raises(InfeasibleError, match="'border'"):
         hide_patterns(WORKED, [{"a", "b"}], support=3, method="exact")
 
@@ -242,9 +248,9 @@ def test_the_solver_prints_nothing(capfd):
 
 def test_a_wrong_answer_of_the_solver_is_not_taken():
     transactions = TransactionMatrix.from_data([["a", "b"]] * 3)
-    made = program.IntegerProgram(transactions, transactions.matrix)
+    made = _exact_hiding.IntegerProgram(transactions, transactions.matrix)
     made.at_most(made.support(frozenset("ab")), 1)
-    right = made.solve(program.sum_variables(made.cells.values(), -1))
+    right = made.solve(_exact_hiding.sum_variables(made.cells.values(), -1))
     assert right is not None
     assert made._verify_solution(right)
     assert not made._verify_solution(np.ones_like(right))
@@ -252,10 +258,10 @@ def test_a_wrong_answer_of_the_solver_is_not_taken():
 
 def test_a_program_without_a_solution_says_so():
     transactions = TransactionMatrix.from_data([["a", "b"]] * 3)
-    made = program.IntegerProgram(transactions, transactions.matrix)
+    made = _exact_hiding.IntegerProgram(transactions, transactions.matrix)
     made.at_most(made.support(frozenset("ab")), 1)
     made.at_least(made.support(frozenset("ab")), 2)
-    assert made.solve(program.sum_variables(made.cells.values(), -1)) is None
+    assert made.solve(_exact_hiding.sum_variables(made.cells.values(), -1)) is None
 
 
 @examples(60)

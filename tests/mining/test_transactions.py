@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import SchemaError
-from sfumato.mining.transactions import TransactionMatrix
+from sfumato.errors import SchemaError
+from sfumato.mining.transaction_matrix import TransactionMatrix
 
 LISTS = [["milk", "bread"], ["bread"], ["butter", "milk", "milk"]]
 FLAGS = {"bread": [True, True, False], "butter": [False, False, True], "milk": [True, False, True]}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from counted import named
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import AlphaKAnonymity
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.tables.published.groups import Groups
 
 VALUES = ["HIV", "cold", "flu"]
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from oracles import is_enhanced_beta_like, relative_gain
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import BetaLikeness
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.beta_likeness import BetaLikeness
+from sfumato.tables.published.groups import Groups
 from strategies import counts, group_counts
 
 

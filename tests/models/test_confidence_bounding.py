@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 
 from counted import named
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models import ConfidenceBounding, FrequencyLDiversity
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.models.confidence_bounding import ConfidenceBounding
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.published.groups import Groups
 from strategies import group_counts
 
 VALUES = ["HIV", "cold", "flu"]

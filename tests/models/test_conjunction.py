@@ -9,16 +9,14 @@ from typing import ClassVar
 import pytest
 from hypothesis import given
 
-from sfumato.core.groups import Groups
-from sfumato.models import (
-    DistinctLDiversity,
-    FrequencyLDiversity,
-    KAnonymity,
-    PSensitiveKAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-)
-from sfumato.models.conjunction import Conjunction
+from sfumato.tables.models._conjunction import Conjunction
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
+from sfumato.tables.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Groups
 from strategies import group_counts
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import disclosed_bits
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import DeltaDisclosure
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.delta_disclosure import DeltaDisclosure
+from sfumato.tables.published.groups import Groups
 from strategies import counts, group_counts
 
 EVEN = {"s": np.array([1, 1, 1, 1])}

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models import DeltaPresence
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.models.delta_presence import DeltaPresence
+from sfumato.tables.published.groups import Groups
 
 GROUPS = Groups(np.array([1, 2, 3, 4]), population=np.array([10, 4, 4, 4]))
 

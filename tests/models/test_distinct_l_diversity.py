@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import DistinctLDiversity
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.published.groups import Groups
 
 
 def test_a_group_of_l_values_is_good_and_one_fewer_is_not():

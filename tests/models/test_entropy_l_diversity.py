@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import EntropyLDiversity, entropy_l_diversity
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models import entropy_l_diversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.published.groups import Groups
 from strategies import group_counts
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from counted import named, numeric
 from oracles import inverse_proximity
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models import EpsilonMAnonymity
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.models.epsilon_m_anonymity import EpsilonMAnonymity
+from sfumato.tables.published.groups import Groups
 from strategies import group_counts
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import DistinctLDiversity, EntropyLDiversity, FrequencyLDiversity
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.published.groups import Groups
 from strategies import group_counts
 
 

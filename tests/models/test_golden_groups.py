@@ -9,25 +9,23 @@ import pyarrow as pa
 import pytest
 
 from golden_files import GOLDEN
-from sfumato.coding.domain import Domain
-from sfumato.core.groups import Groups
-from sfumato.models import (
-    AlphaKAnonymity,
-    BetaLikeness,
-    ConfidenceBounding,
-    DeltaDisclosure,
-    DistinctLDiversity,
-    EntropyLDiversity,
-    FrequencyLDiversity,
-    HPKAnonymity,
-    KAnonymity,
-    NTCloseness,
-    PPlusSensitiveKAnonymity,
-    PSensitiveKAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-)
-from sfumato.schema.scales import Scale
+from sfumato.encoding.domain import Domain
+from sfumato.schema.roles import Scale
+from sfumato.tables.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.tables.models.beta_likeness import BetaLikeness
+from sfumato.tables.models.confidence_bounding import ConfidenceBounding
+from sfumato.tables.models.delta_disclosure import DeltaDisclosure
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.models.hpk_anonymity import HPKAnonymity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.nt_closeness import NTCloseness
+from sfumato.tables.models.p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity
+from sfumato.tables.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
+from sfumato.tables.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Groups
 
 TWO_ANONYMOUS = ["thesis_2_1", "thesis_3_3"]
 FOUR_DIVERSE = ["thesis_2_2", "thesis_3_4"]

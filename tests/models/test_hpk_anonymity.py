@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from counted import named
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models import HPKAnonymity, KAnonymity, PSensitiveKAnonymity
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.models.hpk_anonymity import HPKAnonymity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
 
 VALUES = ["HIV", "cancer", "diabetes", "flu"]
 LEVELS = {"HIV": 3, "cancer": 3, "diabetes": 2, "flu": 1}

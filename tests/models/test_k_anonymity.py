@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import KAnonymity
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.published.groups import Groups
 
 
 def test_a_group_of_k_is_good_and_one_fewer_is_not():

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.risk.estimators import min_sample_group_size
-from sfumato.models import KAnonymity, KMap
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.k_map import KMap
+from sfumato.tables.published.groups import Groups
+from sfumato.tables.risk._estimators import min_sample_group_size
 
 
 def model(**changed: object) -> KMap:

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from counted import named, numeric
 from oracles import range_of_numbers
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models import KEAnonymity
-from sfumato.models.ke_anonymity import MinRange
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.models.ke_anonymity import KEAnonymity, MinRange
+from sfumato.tables.published.groups import Groups
 from strategies import group_counts
 
 

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import KLAnonymity
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.kl_anonymity import KLAnonymity
+from sfumato.tables.published.groups import Groups
 
 
 def model(**changed: object) -> KLAnonymity:

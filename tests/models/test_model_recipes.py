@@ -7,27 +7,25 @@ import tomllib
 
 import pytest
 
-from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.catalogue import MODELS
-from sfumato.exceptions import InvalidParameterError, RecipeError
-from sfumato.models import (
-    AlphaKAnonymity,
-    BetaLikeness,
-    BoundedSeriesDisclosure,
-    ConfidenceBounding,
-    DeltaDisclosure,
-    EpsilonMAnonymity,
-    HPKAnonymity,
-    KEAnonymity,
-    MDistinct,
-    MInvariance,
-    NTCloseness,
-    PPlusSensitiveKAnonymity,
-    PSensitiveKAnonymity,
-    TCloseness,
-)
-from sfumato.recipe import Recipe
+from sfumato.core.recipe import Recipe
+from sfumato.errors import InvalidParameterError, RecipeError
 from sfumato.schema.schema import Schema
+from sfumato.tables._catalogue import MODELS
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.tables.models.beta_likeness import BetaLikeness
+from sfumato.tables.models.confidence_bounding import ConfidenceBounding
+from sfumato.tables.models.delta_disclosure import DeltaDisclosure
+from sfumato.tables.models.epsilon_m_anonymity import EpsilonMAnonymity
+from sfumato.tables.models.hpk_anonymity import HPKAnonymity
+from sfumato.tables.models.ke_anonymity import KEAnonymity
+from sfumato.tables.models.nt_closeness import NTCloseness
+from sfumato.tables.models.p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity
+from sfumato.tables.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.series.models.bounded_series_disclosure import BoundedSeriesDisclosure
+from sfumato.tables.series.models.m_distinct import MDistinct
+from sfumato.tables.series.models.m_invariance import MInvariance
 
 S = {"sensitive": "disease"}
 COSTS = [[0, 1, 0.5], [1, 0, 2], [0.5, 2, 0]]

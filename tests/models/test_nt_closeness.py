@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counted import named
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models import NTCloseness, TCloseness
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.models.nt_closeness import NTCloseness
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Groups
 from strategies import group_counts
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from counted import named
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models import PPlusSensitiveKAnonymity
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.models.p_plus_sensitive_k_anonymity import PPlusSensitiveKAnonymity
+from sfumato.tables.published.groups import Groups
 
 VALUES = ["HIV", "cancer", "cold", "flu"]
 CATEGORIES = {"HIV": "severe", "cancer": "severe", "cold": "mild", "flu": "mild"}

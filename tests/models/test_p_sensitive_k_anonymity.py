@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import PSensitiveKAnonymity
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
+from sfumato.tables.published.groups import Groups
 
 
 def test_both_numbers_are_asked_for():

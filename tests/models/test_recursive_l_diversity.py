@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import RecursiveLDiversity
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.tables.published.groups import Groups
 from strategies import group_counts
 
 

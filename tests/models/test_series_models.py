@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from series_oracle import GOLDEN, chances, drawn_history, written
-from sfumato.core.history import GroupedRelease, History
-from sfumato.models import SeriesModel
+from sfumato.tables.series.history import GroupedRelease, History
+from sfumato.tables.series.models._base import SeriesModel
 
-TWO = sf.MInvariance(m=2, sensitive="s")
-HALF = sf.BoundedSeriesDisclosure(limit=0.5, sensitive="s")
+TWO = sf.models.MInvariance(m=2, sensitive="s")
+HALF = sf.models.BoundedSeriesDisclosure(limit=0.5, sensitive="s")
 COLDS = {"x": ["y"], "y": ["x"]}
 
 
@@ -66,8 +66,8 @@ def test_everybody_in_an_m_invariant_series_has_one_over_m(seed, fakes):
         shown = GroupedRelease.from_rows(np.where(gone, -1, members), group, truth, groups=len(names), width=m)
         releases.append(shown)
     history = History("s", persons, tuple(releases))
-    assert sf.MInvariance(m=m, sensitive="s").evaluate_series(history).answer == "holds"
-    found = sf.BoundedSeriesDisclosure(limit=1 / m, sensitive="s").evaluate_series(history)
+    assert sf.models.MInvariance(m=m, sensitive="s").evaluate_series(history).answer == "holds"
+    found = sf.models.BoundedSeriesDisclosure(limit=1 / m, sensitive="s").evaluate_series(history)
     assert (found.answer, found.level) == ("holds", pytest.approx(1 / m)) or found.level == 0.0
     for share in chances(history):
         assert set(share.values()) <= {Fraction(1, m)}
@@ -80,14 +80,16 @@ def test_exposure_has_three_verdicts():
 
 
 def test_an_outer_result_convicts_and_never_acquits(monkeypatch):
-    monkeypatch.setattr("sfumato.models.worlds.ladder._Refinement.solve", lambda *_: None)
+    monkeypatch.setattr("sfumato.tables.series._worlds.bound_refinement._Refinement.solve", lambda *_: None)
     assert HALF.evaluate_series(written(*GOLDEN["far"])).answer == "not shown"
     assert HALF.evaluate_series(written(*GOLDEN["intersection"], "g:x")).answer == "broken"
 
 
 def test_a_transient_attribute_is_exposed_by_each_release_alone():
     history = written(*GOLDEN["intersection"])
-    found = sf.BoundedSeriesDisclosure(limit=1 / 3, sensitive="s").evaluate_series(replace(history, transient=True))
+    found = sf.models.BoundedSeriesDisclosure(limit=1 / 3, sensitive="s").evaluate_series(
+        replace(history, transient=True)
+    )
     assert (found.answer, found.level) == ("holds", pytest.approx(1 / 3))
 
 
@@ -113,40 +115,46 @@ def test_exposure_says_what_all_worlds_say(seed):
 def test_m_distinct_looks_at_classes_of_values(series, stays, answer):
     history = written(*series)
     names = tuple(sorted({value for release in series for group in release.split() for value in group.split(":")[1]}))
-    model = sf.MDistinct(m=2, sensitive="s", stays=stays)
+    model = sf.models.MDistinct(m=2, sensitive="s", stays=stays)
     assert model.evaluate_series(texts(history, *names)).answer == answer
 
 
 def test_m_distinct_needs_the_texts_of_values():
-    with pytest.raises(sf.InvalidParameterError, match="needs the texts"):
-        sf.MDistinct(m=2, sensitive="s", stays=COLDS).evaluate_series(written("abc:xyz"))
+    with pytest.raises(sf.errors.InvalidParameterError, match="needs the texts"):
+        sf.models.MDistinct(m=2, sensitive="s", stays=COLDS).evaluate_series(written("abc:xyz"))
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: sf.MInvariance(m=0, sensitive="s"), "MInvariance.m must be a whole number of at least 1"),
-        (lambda: sf.MInvariance(m=2, sensitive=1), "MInvariance.sensitive must be the name of an attribute"),
-        (lambda: sf.BoundedSeriesDisclosure(limit=0, sensitive="s"), "SeriesExposure.limit must be a number above 0"),
-        (lambda: sf.BoundedSeriesDisclosure(limit=0.5, sensitive=1), "SeriesExposure.sensitive must be"),
-        (lambda: sf.MDistinct(m=0, sensitive="s", stays={}), "MDistinct.m must be"),
-        (lambda: sf.MDistinct(m=1, sensitive=1, stays={}), "MDistinct.sensitive must be"),
-        (lambda: sf.MDistinct(m=1, sensitive="s", stays={"x": "y"}), "MDistinct.stays must be a mapping"),
-        (lambda: sf.MDistinct(m=1, sensitive="s", stays=[]), "MDistinct.stays must be a mapping"),
+        (lambda: sf.models.MInvariance(m=0, sensitive="s"), "MInvariance.m must be a whole number of at least 1"),
+        (lambda: sf.models.MInvariance(m=2, sensitive=1), "MInvariance.sensitive must be the name of an attribute"),
+        (
+            lambda: sf.models.BoundedSeriesDisclosure(limit=0, sensitive="s"),
+            "SeriesExposure.limit must be a number above 0",
+        ),
+        (lambda: sf.models.BoundedSeriesDisclosure(limit=0.5, sensitive=1), "SeriesExposure.sensitive must be"),
+        (lambda: sf.models.MDistinct(m=0, sensitive="s", stays={}), "MDistinct.m must be"),
+        (lambda: sf.models.MDistinct(m=1, sensitive=1, stays={}), "MDistinct.sensitive must be"),
+        (lambda: sf.models.MDistinct(m=1, sensitive="s", stays={"x": "y"}), "MDistinct.stays must be a mapping"),
+        (lambda: sf.models.MDistinct(m=1, sensitive="s", stays=[]), "MDistinct.stays must be a mapping"),
     ],
 )
 def test_bad_parameters_are_refused(make, message):
-    with pytest.raises(sf.InvalidParameterError, match=message):
+    with pytest.raises(sf.errors.InvalidParameterError, match=message):
         make()
 
 
 def test_a_limit_has_to_be_given():
     with pytest.raises(TypeError, match="limit"):
-        sf.BoundedSeriesDisclosure(sensitive="s")
+        sf.models.BoundedSeriesDisclosure(sensitive="s")
 
 
 def test_promises_of_series_are_a_kind_of_their_own():
-    assert all(issubclass(each, SeriesModel) for each in (sf.MInvariance, sf.BoundedSeriesDisclosure, sf.MDistinct))
+    assert all(
+        issubclass(each, SeriesModel)
+        for each in (sf.models.MInvariance, sf.models.BoundedSeriesDisclosure, sf.models.MDistinct)
+    )
 
 
 def opened(*releases: str) -> History:
@@ -171,9 +179,9 @@ def test_cells_that_nobody_flagged_are_no_groups_and_those_who_were_with_them_ar
     series, m, answer, level
 ):
     history = opened(*series)
-    found = sf.MInvariance(m=m, sensitive="s").evaluate_series(history)
+    found = sf.models.MInvariance(m=m, sensitive="s").evaluate_series(history)
     assert (found.answer, found.level) == (answer, level)
-    exposed = sf.BoundedSeriesDisclosure(limit=1 / m, sensitive="s").evaluate_series(history)
+    exposed = sf.models.BoundedSeriesDisclosure(limit=1 / m, sensitive="s").evaluate_series(history)
     assert exposed.answer == answer
     tops = [
         max(each.values()) for each, free in zip(chances(history), history.unflagged, strict=True) if each and not free
@@ -184,11 +192,11 @@ def test_cells_that_nobody_flagged_are_no_groups_and_those_who_were_with_them_ar
 def test_a_transient_cell_that_is_shown_says_nothing_about_other_releases():
     history = replace(opened("ab:xy", "a:x b:y"), transient=True)
     assert HALF.evaluate_series(history).answer == TWO.evaluate_series(history).answer == "holds"
-    classes = sf.MDistinct(m=2, sensitive="s", stays={})
+    classes = sf.models.MDistinct(m=2, sensitive="s", stays={})
     assert classes.evaluate_series(texts(history, "x", "y")).answer == "not shown"
 
 
 @pytest.mark.parametrize("limit", [1.0, 0.5, 0.34, 1 / 3, 1 / 7, 0.3])
 def test_a_group_within_a_limit_has_as_many_records_as_the_model_says(limit):
-    model = sf.BoundedSeriesDisclosure(limit=limit, sensitive="s")
+    model = sf.models.BoundedSeriesDisclosure(limit=limit, sensitive="s")
     assert 1 / model.min_group_size <= limit < 1 / max(model.min_group_size - 1, 0.5)

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from oracles import earth_movers_distance, equal_distance, hierarchical_distance, ordered_distance
-from sfumato.coding.codes import CodedColumn
-from sfumato.coding.domain import Domain
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.hierarchies import Hierarchy, Taxonomy
-from sfumato.models import TCloseness
-from sfumato.models.distances import earth_mover
-from sfumato.schema.missing import MissingPolicy
-from sfumato.schema.scales import Scale
+from sfumato.encoding.coded_table import CodedColumn
+from sfumato.encoding.domain import Domain
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.hierarchies.hierarchy import Hierarchy
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import MissingPolicy, Scale
+from sfumato.tables.models import _earth_movers_distance
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Groups
 from strategies import counts, group_counts, hierarchies
 
 TREE = Taxonomy({"respiratory": ["flu", "pneumonia"], "digestive": ["ulcer", "gastritis"]}).hierarchy
@@ -239,7 +239,7 @@ def test_quotients_are_rounded_once():
     top = [2**53 + 1, 10**17 + 7, 2**53 - 1, 1, 0]
     bottom = [3, 10**18 + 9, 2**53 + 1, 5, 0]
     expected = [float(Fraction(a, b)) for a, b in zip(top[:4], bottom[:4], strict=True)]
-    assert earth_mover.correctly_rounded_quotient(np.array(top), np.array(bottom)).tolist() == [*expected, 0]
+    assert _earth_movers_distance.correctly_rounded_quotient(np.array(top), np.array(bottom)).tolist() == [*expected, 0]
 
 
 @given(group_counts(), st.randoms(use_true_random=False))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import XYAnonymity
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.xy_anonymity import XYAnonymity
+from sfumato.tables.published.groups import Groups
 
 
 def model(**changed: object) -> XYAnonymity:
@@ -54,8 +54,8 @@ def test_what_is_left_open_is_no_parameter():
 
 
 def test_a_y_that_is_not_sensitive_is_refused():
-    table = sf.samples.generate_hospital(20, seed=1)
-    with pytest.raises(sf.SchemaError, match="XYAnonymity names 'sex', but its role is not sensitive"):
+    table = sf.datasets.generate_hospital(20, seed=1)
+    with pytest.raises(sf.errors.SchemaError, match="XYAnonymity names 'sex', but its role is not sensitive"):
         sf.audit(table.select(["age", "sex"]), sf.Schema(quasi_identifiers=["age", "sex"]), [model(y="sex", x=["age"])])
 
 

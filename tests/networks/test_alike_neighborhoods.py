@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of, same_neighborhoods
-from sfumato.coding.kernels.alike_neighborhoods import _toggle_edge, measure_neighborhoods
-from sfumato.coding.kernels.growing_neighborhoods import ALONE, grow_neighborhoods
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.networks.algorithms.free_edges import restore_free_edges
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.errors import InfeasibleError, InvalidParameterError
+from sfumato.graphs._kernels.neighborhood_annealing import _toggle_edge, measure_neighborhoods
+from sfumato.graphs._kernels.neighborhood_growth import ALONE, grow_neighborhoods
+from sfumato.graphs.algorithms.neighborhood_anonymization import restore_free_edges
 
-S = sf.networks
+S = sf.graphs
 SECRET = "5f" * 32
 KARATE = network_of(nx.karate_club_graph())
 

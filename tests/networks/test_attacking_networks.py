@@ -14,19 +14,18 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
-from sfumato.attacks.results import AttackResult
-from sfumato.coding.kernels.planted_search import find_planted
-from sfumato.coding.kernels.seed_matching import row_distances
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.networks import attacking
-from sfumato.networks.attacks.attributes import attribute_inference_attack
-from sfumato.networks.attacks.matching import match_structure
-from sfumato.networks.attacks.planting import GROUP_SIZE, VICTIMS, find_group, find_planted_groups, plant_groups
-from sfumato.networks.attacks.relations import SCORES, _matrix, _two_steps_apart, link_prediction_attack
-from sfumato.networks.attacks.setting import GraphAttackSetting, true_matching
-from sfumato.samples import generate_friendship_graph
+from sfumato.core.attack import AttackResult
+from sfumato.datasets.friendship_graph import generate_friendship_graph
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.graphs._kernels.attacks import find_planted, row_distances
+from sfumato.graphs.attacks import _attack
+from sfumato.graphs.attacks._active_attack import GROUP_SIZE, VICTIMS, find_group, find_planted_groups, plant_groups
+from sfumato.graphs.attacks._attribute_inference import attribute_inference_attack
+from sfumato.graphs.attacks._link_prediction import SCORES, _matrix, _two_steps_apart, link_prediction_attack
+from sfumato.graphs.attacks._setting import GraphAttackSetting, true_matching
+from sfumato.graphs.attacks._structural_reidentification import match_structure
 
-S = sf.networks
+S = sf.graphs
 KARATE = network_of(nx.karate_club_graph())
 FRIENDS = generate_friendship_graph(300, seed=3)
 RING = network_of(nx.cycle_graph(40))
@@ -241,7 +240,7 @@ def test_planted_paths_are_searched_as_by_definition(graph):
 
 @pytest.fixture(scope="module")
 def release():
-    return S.anonymize(FRIENDS, models=[sf.KAnonymity(k=5)], algorithm=S.Sangreea(), secret="5f" * 32)
+    return S.anonymize(FRIENDS, models=[sf.models.KAnonymity(k=5)], algorithm=S.Sangreea(), secret="5f" * 32)
 
 
 def test_all_attacks_run_before_and_after(release):
@@ -283,7 +282,7 @@ def test_releases_that_cannot_be_made_with_planted_persons_leave_this_attack_out
     def refuse(_):
         raise SchemaError("There are too few pairs.")
 
-    found = attacking._active_attack(FRIENDS, refuse, 1, np.random.default_rng(1))
+    found = _attack._active_attack(FRIENDS, refuse, 1, np.random.default_rng(1))
     assert found.skipped == {
         "planted persons": "the release cannot be made with the planted persons. There are too few pairs."
     }

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import fewest_changes, graphs, least_changes, least_raises, network_of
-from sfumato.coding.kernels.degree_groups import NEVER, degree_deficit, level_degrees, raise_degrees
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.kinds.search import Request
-from sfumato.networks.algorithms.added_edges import regular_graph
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.core.algorithm import Request
+from sfumato.errors import InfeasibleError, InvalidParameterError
+from sfumato.graphs._kernels.degree_sequence import NEVER, degree_deficit, level_degrees, raise_degrees
+from sfumato.graphs.algorithms.degree_sequence import regular_graph
 
-S = sf.networks
+S = sf.graphs
 SECRET = "5f" * 32
 
 

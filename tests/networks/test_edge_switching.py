@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import network_of
-from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, InvalidParameterError
-from sfumato.networks.algorithms.edge_switching import _posteriors, switch_edges
-from sfumato.networks.files import equal_published, read_published
-from sfumato.networks.opacity import DegreePairTypes
-from sfumato.randomness import KeyedRandom, secret_from_seed
+from sfumato._randomness import KeyedRandom, secret_from_seed
+from sfumato.errors import GuaranteeViolatedError, InfeasibleError, InvalidParameterError
+from sfumato.graphs.algorithms.edge_switching import _posteriors, switch_edges
+from sfumato.graphs.io import equal_published, read_published
+from sfumato.graphs.models.l_opacity import DegreePairTypes
 
-S = sf.networks
+S = sf.graphs
 NETWORK = network_of(nx.gnm_random_graph(60, 150, seed=1))
 
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import copies, graphs, network_of
-from sfumato.coding.kernels.aligning import count_classes
-from sfumato.exceptions import InvalidParameterError, UnsupportedModelError
-from sfumato.networks.algorithms.free_edges import count_edge_changes
-from sfumato.networks.algorithms.k_match import close_under_shift, initial_alignments
+from sfumato.errors import InvalidParameterError, UnsupportedModelError
+from sfumato.graphs._kernels.k_match import count_classes
+from sfumato.graphs.algorithms.k_match import close_under_shift, initial_alignments
+from sfumato.graphs.algorithms.neighborhood_anonymization import count_edge_changes
 
-S = sf.networks
+S = sf.graphs
 SECRET = "5f" * 32
 KARATE = network_of(nx.karate_club_graph())
 
@@ -102,7 +102,7 @@ def test_a_search_says_how_far_it_is():
 
 def test_searches_refuse_what_they_cannot_keep():
     with pytest.raises(UnsupportedModelError, match="KMatch cannot keep k-anonymity"):
-        published(KARATE, [sf.KAnonymity(k=2)])
+        published(KARATE, [sf.models.KAnonymity(k=2)])
     with pytest.raises(UnsupportedModelError, match="DegreeSequence cannot keep k-candidates"):
         S.anonymize(KARATE, models=[S.KCandidates(k=2)], algorithm=S.DegreeSequence())
     with pytest.raises(InvalidParameterError):

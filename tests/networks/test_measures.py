@@ -14,13 +14,19 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
-from sfumato.coding.kernels.path_summing import sum_path_lengths
-from sfumato.networks.communities import adjusted_rand_index, louvain_communities
-from sfumato.networks.group_counts import count_edges_between, group_memberships
-from sfumato.networks.measures import SAMPLES, compute_metrics
-from sfumato.networks.structure import average_path_length, largest_eigenvalues
+from sfumato.graphs._kernels.metrics import sum_path_lengths
+from sfumato.graphs.metrics import (
+    SAMPLES,
+    adjusted_rand_index,
+    average_path_length,
+    compute_metrics,
+    count_edges_between,
+    group_memberships,
+    largest_eigenvalues,
+    louvain_communities,
+)
 
-S = sf.networks
+S = sf.graphs
 KARATE = nx.karate_club_graph()
 TRIANGLES = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)]
 
@@ -124,7 +130,7 @@ def test_edges_between_groups_that_are_published():
     sides = np.repeat(np.eye(2), 3, axis=0)
     assert count_edges_between(network.edges, sides).tolist() == [[3, 1], [1, 3]]
     assert count_edges_between(network.edges, np.full((6, 2), 0.5)).tolist() == [[1.75, 3.5], [3.5, 1.75]]
-    release = S.anonymize(network, models=[sf.KAnonymity(k=3)], algorithm=S.Sangreea())
+    release = S.anonymize(network, models=[sf.models.KAnonymity(k=3)], algorithm=S.Sangreea())
     assert release.metrics["group-count-error"] == 0
     assert release.metrics["communities-kept"] == 1
 
@@ -132,7 +138,7 @@ def test_edges_between_groups_that_are_published():
 def test_edges_between_groups_that_are_generalized():
     """Everybody is half left, half right: of 7 edges, 1.75 are inside each and 3.5 between, instead of 3, 3 and 1."""
     network = two_triangles(sf.Schema(quasi_identifiers=["side"]))
-    release = S.anonymize(network, models=[sf.KAnonymity(k=6)], algorithm=S.Sangreea())
+    release = S.anonymize(network, models=[sf.models.KAnonymity(k=6)], algorithm=S.Sangreea())
     assert release.metrics["group-count-error"] == pytest.approx((1.25 / 3 + 2.5 + 1.25 / 3) / 3)
 
 
@@ -142,7 +148,7 @@ def test_groups_are_quarters_and_frequent_values_and_leave_out_who_is_missing():
     persons = pa.table({"key": range(8), "age": ages, "city": cities})
     schema = sf.Schema(insensitive=["age", "city"])
     network = S.Network.from_edges([(0, 1)], persons=persons, key="key", schema=schema)
-    shown = S.anonymize(network, models=[sf.KAnonymity(k=2)], algorithm=S.Sangreea(), secret="5f" * 32).graph
+    shown = S.anonymize(network, models=[sf.models.KAnonymity(k=2)], algorithm=S.Sangreea(), secret="5f" * 32).graph
     (age, city) = group_memberships(network, shown)
     assert age.before.sum(axis=0).tolist() == [2, 2, 2, 1]
     assert age.before[7].tolist() == [0, 0, 0, 0]
@@ -151,7 +157,9 @@ def test_groups_are_quarters_and_frequent_values_and_leave_out_who_is_missing():
 
 
 def test_figures_of_super_nodes_are_means_over_graphs_with_their_range():
-    release = S.anonymize(network_of(KARATE), models=[sf.KAnonymity(k=4)], algorithm=S.Sangreea(), secret="5f" * 32)
+    release = S.anonymize(
+        network_of(KARATE), models=[sf.models.KAnonymity(k=4)], algorithm=S.Sangreea(), secret="5f" * 32
+    )
     found = release.metrics
     # the release numbers persons anew, so that graphs drawn of it are others
     inner = compute_metrics(network_of(KARATE), release.graph)

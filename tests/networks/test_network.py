@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError
 
-Network = sf.networks.Graph
+Network = sf.graphs.Graph
 
 
 @examples(20)
@@ -78,16 +78,16 @@ def test_lists_of_edges_are_read_as_snap_writes_them(tmp_path):
     (tmp_path / "net.txt").write_text(text)
     (tmp_path / "net.txt.gz").write_bytes(gzip.compress(text.encode()))
     (tmp_path / "net.csv").write_text("from,to\n0,1\n10,1\n")
-    read = [sf.networks.read(tmp_path / name) for name in ("net.txt", "net.txt.gz", "net.csv")]
+    read = [sf.graphs.read(tmp_path / name) for name in ("net.txt", "net.txt.gz", "net.csv")]
     assert len({each.digest() for each in read}) == 1
     assert read[0].keys.to_pylist() == [0, 1, 10]
     nx.write_graphml(read[0].to_networkx(), tmp_path / "net.graphml")
-    assert sf.networks.read(tmp_path / "net.graphml").edges.tolist() == read[0].edges.tolist()
+    assert sf.graphs.read(tmp_path / "net.graphml").edges.tolist() == read[0].edges.tolist()
     (tmp_path / "words.txt").write_text("Ann Bob\nBob 3\n")
-    assert sf.networks.read(tmp_path / "words.txt").keys.to_pylist() == ["3", "Ann", "Bob"]
+    assert sf.graphs.read(tmp_path / "words.txt").keys.to_pylist() == ["3", "Ann", "Bob"]
     (tmp_path / "wide.txt").write_text("1 2\n1 2 3\n")
     with pytest.raises(ReadError, match="not the keys of two persons"):
-        sf.networks.read(tmp_path / "wide.txt")
+        sf.graphs.read(tmp_path / "wide.txt")
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_lists_of_edges_are_read_as_snap_writes_them(tmp_path):
 def test_lists_of_edges_are_read_however_they_are_separated(tmp_path, text):
     path = tmp_path / "NET.TXT"
     path.write_bytes(text)
-    found = sf.networks.read(path)
+    found = sf.graphs.read(path)
     assert (found.keys.to_pylist(), found.edges.tolist()) == ([1, 2, 3], [[0, 1], [0, 2], [1, 2]])
 
 
@@ -122,7 +122,7 @@ def test_lists_of_edges_are_read_however_they_are_separated(tmp_path, text):
 )
 def test_keys_that_are_written_otherwise_are_other_persons(tmp_path, text, keys):
     (tmp_path / "net.edges").write_bytes(text)
-    assert sf.networks.read(tmp_path / "net.edges").keys.to_pylist() == keys
+    assert sf.graphs.read(tmp_path / "net.edges").keys.to_pylist() == keys
 
 
 @pytest.mark.parametrize(
@@ -148,20 +148,20 @@ def test_keys_that_are_written_otherwise_are_other_persons(tmp_path, text, keys)
 def test_files_that_are_no_edges_are_refused_in_one_sentence(tmp_path, name, content, why):
     (tmp_path / name).write_bytes(content)
     with pytest.raises((ReadError, SchemaError), match=why) as refused:
-        sf.networks.read(tmp_path / name)
+        sf.graphs.read(tmp_path / name)
     said = str(refused.value)
     assert (said.endswith("."), said.count(". "), "secret" in said) == (True, 0, False)
 
 
 def test_columns_of_edges_are_the_first_that_hold_nothing_else(tmp_path):
     (tmp_path / "net.csv").write_text("weight,a,b\n2.5,1,2\n")
-    found = sf.networks.read(tmp_path / "net.csv", weight="weight")
+    found = sf.graphs.read(tmp_path / "net.csv", weight="weight")
     assert (found.keys.to_pylist(), found.weights.tolist()) == ([1, 2], [2.5])
     with pytest.raises(InvalidParameterError, match="two columns"):
-        sf.networks.read(tmp_path / "net.csv", edge_columns=("a",))
+        sf.graphs.read(tmp_path / "net.csv", edge_columns=("a",))
     nx.write_graphml(nx.path_graph(3), tmp_path / "net.graphml")
     with pytest.raises(ReadError, match="hold persons and edges themselves"):
-        sf.networks.read(tmp_path / "net.graphml", persons=tmp_path / "net.csv")
+        sf.graphs.read(tmp_path / "net.graphml", persons=tmp_path / "net.csv")
 
 
 def test_directed_networks_say_how_they_become_undirected():
@@ -293,6 +293,6 @@ def test_gml_names_persons_by_labels_that_differ(tmp_path):
 
 def test_a_network_reads_itself(tmp_path):
     (tmp_path / "net.txt").write_text("1 2\n2 3\n3 3\n")
-    one, other = (read(tmp_path / "net.txt", simplify=True) for read in (sf.networks.read, sf.networks.Graph.read))
+    one, other = (read(tmp_path / "net.txt", simplify=True) for read in (sf.graphs.read, sf.graphs.Graph.read))
     assert one.digest() == other.digest()
     assert one.dropped == {"self-loops": 1}

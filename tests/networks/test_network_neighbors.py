@@ -12,9 +12,9 @@ import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
 from purse import Purse
-from sfumato.exceptions import SfumatoError
+from sfumato.errors import SfumatoError
 
-S = sf.networks
+S = sf.graphs
 EPSILONS = [1, 0.5, "8e-12", "1e-12", 10**6, 0, -1, float("nan"), "x", 10**400]
 QUESTIONS = {
     "degrees": lambda network, o, **paid: S.private_degrees(network, unit=o["unit"], bound=o["bound"], **paid),

@@ -11,11 +11,18 @@ import pytest
 
 import sfumato as sf
 from network_oracle import network_of
-from sfumato.networks.pictures import SIZES, plot_candidates, plot_degrees
-from sfumato.networks.super_node_picture import MAX_NODES, plot_super_nodes, probability_color, spring_layout
-from sfumato.reporting.drawing import LINE
+from sfumato.graphs._figures import (
+    MAX_NODES,
+    SIZES,
+    plot_candidates,
+    plot_degrees,
+    plot_super_nodes,
+    probability_color,
+    spring_layout,
+)
+from sfumato.report.charts.svg import LINE
 
-S = sf.networks
+S = sf.graphs
 SVG = "{http://www.w3.org/2000/svg}"
 KARATE = network_of(nx.karate_club_graph())
 
@@ -64,7 +71,7 @@ def test_super_nodes_are_drawn_with_what_is_published():
 
 
 def test_at_most_300_super_nodes_are_drawn_inside_the_picture():
-    network = sf.samples.generate_friendship_graph(1400)
+    network = sf.datasets.generate_friendship_graph(1400)
     label = np.repeat(np.arange(400), [5] * 200 + [2] * 200)
     picture = plot_super_nodes(S.ClusteredNetwork.from_clusters(network, label))
     drawn = [each for each in shapes(picture, "circle") if each.find(f"{SVG}title") is not None]

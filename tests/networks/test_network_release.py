@@ -12,18 +12,18 @@ import pytest
 
 import sfumato as sf
 from network_oracle import network_of
-from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError, ReadError, SchemaError
-from sfumato.networks.files import read_published
-from sfumato.reporting.folders import read_facts, render
+from sfumato.core.writing import read_facts, render
+from sfumato.errors import GuaranteeViolatedError, InvalidParameterError, ReadError, SchemaError
+from sfumato.graphs.io import read_published
 
-S = sf.networks
+S = sf.graphs
 SECRET = "5f" * 32
 KARATE = network_of(nx.karate_club_graph())
 CASES = [
     ([S.KDegree(k=3)], S.DegreeSequence()),
     ([S.KAutomorphism(k=3)], S.KMatch(turns=5)),
-    ([sf.KAnonymity(k=4)], S.Sangreea()),
-    ([sf.KAnonymity(k=4)], S.LikelyPartition(turns=5)),
+    ([sf.models.KAnonymity(k=4)], S.Sangreea()),
+    ([sf.models.KAnonymity(k=4)], S.LikelyPartition(turns=5)),
 ]
 
 
@@ -111,7 +111,7 @@ def test_measures_are_those_of_the_networks():
 def test_files_that_do_not_fit_are_refused(tmp_path):
     with pytest.raises(ReadError, match="has no file persons"):
         read_published(tmp_path)
-    release = S.anonymize(KARATE, models=[sf.KAnonymity(k=4)], algorithm=S.Sangreea())
+    release = S.anonymize(KARATE, models=[sf.models.KAnonymity(k=4)], algorithm=S.Sangreea())
     release.write(tmp_path / "out")
     nodes = tmp_path / "out" / "public" / "super_nodes.csv"
     nodes.write_text(nodes.read_text().replace("inner", "outer"))
@@ -124,10 +124,10 @@ def test_what_is_no_network_is_refused():
         S.anonymize(nx.karate_club_graph(), models=[S.KDegree(k=2)], algorithm=S.DegreeSequence())
 
 
-@pytest.mark.parametrize("algorithm", ["sangreea", S.Sangreea, sf.Mondrian()])
+@pytest.mark.parametrize("algorithm", ["sangreea", S.Sangreea, sf.algorithms.Mondrian()])
 def test_what_is_no_search_of_networks_is_refused(algorithm):
     with pytest.raises(InvalidParameterError, match="a search of networks"):
-        S.anonymize(KARATE, models=[sf.KAnonymity(k=4)], algorithm=algorithm)
+        S.anonymize(KARATE, models=[sf.models.KAnonymity(k=4)], algorithm=algorithm)
 
 
 @pytest.mark.parametrize("name", ["person", "super_node"])
@@ -135,11 +135,11 @@ def test_columns_of_the_published_files_are_not_taken(name):
     persons = pa.table({"key": [0, 1], name: ["a", "b"]})
     network = S.Network.from_edges([(0, 1)], persons=persons, schema=sf.Schema(sensitive=[name]))
     with pytest.raises(SchemaError, match=f"a column '{name}' of its own"):
-        S.anonymize(network, models=[sf.KAnonymity(k=2)], algorithm=S.Sangreea())
+        S.anonymize(network, models=[sf.models.KAnonymity(k=2)], algorithm=S.Sangreea())
 
 
 @pytest.mark.parametrize("algorithm", [S.Sangreea(), S.LikelyPartition()])
 def test_somebody_alone_is_a_super_node_if_k_allows_it(algorithm):
     alone = S.Network.from_edges([], persons=pa.table({"key": [7]}))
-    release = S.anonymize(alone, models=[sf.KAnonymity(k=1)], algorithm=algorithm)
+    release = S.anonymize(alone, models=[sf.models.KAnonymity(k=1)], algorithm=algorithm)
     assert (release.graph.inner.tolist(), release.metrics["structural-loss"]) == ([0], 0)

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
-from sfumato.coding.kernels.opacity import remove_until_opaque, steps_between
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
-from sfumato.networks.algorithms.opacity_greedy import _draw_non_edges
-from sfumato.networks.files import equal_published, read_published
-from sfumato.networks.opacity import DegreePairTypes
-from sfumato.randomness import KeyedRandom, secret_from_seed
+from sfumato._randomness import KeyedRandom, secret_from_seed
+from sfumato.errors import InfeasibleError, InvalidParameterError, UnsupportedModelError
+from sfumato.graphs._kernels.edge_removal import remove_until_opaque, steps_between
+from sfumato.graphs.algorithms.opacity_greedy import _draw_non_edges
+from sfumato.graphs.io import equal_published, read_published
+from sfumato.graphs.models.l_opacity import DegreePairTypes
 
-S = sf.networks
+S = sf.graphs
 KARATE = network_of(nx.karate_club_graph())
 
 
@@ -56,7 +56,7 @@ def test_karate_has_the_golden_number_of_types_at_one(length, golden):
 
 
 def _request(length):
-    from sfumato.kinds.search import Request
+    from sfumato.core.algorithm import Request
 
     return Request(data=KARATE, models=[S.LOpacity(length=length, limit=0.5)])
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.neighbors import EDGE
-from sfumato.networks.noisy_blocks import MAX_BLOCKS
-from sfumato.queries.private.accountant import Accountant
+from sfumato._neighbors import EDGE
+from sfumato.dp.accountant import Accountant
+from sfumato.errors import InfeasibleError, InvalidParameterError
+from sfumato.graphs.dp.block_counts import MAX_BLOCKS
 
-S = sf.networks
+S = sf.graphs
 CLUB = nx.karate_club_graph()
 SIDES = ["hi" if CLUB.nodes[person]["club"] == "Mr. Hi" else "officer" for person in CLUB]
 

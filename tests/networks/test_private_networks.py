@@ -16,17 +16,16 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.networks import ladder as ladder_module
-from sfumato.networks.noisy_degrees import SENSITIVITY
-from sfumato.networks.noisy_graph import realize_degrees
-from sfumato.networks.noisy_stars import star_sensitivity as stars_ladder_of
-from sfumato.networks.noisy_triangles import triangle_sensitivity
-from sfumato.networks.paying import graph_digest
-from sfumato.queries.private.accountant import Accountant
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.dp.accountant import Accountant
+from sfumato.errors import InfeasibleError, InvalidParameterError
+from sfumato.graphs.dp import subgraph_counts as ladder_module
+from sfumato.graphs.dp._accounting import graph_digest
+from sfumato.graphs.dp.degrees import SENSITIVITY, realize_degrees
+from sfumato.graphs.dp.subgraph_counts import star_sensitivity as stars_ladder_of
+from sfumato.graphs.dp.subgraph_counts import triangle_sensitivity
 
-S = sf.networks
+S = sf.graphs
 KARATE, MISERABLES = nx.karate_club_graph(), nx.les_miserables_graph()
 
 

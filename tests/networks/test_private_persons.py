@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import network_of
-from sfumato.exceptions import InvalidParameterError
-from sfumato.neighbors import NODE
-from sfumato.networks.bounded_degrees import bound_gains, private_degree_bound, projected_degree_counts
-from sfumato.queries.private.accountant import Accountant
+from sfumato._neighbors import NODE
+from sfumato.dp.accountant import Accountant
+from sfumato.errors import InvalidParameterError
+from sfumato.graphs.dp.degrees import bound_gains, private_degree_bound, projected_degree_counts
 
-S = sf.networks
+S = sf.graphs
 Edges = tuple[tuple[int, int], ...]
 EMPTY = np.zeros((0, 2), dtype=np.int32)
 

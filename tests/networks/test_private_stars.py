@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, network_of
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.networks.noisy_stars import count_stars, star_sensitivity
-from sfumato.queries.private.accountant import Accountant
+from sfumato.dp.accountant import Accountant
+from sfumato.errors import InfeasibleError, InvalidParameterError
+from sfumato.graphs.dp.subgraph_counts import count_stars, star_sensitivity
 
-S = sf.networks
+S = sf.graphs
 
 
 @pytest.fixture

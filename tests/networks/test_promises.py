@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import copies, counted, graphs, network_of, same_neighborhoods, signature
-from sfumato.coding.kernels.neighborhoods import _same_edges
-from sfumato.exceptions import InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.networks.refinement import refine_vertices, structural_equivalence_classes
+from sfumato.errors import InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.graphs._kernels.isomorphism import _same_edges
+from sfumato.graphs.vertex_refinement import refine_vertices, structural_equivalence_classes
 
-S = sf.networks
+S = sf.graphs
 KARATE, MISERABLES = network_of(nx.karate_club_graph()), network_of(nx.les_miserables_graph())
 
 
@@ -155,13 +155,13 @@ def test_models_of_tables_judge_the_persons_of_super_nodes():
         vertices=persons,
         schema=sf.Schema(sensitive=["disease"]),
     )
-    model = sf.PSensitiveKAnonymity(p=2, k=3, sensitive="disease")
-    found = S.audit(halves, models=[sf.KAnonymity(k=3), model])
+    model = sf.models.PSensitiveKAnonymity(p=2, k=3, sensitive="disease")
+    found = S.audit(halves, models=[sf.models.KAnonymity(k=3), model])
     assert [verdict.holds for verdict in found.verdicts] == [True, False]
     assert found.verdicts[1].violations == 1
     assert found.level("k-anonymity") == 3
     with pytest.raises(SchemaError, match="Nothing is published of 'illness'"):
-        S.audit(halves, models=[sf.DistinctLDiversity(l=2, sensitive="illness")])
+        S.audit(halves, models=[sf.models.DistinctLDiversity(l=2, sensitive="illness")])
 
 
 def test_promises_refuse_what_they_cannot_judge():
@@ -169,7 +169,7 @@ def test_promises_refuse_what_they_cannot_judge():
     with pytest.raises(UnsupportedModelError, match="promise about a graph"):
         S.audit(halves, models=[S.KDegree(k=2)])
     with pytest.raises(UnsupportedModelError, match="a graph has none"):
-        S.audit(two_triangles(), models=[sf.KAnonymity(k=2)])
+        S.audit(two_triangles(), models=[sf.models.KAnonymity(k=2)])
     for wrong in ([], S.KDegree(k=2), ["k-degree"]):
         with pytest.raises(InvalidParameterError):
             S.audit(two_triangles(), models=wrong)

@@ -12,15 +12,15 @@ import pytest
 
 import sfumato as sf
 from network_oracle import network_of
-from sfumato.core.progress import ignore_progress
-from sfumato.exceptions import GuaranteeViolatedError, SchemaError
-from sfumato.kinds.search import Request
-from sfumato.networks.clustered import pairs_from_numbers
-from sfumato.networks.files import equal_published, read_published
-from sfumato.networks.measures import compute_metrics
-from sfumato.randomness import KeyedRandom
+from sfumato._progress import ignore_progress
+from sfumato._randomness import KeyedRandom
+from sfumato.core.algorithm import Request
+from sfumato.errors import GuaranteeViolatedError, SchemaError
+from sfumato.graphs.clustered_graph import pairs_from_numbers
+from sfumato.graphs.io import equal_published, read_published
+from sfumato.graphs.metrics import compute_metrics
 
-S = sf.networks
+S = sf.graphs
 NETWORK = network_of(nx.gnm_random_graph(120, 500, seed=1))
 
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import network_of
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, SchemaError
-from sfumato.networks.files import equal_published, read_published
-from sfumato.networks.relations import count_typed_edges, typed_edges
+from sfumato.errors import InfeasibleError, InvalidParameterError, ReadError, SchemaError
+from sfumato.graphs._edge_types import count_typed_edges, typed_edges
+from sfumato.graphs.io import equal_published, read_published
 
-S = sf.networks
+S = sf.graphs
 LEAKS = {"home": 0.3, "work": 0.5}
 PERSONS = 6
 
@@ -156,7 +156,7 @@ def test_files_hold_the_kinds_and_are_judged_alone(tmp_path):
 
 def test_counts_of_kinds_that_do_not_fit_are_refused(tmp_path):
     rows = [(0, 1, "love"), (0, 2, "home"), (1, 3, "work"), (2, 3, "home"), (4, 5, "work")]
-    models = [sf.KAnonymity(k=3), S.RelationBelief(limit=0.5, leaks=LEAKS)]
+    models = [sf.models.KAnonymity(k=3), S.RelationBelief(limit=0.5, leaks=LEAKS)]
     published(kinds_network(rows), models, keep="clusters").write(tmp_path / "out")
     file = tmp_path / "out" / "public" / "kinds.csv"
     text = file.read_text()
@@ -174,7 +174,7 @@ def test_capped_counts_were_true_counts_that_keep_the_promise():
     with pytest.raises(InfeasibleError, match="Even one super-node"):  # all pairs are related, whatever is counted
         published(kinds_network(rows), promise, keep="capped-clusters")
     loose = S.RelationBelief(limit=0.5, leaks=LEAKS)
-    capped = published(kinds_network(rows), [loose, sf.KAnonymity(k=3)], keep="capped-clusters").graph
+    capped = published(kinds_network(rows), [loose, sf.models.KAnonymity(k=3)], keep="capped-clusters").graph
     assert {count for each in capped.edge_types.values() for count in each[:, 2].tolist()} == {1}
 
 

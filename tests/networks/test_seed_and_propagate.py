@@ -12,12 +12,12 @@ import sfumato as sf
 from drawn_examples import examples
 from network_attack_oracle import spread_slowly
 from network_oracle import network_of
-from sfumato.coding.kernels.seed_matching import propagate_seeds
-from sfumato.networks.attacks.propagation import seed_propagation_attack, spread_matching
-from sfumato.networks.attacks.setting import GraphAttackSetting
-from sfumato.samples import generate_friendship_graph
+from sfumato.datasets.friendship_graph import generate_friendship_graph
+from sfumato.graphs._kernels.attacks import propagate_seeds
+from sfumato.graphs.attacks._seed_propagation import seed_propagation_attack, spread_matching
+from sfumato.graphs.attacks._setting import GraphAttackSetting
 
-S = sf.networks
+S = sf.graphs
 FRIENDS = generate_friendship_graph(300, seed=3)
 RING = network_of(nx.cycle_graph(40))
 

@@ -12,13 +12,13 @@ import sfumato as sf
 from drawn_examples import examples
 from network_attack_oracle import found_subgraph
 from network_oracle import graphs, known_subgraphs, network_of
-from sfumato.coding.kernels.subgraph_matching import draw_subgraph, find_subgraph
-from sfumato.exceptions import InvalidParameterError
-from sfumato.networks.attacks import matching
-from sfumato.networks.attacks.setting import GraphAttackSetting
-from sfumato.samples import generate_friendship_graph
+from sfumato.datasets.friendship_graph import generate_friendship_graph
+from sfumato.errors import InvalidParameterError
+from sfumato.graphs._kernels.attacks import draw_subgraph, find_subgraph
+from sfumato.graphs.attacks import _structural_reidentification
+from sfumato.graphs.attacks._setting import GraphAttackSetting
 
-S = sf.networks
+S = sf.graphs
 
 
 @examples(60)
@@ -104,7 +104,7 @@ def attacked(original, published=None, edges=10):
     rng = np.random.default_rng(1)
     everybody = np.arange(len(original))
     setting = GraphAttackSetting(published=published or original, original=original, who=everybody, targets=50, rng=rng)
-    return matching.match_structure(setting, f"subgraph-{edges}")
+    return _structural_reidentification.match_structure(setting, f"subgraph-{edges}")
 
 
 def test_known_edges_find_persons_of_a_sparse_network_and_nobody_of_a_ring():
@@ -122,7 +122,7 @@ def test_known_edges_find_persons_of_a_sparse_network_and_nobody_of_a_ring():
 def test_what_is_not_decided_is_told_and_nobody_is_claimed(monkeypatch):
     tree = network_of(nx.random_labeled_tree(60, seed=1))
     assert "not decided" not in attacked(tree, edges=20).details
-    monkeypatch.setattr(matching, "STEPS", 5)
+    monkeypatch.setattr(_structural_reidentification, "STEPS", 5)
     found = attacked(tree, edges=20)
     assert found.details["not decided"] == 1
     assert (found.claims, found.details["in the crowd"], found.details["candidates"]) == (0, 0, 0)

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from network_oracle import graphs, grown_slowly, network_of
-from sfumato.coding.kernels.block_moving import anneal_partition, linked_lists, log_factorials
-from sfumato.coding.kernels.distinct_drawing import make_distinct
-from sfumato.coding.kernels.super_nodes import attribute_loss, grow_super_nodes, join_attributes
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
-from sfumato.networks.attributes import encode_attributes, generalize_attributes
+from sfumato.errors import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.graphs._kernels.maximum_likelihood_partition import anneal_partition, linked_lists, log_factorials
+from sfumato.graphs._kernels.random_graphs import make_distinct
+from sfumato.graphs._kernels.sangreea import attribute_loss, grow_super_nodes, join_attributes
+from sfumato.graphs.algorithms.sangreea import encode_attributes, generalize_attributes
 
-S = sf.networks
+S = sf.graphs
 SECRET = "5f" * 32
 KARATE = network_of(nx.karate_club_graph())
 
@@ -60,7 +60,7 @@ def test_sangreea_groups_of_five():
 def test_a_likely_partition_leaves_fewer_graphs_than_sangreea(k, start):
     grown = S.ClusteredNetwork.from_clusters(KARATE, S.Sangreea(attributes=0).grow_clusters(KARATE, k))
     assert grown.log_possible_graphs() == pytest.approx(start, abs=1e-4)
-    models, search = [sf.KAnonymity(k=k)], S.LikelyPartition(turns=100)
+    models, search = [sf.models.KAnonymity(k=k)], S.LikelyPartition(turns=100)
     found = S.anonymize(KARATE, models=models, algorithm=search, secret=SECRET)
     assert found.metrics["log-graphs"] < start - 1
     assert found.graph.log_possible_graphs() == pytest.approx(found.metrics["log-graphs"])
@@ -180,7 +180,7 @@ def town(persons: int = 60) -> S.Network:
 
 
 def test_super_nodes_show_attributes_generalized_and_keep_models_of_tables():
-    models = [sf.PSensitiveKAnonymity(p=2, k=4, sensitive="disease"), S.EdgeConfidence(limit=0.7)]
+    models = [sf.models.PSensitiveKAnonymity(p=2, k=4, sensitive="disease"), S.EdgeConfidence(limit=0.7)]
     network = town()
     release = S.anonymize(network, models=models, algorithm=S.Sangreea(), secret=SECRET)
     found = release.graph
@@ -210,7 +210,9 @@ def test_missing_attributes_are_shown_as_suppressed_or_missing():
     edges = [(0, 1), (2, 3)]
     about = pa.table({"key": [0, 1, 2, 3], "age": [None, 30, None, None]})
     network = S.Network.from_edges(edges, persons=about, schema=sf.Schema(quasi_identifiers=["age"]))
-    found = S.anonymize(network, models=[sf.KAnonymity(k=2)], algorithm=S.Sangreea(attributes=0.1), secret=SECRET)
+    found = S.anonymize(
+        network, models=[sf.models.KAnonymity(k=2)], algorithm=S.Sangreea(attributes=0.1), secret=SECRET
+    )
     shown = found.graph.vertices["age"].to_pylist()
     assert sorted(map(str, shown)) == ["*", "*", "None", "None"]
 
@@ -218,7 +220,7 @@ def test_missing_attributes_are_shown_as_suppressed_or_missing():
 def test_taxonomies_are_climbed_to_the_lowest_common_node():
     edges = [(0, 1), (1, 2), (3, 4), (4, 5)]
     about = pa.table({"key": range(6), "city": ["Ulm", "Aalen", "Ulm", "Bonn", "Ulm", "Bonn"]})
-    tree = sf.Taxonomy({"south": ["Ulm", "Aalen"], "west": ["Bonn", "Trier"]})
+    tree = sf.hierarchies.Taxonomy({"south": ["Ulm", "Aalen"], "west": ["Bonn", "Trier"]})
     schema = sf.Schema(quasi_identifiers=["city"], hierarchies={"city": tree})
     network = S.Network.from_edges(edges, persons=about, schema=schema)
     numbers, widths, nodes, starts = encode_attributes(network)
@@ -241,7 +243,7 @@ def test_taxonomies_are_climbed_to_the_lowest_common_node():
 
 def test_impossible_requests_are_refused():
     with pytest.raises(InfeasibleError, match="needs 7 persons"):
-        S.anonymize(network_of(nx.path_graph(6)), models=[sf.KAnonymity(k=7)], algorithm=S.Sangreea())
+        S.anonymize(network_of(nx.path_graph(6)), models=[sf.models.KAnonymity(k=7)], algorithm=S.Sangreea())
     full = network_of(nx.complete_graph(6))
     with pytest.raises(InfeasibleError, match="one super-node of all persons"):
         S.anonymize(full, models=[S.EdgeConfidence(limit=0.5)], algorithm=S.Sangreea())
@@ -277,7 +279,7 @@ def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
 @pytest.mark.parametrize(("k", "log_graphs"), [(5, 92_000), (10, 119_000)])  # Sangreea leaves 107,762 and 152,453
 def test_a_likely_partition_of_the_real_network(shared_data, k, log_graphs):
     network = S.read(shared_data / "networks" / "facebook.txt")
-    likely = S.anonymize(network, models=[sf.KAnonymity(k=k)], algorithm=S.LikelyPartition(), secret=SECRET)
+    likely = S.anonymize(network, models=[sf.models.KAnonymity(k=k)], algorithm=S.LikelyPartition(), secret=SECRET)
     assert likely.metrics["log-graphs"] < log_graphs
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 
 import sfumato as sf
-from sfumato.models import DistinctLDiversity, KAnonymity
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
 from strategies import described_tables
 
 SCHEMA = sf.Schema(
@@ -20,7 +21,7 @@ SCHEMA = sf.Schema(
     quasi_identifiers=["age", "sex", "zip", "admission", "height_cm"],
     sensitive=["disease"],
     insensitive=["cost"],
-    hierarchies={"zip": sf.Prefixes()},
+    hierarchies={"zip": sf.hierarchies.Prefixes()},
 )
 MODELS = [KAnonymity(k=4), DistinctLDiversity(l=2, sensitive="disease")]
 KINDS = {
@@ -48,8 +49,8 @@ def with_gaps(table: pa.Table) -> pa.Table:
 
 
 TABLES = {
-    "complete": sf.samples.generate_hospital(120, seed=3),
-    "with gaps": with_gaps(sf.samples.generate_hospital(120, seed=3)),
+    "complete": sf.datasets.generate_hospital(120, seed=3),
+    "with gaps": with_gaps(sf.datasets.generate_hospital(120, seed=3)),
 }
 
 

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.coding.kernels import sequence_aligning
-from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.places import CloakedTrajectories, SequenceAlignment, Trajectories, TrajectoryKAnonymity, align_ways
-from sfumato.places.align_ways import aligned
+from sfumato.errors import InfeasibleError, SchemaError
+from sfumato.trajectories import _kernels as trajectories_kernels
+from sfumato.trajectories.algorithms import sequence_alignment
+from sfumato.trajectories.algorithms.sequence_alignment import SequenceAlignment, aligned
+from sfumato.trajectories.cloaked_trajectories import CloakedTrajectories
+from sfumato.trajectories.models.trajectory_k_anonymity import TrajectoryKAnonymity
+from sfumato.trajectories.trajectories import Trajectories
 
 
 def box(x, y=0.0, time=0.0, side=0.0):
@@ -72,7 +75,7 @@ def test_long_ways_are_aligned_near_a_coarse_alignment(monkeypatch, rows, column
         for many in (rows, columns)
     )
     whole = aligned(first, second, 12.0)
-    monkeypatch.setattr(align_ways, "MOST_CELLS", 1000)
+    monkeypatch.setattr(sequence_alignment, "MOST_CELLS", 1000)
     near = aligned(first, second, 12.0)
     assert (np.diff(near, axis=0) > 0).all()
     costs = costs_of(first, second)
@@ -81,9 +84,9 @@ def test_long_ways_are_aligned_near_a_coarse_alignment(monkeypatch, rows, column
 
 def test_ways_of_thousands_of_points_are_published_in_a_small_part_of_all_pairs(monkeypatch):
     looked = []
-    real = sequence_aligning.align_sequences
+    real = trajectories_kernels.align_sequences
     monkeypatch.setattr(
-        sequence_aligning,
+        trajectories_kernels,
         "align_sequences",
         lambda *given: (looked.append(int((given[4] - given[3] + 1).sum())), real(*given))[1],
     )
@@ -99,23 +102,23 @@ def test_ways_of_thousands_of_points_are_published_in_a_small_part_of_all_pairs(
         )
         for person in range(4)
     ]
-    release = sf.places.anonymize(Trajectories(pa.concat_tables(rows)), models=[TrajectoryKAnonymity(k=2)])
+    release = sf.trajectories.anonymize(Trajectories(pa.concat_tables(rows)), models=[TrajectoryKAnonymity(k=2)])
     assert release.audit.holds
     assert sum(looked) < 0.4 * 2 * many**2
 
 
 @pytest.fixture(scope="module")
 def original():
-    return Trajectories(sf.samples.generate_trajectories(20, 1, seed=5))
+    return Trajectories(sf.datasets.generate_trajectories(20, 1, seed=5))
 
 
 @pytest.mark.parametrize("k", [2, 5])
 def test_every_way_is_that_of_k_persons_and_covers_their_points(original, k, tmp_path):
-    release = sf.places.anonymize(original, models=[TrajectoryKAnonymity(k=k)], algorithm=SequenceAlignment())
+    release = sf.trajectories.anonymize(original, models=[TrajectoryKAnonymity(k=k)], algorithm=SequenceAlignment())
     assert release.audit.level("k-ways") >= k
     release.write(tmp_path / "out")
-    assert sf.places.audit(
-        sf.places.TrajectoriesRelease.read(tmp_path / "out" / "public"), models=[TrajectoryKAnonymity(k=k)]
+    assert sf.trajectories.audit(
+        sf.trajectories.TrajectoriesRelease.read(tmp_path / "out" / "public"), models=[TrajectoryKAnonymity(k=k)]
     ).holds
     found, points = release.trajectories, original.points
     for way, origin in enumerate(found.origin):
@@ -133,7 +136,7 @@ def test_every_way_is_that_of_k_persons_and_covers_their_points(original, k, tmp
 
 
 def test_one_changed_step_is_seen(original):
-    release = sf.places.anonymize(original, models=[TrajectoryKAnonymity(k=3)], algorithm=SequenceAlignment())
+    release = sf.trajectories.anonymize(original, models=[TrajectoryKAnonymity(k=3)], algorithm=SequenceAlignment())
     table = release.trajectories.to_frame()
     changed = table["east"].to_numpy().copy()
     changed[0] += 0.001
@@ -144,29 +147,31 @@ def test_one_changed_step_is_seen(original):
 
 
 def test_trips_of_one_person_are_several_ways_that_count_once():
-    table = sf.samples.generate_trajectories(4, 2, seed=5)
+    table = sf.datasets.generate_trajectories(4, 2, seed=5)
     days = pa.array([moment.day for moment in table["time"].to_pylist()])
     ways = Trajectories(table.append_column("trip", days), trip="trip")
-    found = sf.places.anonymize(ways, models=[TrajectoryKAnonymity(k=3)], algorithm=SequenceAlignment()).trajectories
+    found = sf.trajectories.anonymize(
+        ways, models=[TrajectoryKAnonymity(k=3)], algorithm=SequenceAlignment()
+    ).trajectories
     assert CloakedTrajectories.from_table(found.to_frame()).equals(found)
     assert found.identical_groups[1].min() >= 3
 
 
 def test_what_cannot_be_done_is_refused(original):
     with pytest.raises(InfeasibleError, match="fewer than k = 21"):
-        sf.places.anonymize(original, models=[TrajectoryKAnonymity(k=21)], algorithm=SequenceAlignment())
-    regions = sf.places.anonymize(
+        sf.trajectories.anonymize(original, models=[TrajectoryKAnonymity(k=21)], algorithm=SequenceAlignment())
+    regions = sf.trajectories.anonymize(
         original, models=[TrajectoryKAnonymity(k=2)], algorithm=SequenceAlignment()
     ).trajectories
     for model in (
-        sf.places.KDeltaAnonymity(k=2, delta=1),
-        sf.places.TrajectoryKmAnonymity(k=2, m=1),
-        sf.places.TrajectoryLKCPrivacy(l=1, k=2),
-        sf.places.PartialKnowledge(owners=[["a"]], share=0.5),
+        sf.trajectories.KDeltaAnonymity(k=2, delta=1),
+        sf.trajectories.TrajectoryKmAnonymity(k=2, m=1),
+        sf.trajectories.TrajectoryLKCPrivacy(l=1, k=2),
+        sf.trajectories.PartialKnowledge(owners=[["a"]], share=0.5),
     ):
         with pytest.raises(SchemaError, match="these are ways of regions"):
-            sf.places.audit(regions, models=[model])
+            sf.trajectories.audit(regions, models=[model])
     with pytest.raises(SchemaError, match="judged on ways of regions"):
-        sf.places.audit(original, models=[TrajectoryKAnonymity(k=2)])
+        sf.trajectories.audit(original, models=[TrajectoryKAnonymity(k=2)])
     with pytest.raises(SchemaError, match="no column 'order'"):
         CloakedTrajectories.from_table(pa.table({"person": [1]}))

@@ -8,9 +8,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.places import Area, Reciprocity, cloak
-from sfumato.places.squares import GridSnapshot
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.grids import GridSnapshot
+from sfumato.trajectories.locations.cloaking import cloak
+from sfumato.trajectories.locations.reciprocity import Reciprocity
 
 SQUARE = Area(west=0, south=0, east=0.04, north=0.04)
 USERS = np.array([(0, 0), (1, 0), (3, 0), (0, 1), (2, 2), (3, 3), (0, 3), (1, 3)])

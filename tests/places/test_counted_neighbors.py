@@ -12,16 +12,11 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from purse import Purse
-from sfumato.exceptions import InvalidParameterError, SfumatoError
-from sfumato.places import (
-    Area,
-    SquareGrid,
-    private_density,
-    private_n_grams,
-    private_prefix_tree,
-    private_trips,
-    read_trajectories_for_counts,
-)
+from sfumato.errors import InvalidParameterError, SfumatoError
+from sfumato.trajectories._dp_input import read_trajectories_for_counts
+from sfumato.trajectories.dp import private_density, private_n_grams, private_prefix_tree, private_trips
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.grids import SquareGrid
 
 COLUMNS = ("person", "time", "longitude", "latitude", "trip", "place")
 ODD = [

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, chisquare
 
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError
-from sfumato.places.discrete_laplace import (
+from sfumato._randomness import KeyedRandom
+from sfumato.dp.mechanisms import add_discrete_laplace
+from sfumato.errors import InfeasibleError
+from sfumato.trajectories.locations.planar_laplace import (
     BASE,
     WORD,
     DiscreteLaplace,
@@ -22,8 +24,6 @@ from sfumato.places.discrete_laplace import (
     _cumulative_words,
     _geometric_digits,
 )
-from sfumato.queries.private.noise import add_discrete_laplace
-from sfumato.randomness import KeyedRandom
 
 SECRET = "5f" * 32
 

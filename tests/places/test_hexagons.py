@@ -11,20 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.places import (
-    Area,
-    HexagonGrid,
-    SquareGrid,
-    Trajectories,
-    private_density,
-    private_prefix_tree,
-    private_trips,
-    unicity,
-    worst_case_risk,
-)
-from sfumato.places.trajectories import Points
-from sfumato.queries.private.accountant import Accountant
+from sfumato.dp.accountant import Accountant
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.trajectories.dp import private_density, private_prefix_tree, private_trips
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.grids import HexagonGrid, SquareGrid
+from sfumato.trajectories.risk import unicity, worst_case_risk
+from sfumato.trajectories.trajectories import Points, Trajectories
 
 BERLIN = Area(west=13.3, south=52.45, east=13.5, north=52.55)
 

@@ -10,10 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.coding.sequences import count_subsequences
-from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.kinds.search import Request
-from sfumato.places import KDeltaAnonymity, SeqAnon, Trajectories, TrajectoryKmAnonymity, anonymize
+from sfumato.core.algorithm import Request
+from sfumato.errors import InfeasibleError, SchemaError
+from sfumato.trajectories._pipeline import anonymize
+from sfumato.trajectories._subsequences import count_subsequences
+from sfumato.trajectories.algorithms.seq_anon import SeqAnon
+from sfumato.trajectories.models.k_delta_anonymity import KDeltaAnonymity
+from sfumato.trajectories.models.trajectory_km_anonymity import TrajectoryKmAnonymity
+from sfumato.trajectories.trajectories import Trajectories
 
 GOLDEN = ["abc", "acb", "ab", "bc", "abc", "ac"]
 COORDINATES = pa.table({"place": list("abcdz"), "lon": [13.0, 13.2, 13.201, 13.3, 13.4], "lat": [52.5] * 5})

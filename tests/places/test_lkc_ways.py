@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.kinds.search import Request
-from sfumato.places import LKCSuppression, Trajectories, TrajectoryLKCPrivacy, anonymize
-from sfumato.places.way_release import read_published
+from sfumato.core.algorithm import Request
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.trajectories._pipeline import anonymize
+from sfumato.trajectories._release import read_published
+from sfumato.trajectories.algorithms.lkc_suppression import LKCSuppression
+from sfumato.trajectories.models.trajectory_lkc_privacy import TrajectoryLKCPrivacy
+from sfumato.trajectories.trajectories import Trajectories
 
 
 def visiting(ways, values):

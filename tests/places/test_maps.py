@@ -10,26 +10,26 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError
-from sfumato.places.maps import density_maps, trajectory_maps, unicity_curve
+from sfumato.errors import InvalidParameterError
+from sfumato.trajectories._figures import density_maps, trajectory_maps, unicity_curve
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
 def original():
-    return sf.places.Trajectories(sf.samples.generate_trajectories(24, 2, seed=3))
+    return sf.trajectories.Trajectories(sf.datasets.generate_trajectories(24, 2, seed=3))
 
 
 @pytest.fixture(scope="module")
 def releases(original):
-    moved = sf.places.anonymize(
+    moved = sf.trajectories.anonymize(
         original,
-        models=[sf.places.KDeltaAnonymity(k=2, delta=300)],
-        algorithm=sf.places.NeverWalkAlone(span=43_200, every=3600),
+        models=[sf.trajectories.KDeltaAnonymity(k=2, delta=300)],
+        algorithm=sf.trajectories.NeverWalkAlone(span=43_200, every=3600),
     )
-    boxed = sf.places.anonymize(
-        original, models=[sf.places.TrajectoryKAnonymity(k=2)], algorithm=sf.places.SequenceAlignment()
+    boxed = sf.trajectories.anonymize(
+        original, models=[sf.trajectories.TrajectoryKAnonymity(k=2)], algorithm=sf.trajectories.SequenceAlignment()
     )
     return {"points": moved, "regions": boxed}
 
@@ -74,15 +74,17 @@ def test_the_scale_is_that_of_the_squares(releases, original):
 
 def test_a_way_that_is_not_published_and_places_nowhere_are_told(original):
     table = pa.table({"person": ["a", "a", "b", "b"], "order": [1, 2, 1, 2], "place": ["x", "y", "x", "y"]})
-    named = sf.places.Trajectories(table, order="order", place="place")
-    release = sf.places.anonymize(
-        named, models=[sf.places.TrajectoryKmAnonymity(k=2, m=2)], algorithm=sf.places.SeqAnon(rare="suppress")
+    named = sf.trajectories.Trajectories(table, order="order", place="place")
+    release = sf.trajectories.anonymize(
+        named,
+        models=[sf.trajectories.TrajectoryKmAnonymity(k=2, m=2)],
+        algorithm=sf.trajectories.SeqAnon(rare="suppress"),
     ).with_example("a")
     assert "It is not known where its places are." in release.report().html
-    moved = sf.places.anonymize(
+    moved = sf.trajectories.anonymize(
         original,
-        models=[sf.places.KDeltaAnonymity(k=2, delta=300)],
-        algorithm=sf.places.NeverWalkAlone(span=43_200, every=3600),
+        models=[sf.trajectories.KDeltaAnonymity(k=2, delta=300)],
+        algorithm=sf.trajectories.NeverWalkAlone(span=43_200, every=3600),
     )
     moved.trajectories.points.origin[:] = np.where(
         moved.trajectories.points.origin == 2, 1, moved.trajectories.points.origin

@@ -6,11 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import SchemaError
-from sfumato.places import Trajectories, find_co_locations, infer_friends, track, tracking_attack
-from sfumato.places.earth import Area
-from sfumato.places.trajectories import Points
-from sfumato.samples import generate_mobility
+from sfumato.datasets.mobility import generate_mobility
+from sfumato.errors import SchemaError
+from sfumato.trajectories.attacks.co_location import find_co_locations, infer_friends
+from sfumato.trajectories.attacks.tracking import track, tracking_attack
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.trajectories import Points, Trajectories
 
 HERE = Area(west=13, south=52.4, east=13.4, north=52.6)
 

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.kinds.search import Request
-from sfumato.places import Area, KDeltaAnonymity, NeverWalkAlone, Trajectories
-from sfumato.places.never_walk_alone import choose_span, choose_step
-from sfumato.places.trajectories import Points
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.core.algorithm import Request
+from sfumato.errors import InfeasibleError, SchemaError
+from sfumato.trajectories.algorithms.never_walk_alone import NeverWalkAlone, choose_span, choose_step
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.models.k_delta_anonymity import KDeltaAnonymity
+from sfumato.trajectories.trajectories import Points, Trajectories
 
 HERE = Area(west=13, south=52.4, east=13.4, north=52.6)
 MINUTE = 60_000_000

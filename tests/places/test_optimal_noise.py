@@ -8,17 +8,17 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.places import OptimalMechanism
-from sfumato.places.optimal_noise import (
+from sfumato._randomness import KeyedRandom
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.trajectories.locations.optimal_mechanism import (
     PARTS,
+    OptimalMechanism,
     _all_pairs,
     _solve_linear_program,
     greedy_spanner,
     mix_with_uniform,
     solve_mechanism,
 )
-from sfumato.randomness import KeyedRandom
 
 
 def grid(side):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.places import Trajectories, fit_periodic_mobility, predict_periodic
-from sfumato.samples import generate_mobility
+from sfumato.datasets.mobility import generate_mobility
+from sfumato.errors import InvalidParameterError
+from sfumato.trajectories.attacks.periodic_mobility import fit_periodic_mobility, predict_periodic
+from sfumato.trajectories.trajectories import Trajectories
 
 
 def test_two_places_and_their_hours_are_found():

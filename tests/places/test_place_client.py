@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError
-from sfumato.places import Area, LocationClient, PlanarLaplace
+from sfumato.errors import InfeasibleError, InvalidParameterError, ReadError
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.locations.location_client import LocationClient
+from sfumato.trajectories.locations.planar_laplace import PlanarLaplace
 
 CITY = Area(west=13, south=52.3, east=13.8, north=52.7)
 NOISE = PlanarLaplace(epsilon=0.1, area=CITY)

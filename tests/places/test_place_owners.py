@@ -11,10 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.kinds.search import Request
-from sfumato.places import PartialKnowledge, ProjectionSuppression, Trajectories, anonymize, read_recipe
-from sfumato.places.way_release import read_published
+from sfumato.core.algorithm import Request
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.trajectories._catalogue import read_recipe
+from sfumato.trajectories._pipeline import anonymize
+from sfumato.trajectories._release import read_published
+from sfumato.trajectories.algorithms.projection_suppression import ProjectionSuppression
+from sfumato.trajectories.models.partial_knowledge import PartialKnowledge
+from sfumato.trajectories.trajectories import Trajectories
 
 GOLDEN = ["abc", "acb", "ab", "bc", "abc", "ac"]
 COORDINATES = pa.table({"place": list("abcd"), "lon": [13.0, 13.2, 13.201, 13.3], "lat": [52.5] * 4})

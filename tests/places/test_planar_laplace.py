@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.places import Area, PlanarLaplace
-from sfumato.places.earth import EARTH_RADIUS, haversine
-from sfumato.places.tangent_plane import TangentPlane
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.trajectories.geometry import EARTH_RADIUS, Area, haversine
+from sfumato.trajectories.locations._tangent_plane import TangentPlane
+from sfumato.trajectories.locations.planar_laplace import PlanarLaplace
 
 EPSILON = log(4) / 200
 BERLIN = Area(west=13, south=52.3, east=13.8, north=52.7)

@@ -7,20 +7,20 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.places import (
-    Area,
-    SquareGrid,
-    Trajectories,
+from sfumato._randomness import KeyedRandom
+from sfumato.dp.accountant import Accountant
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.trajectories.dp import (
+    PrefixTree,
     private_density,
     private_n_grams,
     private_prefix_tree,
     private_trips,
+    sample_per_individual,
 )
-from sfumato.places.prefix_tree import PrefixTree
-from sfumato.places.private_counts import sample_per_individual
-from sfumato.queries.private.accountant import Accountant
-from sfumato.randomness import KeyedRandom
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.grids import SquareGrid
+from sfumato.trajectories.trajectories import Trajectories
 
 CITY = Area(west=13.2, south=52.4, east=13.6, north=52.6)
 
@@ -56,7 +56,7 @@ def test_every_place_gets_noise(asked):
 
 
 def test_squares_of_a_public_area_are_places(asked):
-    ways = Trajectories(sf.samples.generate_trajectories(20, 1, seed=1))
+    ways = Trajectories(sf.datasets.generate_trajectories(20, 1, seed=1))
     found = private_density(ways, places=SquareGrid(area=CITY, order=3), epsilon=100_000, points=1000, **asked)
     assert found.counts.sum() == len(ways.points)
     assert len(found.names) == 65
@@ -139,7 +139,7 @@ def test_points_elsewhere_are_counted_and_never_told_before_payment(asked):
 
 def test_an_area_that_is_too_small_answers_like_any_other(asked):
     small = Area(west=13.39, south=52.49, east=13.41, north=52.51)
-    ways = Trajectories(sf.samples.generate_trajectories(20, 1, seed=1))
+    ways = Trajectories(sf.datasets.generate_trajectories(20, 1, seed=1))
     found = private_density(ways, places=SquareGrid(area=small, order=1), epsilon=100_000, points=1000, **asked)
     shown = found.to_arrow().to_pylist()
     assert sum(row["count"] for row in shown) == len(ways.points)

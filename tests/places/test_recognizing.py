@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.places import Area, Trajectories, find_home_and_work, find_stay_points, link_sources, predict_next
-from sfumato.places.markov_chains import chain_distance, chain_distances, fit_chain, fit_chains
-from sfumato.places.trajectories import Points
-from sfumato.samples import generate_mobility
-from sfumato.samples.movers import CITY
+from sfumato.datasets.mobility import CITY, generate_mobility
+from sfumato.errors import InvalidParameterError
+from sfumato.trajectories.attacks.mobility_markov_chains import (
+    chain_distance,
+    chain_distances,
+    fit_chain,
+    fit_chains,
+    predict_next,
+)
+from sfumato.trajectories.attacks.source_linkage import link_sources
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.stay_points import find_home_and_work, find_stay_points
+from sfumato.trajectories.trajectories import Points, Trajectories
 
 HERE = Area(west=13, south=52.4, east=13.4, north=52.6)
 MINUTE = 60_000_000

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.places import Trajectories
-from sfumato.places.earth import haversine
-from sfumato.places.square_names import named_squares
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.trajectories._input import named_squares
+from sfumato.trajectories.geometry import haversine
+from sfumato.trajectories.trajectories import Trajectories
 
 
 @given(st.floats(-179, 179), st.floats(-84, 84), st.sampled_from([10.0, 500.0, 2000.0]), st.integers(0, 10_000))

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.places import Area, Trajectories
-from sfumato.places.earth import haversine
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.trajectories.geometry import Area, haversine
+from sfumato.trajectories.trajectories import Trajectories
 
 ROWS = {
     "user": ["b", "a", "a", "b"],

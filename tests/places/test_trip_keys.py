@@ -14,19 +14,17 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.places import (
-    KDeltaAnonymity,
-    LKCSuppression,
-    NeverWalkAlone,
-    SeqAnon,
-    SequenceAlignment,
-    Trajectories,
-    TrajectoryKAnonymity,
-    TrajectoryKmAnonymity,
-    TrajectoryLKCPrivacy,
-    WaitForMe,
-)
+from sfumato.errors import InfeasibleError, SchemaError
+from sfumato.trajectories.algorithms.lkc_suppression import LKCSuppression
+from sfumato.trajectories.algorithms.never_walk_alone import NeverWalkAlone
+from sfumato.trajectories.algorithms.seq_anon import SeqAnon
+from sfumato.trajectories.algorithms.sequence_alignment import SequenceAlignment
+from sfumato.trajectories.algorithms.wait_for_me import WaitForMe
+from sfumato.trajectories.models.k_delta_anonymity import KDeltaAnonymity
+from sfumato.trajectories.models.trajectory_k_anonymity import TrajectoryKAnonymity
+from sfumato.trajectories.models.trajectory_km_anonymity import TrajectoryKmAnonymity
+from sfumato.trajectories.models.trajectory_lkc_privacy import TrajectoryLKCPrivacy
+from sfumato.trajectories.trajectories import Trajectories
 
 PERSONS, TRIPS = 12, 2
 
@@ -70,7 +68,7 @@ def crowds(table):
 @pytest.mark.parametrize(("model", "search"), SEARCHES)
 def test_every_trip_is_published_with_a_key_of_its_own(model, search, tmp_path):
     original = walked()
-    release = sf.places.anonymize(original, models=[model], algorithm=search)
+    release = sf.trajectories.anonymize(original, models=[model], algorithm=search)
     table = release.trajectories.to_arrow()
     assert "person" not in table.column_names
     assert len(set(table["trip"].to_pylist())) == len(release.trajectories) > PERSONS
@@ -79,9 +77,9 @@ def test_every_trip_is_published_with_a_key_of_its_own(model, search, tmp_path):
     assert "persons" not in release.audit.summary
     assert 0 < release.metrics["persons-kept"] <= 1
     release.write(tmp_path / "out")
-    read = sf.places.TrajectoriesRelease.read(tmp_path / "out" / "public")
+    read = sf.trajectories.TrajectoriesRelease.read(tmp_path / "out" / "public")
     assert read.digest() == release.trajectories.digest()
-    assert sf.places.audit(read, models=[model]).to_dict() == release.audit.to_dict()
+    assert sf.trajectories.audit(read, models=[model]).to_dict() == release.audit.to_dict()
     about = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
     assert "person 1" not in about
 
@@ -94,7 +92,7 @@ def test_no_crowd_holds_two_trips_of_one_person(model, search):
         owner = points.owner // 2  # two ways at the same time are one person's
         twins = Trajectories.from_points(points.take(np.arange(len(original))), area=original.area)
         twins.points = replace(points, owner=owner)
-        ways = sf.places.anonymize(twins, models=[model], algorithm=search).trajectories
+        ways = sf.trajectories.anonymize(twins, models=[model], algorithm=search).trajectories
         shown = ways if model.name == "k-ways" else ways.points
         label = ways.identical_groups[0] if model.name == "k-ways" else shown.clusters
         pairs = list(zip(label.tolist(), owner[shown.origin].tolist(), strict=True))
@@ -104,7 +102,7 @@ def test_no_crowd_holds_two_trips_of_one_person(model, search):
 @pytest.mark.parametrize(("model", "search"), SEARCHES[:2])
 def test_trips_that_are_joined_by_their_person_fail_the_audit(model, search):
     original = walked(3)
-    ways = sf.places.anonymize(original, models=[model], algorithm=search).trajectories
+    ways = sf.trajectories.anonymize(original, models=[model], algorithm=search).trajectories
     table = ways.to_arrow()
     owner = original.points.owner[ways.points.origin][table["trip"].to_numpy() - 1]
     joined = Trajectories(table.append_column("person", pa.array(owner)), trip="trip", cluster="cluster")
@@ -114,22 +112,24 @@ def test_trips_that_are_joined_by_their_person_fail_the_audit(model, search):
 
 
 def test_one_way_of_each_person_keeps_the_key_of_persons():
-    release = sf.places.anonymize(walked(trips=1), models=[KDeltaAnonymity(k=3, delta=300)], algorithm=NeverWalkAlone())
+    release = sf.trajectories.anonymize(
+        walked(trips=1), models=[KDeltaAnonymity(k=3, delta=300)], algorithm=NeverWalkAlone()
+    )
     assert "person" in release.trajectories.to_arrow().column_names
     assert "persons" in release.audit.summary
 
 
 def test_known_points_attack_each_trip_and_habits_are_not_put_together():
     original = walked()
-    release = sf.places.anonymize(original, models=[KDeltaAnonymity(k=3, delta=300)], algorithm=NeverWalkAlone())
-    found = sf.places.attack(release.trajectories, original, points=6, seed=1)
+    release = sf.trajectories.anonymize(original, models=[KDeltaAnonymity(k=3, delta=300)], algorithm=NeverWalkAlone())
+    found = sf.trajectories.attack(release.trajectories, original, points=6, seed=1)
     known = next(each for each in found.results if each.attack == "known-points")
     assert known.details["matching persons"] >= 1
     assert "key of its own" in found.skipped["signal-linking"]
     bare = Trajectories.from_points(original.points)  # nothing is moved: whoever knows a trip finds its key
     every = np.arange(len(original))
     bare.points = replace(original.points, owner=every, origin=every, trip_keys=True)
-    alone = sf.places.attack(bare, original, points=6, meters=1, seconds=1, seed=1, attacks=["known-points"])
+    alone = sf.trajectories.attack(bare, original, points=6, meters=1, seconds=1, seed=1, attacks=["known-points"])
     assert alone.results[0].successes == PERSONS
 
 
@@ -171,7 +171,7 @@ two_trips = st.lists(st.text("ab", min_size=1, max_size=3), min_size=8, max_size
 def test_visits_of_all_trips_of_a_person_are_those_of_k_persons(trips, k, c):
     ill = ["flu", "pox"] * len(trips)
     try:
-        release = sf.places.anonymize(
+        release = sf.trajectories.anonymize(
             visited(trips, ill=ill), models=[TrajectoryLKCPrivacy(l=2, k=k, c=c)], algorithm=LKCSuppression()
         )
     except InfeasibleError:
@@ -197,7 +197,7 @@ def test_places_of_two_trips_of_one_person_are_judged_together():
     ways = Trajectories(table.append_column("order", pa.array([1] * 6)), order="order", trip="trip", place="place")
     assert TrajectoryKmAnonymity(k=2, m=1).evaluate(ways).holds
     assert TrajectoryKmAnonymity(k=2, m=2).evaluate(ways).level == 1
-    release = sf.places.anonymize(
+    release = sf.trajectories.anonymize(
         ways, models=[TrajectoryKmAnonymity(k=2, m=2)], algorithm=SeqAnon(rare="suppress", repeats="collapse")
     )
     assert len(release.trajectories) == release.trajectories.points.n_individuals

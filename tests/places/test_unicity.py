@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError
-from sfumato.places import Trajectories, unicity
+from sfumato.errors import InvalidParameterError
+from sfumato.trajectories.risk import unicity
+from sfumato.trajectories.trajectories import Trajectories
 
 GOLDEN = {"A": [1, 2, 3], "B": [1, 2, 4], "C": [1, 3, 4], "D": [5]}
 

@@ -12,13 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.coding.kernels.sequence_editing import edit_distances, match_points
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.kinds.search import Request
-from sfumato.places import Area, KDeltaAnonymity, NeverWalkAlone, Trajectories, WaitForMe, audit
-from sfumato.places.trajectories import Points
-from sfumato.places.wait_for_me import EditDistances
-from sfumato.randomness import KeyedRandom
+from sfumato._randomness import KeyedRandom
+from sfumato.core.algorithm import Request
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.trajectories._kernels import edit_distances, match_points
+from sfumato.trajectories._pipeline import audit
+from sfumato.trajectories.algorithms.never_walk_alone import NeverWalkAlone
+from sfumato.trajectories.algorithms.wait_for_me import EditDistances, WaitForMe
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.models.k_delta_anonymity import KDeltaAnonymity
+from sfumato.trajectories.trajectories import Points, Trajectories
 
 HERE = Area(west=13, south=52.4, east=13.4, north=52.6)
 MINUTE = 60_000_000

@@ -14,25 +14,25 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.places import Area, CloakedTrajectories, Trajectories
-from sfumato.places.earth import haversine
-from sfumato.places.measures import (
+from sfumato._randomness import seeded_generator
+from sfumato.trajectories._space_time_boxes import SpaceTimeBoxes
+from sfumato.trajectories.cloaked_trajectories import CloakedTrajectories
+from sfumato.trajectories.geometry import Area, haversine
+from sfumato.trajectories.metrics import (
     CELL,
     SEED,
     SHARE,
+    compare_place_names,
     compute_metrics,
     density_divergence,
     displacement,
+    most_frequent_successor,
     next_place_accuracy,
     range_count_error,
     trip_divergence,
     trip_length_error,
 )
-from sfumato.places.next_places import most_frequent_successor
-from sfumato.places.place_measures import compare_place_names
-from sfumato.places.spread_ways import SpaceTimeBoxes
-from sfumato.places.trajectories import Points
-from sfumato.randomness import seeded_generator
+from sfumato.trajectories.trajectories import Points, Trajectories
 
 AREA = Area(west=13.3, south=52.4, east=13.4, north=52.45)
 HOUR = 3_600_000_000
@@ -238,7 +238,7 @@ def test_one_of_two_merged_places_is_guessed_in_half_of_the_cases():
 
 
 def test_points_moved_by_so_many_meters_have_moved_so_far():
-    original = Trajectories(sf.samples.generate_trajectories(6, 1, seed=2)).points
+    original = Trajectories(sf.datasets.generate_trajectories(6, 1, seed=2)).points
     north = np.where(np.arange(len(original)) % 10 == 0, 0.01, 0.001)
     moved = Points(
         individual_of=original.individual_of,
@@ -268,18 +268,20 @@ ALWAYS = {"ways-kept", "persons-kept", "points-kept", "unicity-before", "unicity
 
 
 def test_every_form_is_measured(tmp_path):
-    original = Trajectories(sf.samples.generate_trajectories(24, 2, seed=3))
-    moved = sf.places.anonymize(
-        original, models=[sf.places.KDeltaAnonymity(k=2, delta=300)], algorithm=sf.places.NeverWalkAlone(span=43_200)
+    original = Trajectories(sf.datasets.generate_trajectories(24, 2, seed=3))
+    moved = sf.trajectories.anonymize(
+        original,
+        models=[sf.trajectories.KDeltaAnonymity(k=2, delta=300)],
+        algorithm=sf.trajectories.NeverWalkAlone(span=43_200),
     )
     assert {*ALWAYS, *SPATIAL, "distance-moved", "distance-moved-95"} == set(moved.metrics)
-    boxes = sf.places.anonymize(
-        original, models=[sf.places.TrajectoryKAnonymity(k=2)], algorithm=sf.places.SequenceAlignment()
+    boxes = sf.trajectories.anonymize(
+        original, models=[sf.trajectories.TrajectoryKAnonymity(k=2)], algorithm=sf.trajectories.SequenceAlignment()
     )
     assert {*ALWAYS, *SPATIAL, "region-square-kilometers", "region-hours"} == set(boxes.metrics)
-    accountant = sf.queries.Accountant(tmp_path / "budget", total=10_000)
-    squares = sf.places.SquareGrid(area=sf.samples.movers.CITY, order=2)
-    tree = sf.places.private_prefix_tree(
+    accountant = sf.dp.Accountant(tmp_path / "budget", total=10_000)
+    squares = sf.trajectories.SquareGrid(area=sf.datasets.movers.CITY, order=2)
+    tree = sf.trajectories.private_prefix_tree(
         original, places=squares, epsilon=9000, accountant=accountant, analyst="ann", height=3
     )
     made_up = compute_metrics(original, tree.synthesize())

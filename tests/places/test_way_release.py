@@ -8,24 +8,24 @@ import tomllib
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError, ReadError, WriteError
-from sfumato.places.way_release import read_published
+from sfumato.errors import GuaranteeViolatedError, InvalidParameterError, ReadError, WriteError
+from sfumato.trajectories._release import read_published
 
-P = sf.places
+P = sf.trajectories
 
-MODEL = sf.places.KDeltaAnonymity(k=3, delta=300)
-ALGORITHM = sf.places.NeverWalkAlone(span=43_200, every=3600)
+MODEL = sf.trajectories.KDeltaAnonymity(k=3, delta=300)
+ALGORITHM = sf.trajectories.NeverWalkAlone(span=43_200, every=3600)
 SECRET = "5f" * 32
 
 
 @pytest.fixture(scope="module")
 def original():
-    return sf.places.Trajectories(sf.samples.generate_trajectories(30, 2, seed=3))
+    return sf.trajectories.Trajectories(sf.datasets.generate_trajectories(30, 2, seed=3))
 
 
 @pytest.fixture(scope="module")
 def release(original):
-    return sf.places.anonymize(original, models=[MODEL], algorithm=ALGORITHM, secret=SECRET)
+    return sf.trajectories.anonymize(original, models=[MODEL], algorithm=ALGORITHM, secret=SECRET)
 
 
 def test_the_issue_example_works(release, tmp_path):
@@ -35,21 +35,21 @@ def test_the_issue_example_works(release, tmp_path):
     assert release.ways.to_frame().num_rows == len(release.ways.points)
     release.write(tmp_path / "out")
     read = read_published(tmp_path / "out" / "public" / "ways.csv")
-    assert sf.places.audit(read, models=[MODEL]).holds
+    assert sf.trajectories.audit(read, models=[MODEL]).holds
     assert "The original" in (tmp_path / "out" / "internal" / "report.html").read_text()
     assert release.report().html == (tmp_path / "out" / "internal" / "report.html").read_text()
 
 
 def test_parquet_holds_the_same_ways(release, tmp_path):
     release.write(tmp_path / "out", table_format="parquet", report=False)
-    assert sf.places.TrajectoriesRelease.read(tmp_path / "out" / "public").equals(release.ways)
+    assert sf.trajectories.TrajectoriesRelease.read(tmp_path / "out" / "public").equals(release.ways)
     with pytest.raises(ReadError, match="holds no ways"):
-        sf.places.TrajectoriesRelease.read(tmp_path)
+        sf.trajectories.TrajectoriesRelease.read(tmp_path)
 
 
 def test_the_same_secret_gives_the_same_ways(original, release):
-    again = sf.places.anonymize(original, models=[MODEL], algorithm=ALGORITHM, secret=SECRET)
-    other = sf.places.anonymize(original, models=[MODEL], algorithm=ALGORITHM)
+    again = sf.trajectories.anonymize(original, models=[MODEL], algorithm=ALGORITHM, secret=SECRET)
+    other = sf.trajectories.anonymize(original, models=[MODEL], algorithm=ALGORITHM)
     assert again.trajectories.equals(release.ways)
     assert not other.trajectories.equals(release.ways)
     assert tomllib.loads(again.recipe.to_toml())["input"]["points"] == len(original.points)
@@ -70,23 +70,23 @@ def test_nothing_inside_stands_in_what_is_public(release, tmp_path):
 
 
 def test_a_search_that_breaks_its_promise_is_withheld(original):
-    class Careless(sf.places.NeverWalkAlone):
+    class Careless(sf.trajectories.NeverWalkAlone):
         def search(self, request):
             found = super().search(request)
             found.points.latitudes[: len(found.points) // 2] += 0.01
             return found
 
     with pytest.raises(GuaranteeViolatedError, match="withheld"):
-        sf.places.anonymize(original, models=[MODEL], algorithm=Careless(span=43_200, every=3600))
+        sf.trajectories.anonymize(original, models=[MODEL], algorithm=Careless(span=43_200, every=3600))
 
 
 def test_bad_requests_are_refused(original, release, tmp_path):
     with pytest.raises(InvalidParameterError, match="No promise is given"):
-        sf.places.anonymize(original, models=[], algorithm=ALGORITHM)
+        sf.trajectories.anonymize(original, models=[], algorithm=ALGORITHM)
     with pytest.raises(InvalidParameterError, match="a promise about ways"):
-        sf.places.anonymize(original, models=[sf.KAnonymity(k=2)], algorithm=ALGORITHM)
+        sf.trajectories.anonymize(original, models=[sf.models.KAnonymity(k=2)], algorithm=ALGORITHM)
     with pytest.raises(InvalidParameterError, match=r"sf\.places\.Trajectories"):
-        sf.places.anonymize(original.to_frame(), models=[MODEL], algorithm=ALGORITHM)
+        sf.trajectories.anonymize(original.to_frame(), models=[MODEL], algorithm=ALGORITHM)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("mine")
     with pytest.raises(WriteError):
@@ -94,7 +94,9 @@ def test_bad_requests_are_refused(original, release, tmp_path):
 
 
 def test_measures_say_when_nothing_is_lost(original):
-    found = sf.places.anonymize(original, models=[sf.places.KDeltaAnonymity(k=1, delta=0)], algorithm=ALGORITHM).metrics
+    found = sf.trajectories.anonymize(
+        original, models=[sf.trajectories.KDeltaAnonymity(k=1, delta=0)], algorithm=ALGORITHM
+    ).metrics
     assert found["distance-moved"] < 1
     assert found["ways-kept"] == 1
 
@@ -103,6 +105,6 @@ def test_measures_say_when_nothing_is_lost(original):
     ("promise", "search"), [(P.KDelta(k=2, delta=300), P.NeverWalkAlone()), (P.KWays(k=2), P.AlignWays())]
 )
 def test_published_ways_become_tables_of_the_kind_that_was_given(promise, search):
-    table = sf.samples.generate_trajectories(12, 1, seed=1).to_pandas()
+    table = sf.datasets.generate_trajectories(12, 1, seed=1).to_pandas()
     release = P.anonymize(P.Trajectories(table), models=[promise], algorithm=search)
     assert type(release.trajectories.to_frame()) is type(table)

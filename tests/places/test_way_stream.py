@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
-from sfumato.places import Area, TrajectoryStream, audit_stream
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError
+from sfumato.trajectories.geometry import Area
+from sfumato.trajectories.streams import TrajectoryStream, audit_stream
 
 CITY = Area(west=13.2, south=52.4, east=13.6, north=52.6)
 
@@ -101,7 +102,7 @@ def test_nothing_leaves_and_nothing_changes_if_the_state_cannot_be_written(strea
     def fail(*_):
         raise OSError
 
-    monkeypatch.setattr("sfumato.places.way_stream.write_state", fail)
+    monkeypatch.setattr("sfumato.trajectories.streams.write_state", fail)
     with pytest.raises(OSError, match=r"^$"):
         stream.update(points(("c", 1, 13.3), ("d", 1, 13.3)))
     monkeypatch.undo()

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.places import Trajectories, worst_case_risk
-from sfumato.places.worst_case import KNOWLEDGE
+from sfumato.errors import InfeasibleError, InvalidParameterError
+from sfumato.trajectories.risk import KNOWLEDGE, worst_case_risk
+from sfumato.trajectories.trajectories import Trajectories
 
 DAY = (date(2026, 1, 1) - date(1970, 1, 1)).days
 
@@ -85,7 +85,7 @@ def test_a_place_known_twice_must_be_visited_twice():
 
 
 def test_too_many_sets_are_refused(monkeypatch):
-    monkeypatch.setattr("sfumato.places.worst_case.MAX_SETS", 3)
+    monkeypatch.setattr("sfumato.trajectories.risk.MAX_SETS", 3)
     assert worst_case_risk(visited(["abc"]), points=2).tolist() == [1.0]
     with pytest.raises(InfeasibleError, match="ask for fewer points"):
         worst_case_risk(visited(["abc", "ab"]), points=2)

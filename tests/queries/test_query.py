@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.queries.estimates.estimation import estimate, estimate_all
+from sfumato.queries.estimation import estimate, estimate_all
 from sfumato.queries.query import Query
 
 SCHEMA = sf.Schema(
@@ -76,7 +76,7 @@ def test_every_form_of_a_condition_is_understood(where, total):
     ],
 )
 def test_a_query_that_is_none_is_refused_in_one_sentence(given, message):
-    with pytest.raises(sf.InvalidParameterError) as caught:
+    with pytest.raises(sf.errors.InvalidParameterError) as caught:
         Query(**given)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -106,7 +106,7 @@ def test_a_query_that_is_none_is_refused_in_one_sentence(given, message):
     ],
 )
 def test_a_query_that_does_not_fit_the_table_is_refused_without_its_values(query, message):
-    with pytest.raises(sf.SfumatoError) as caught:
+    with pytest.raises(sf.errors.SfumatoError) as caught:
         estimate(TABLE, SCHEMA, Query(**query))
     assert message in str(caught.value)
     assert "Canary" not in str(caught.value)
@@ -130,24 +130,28 @@ def test_a_query_does_not_show_the_values_it_asks_for():
     ],
 )
 def test_domains_that_do_not_fit_are_refused(domains, message):
-    with pytest.raises(sf.SfumatoError) as caught:
+    with pytest.raises(sf.errors.SfumatoError) as caught:
         estimate(TABLE, SCHEMA, Query(where={"age": 20}), domains=domains)
     assert message in str(caught.value)
 
 
 def test_what_is_no_query_is_refused():
-    with pytest.raises(sf.InvalidParameterError, match=r"estimate.query must be an sf.queries.Query; got 'age > 3'\."):
+    with pytest.raises(
+        sf.errors.InvalidParameterError, match=r"estimate.query must be an sf.queries.Query; got 'age > 3'\."
+    ):
         estimate(TABLE, SCHEMA, "age > 3")
-    with pytest.raises(sf.InvalidParameterError, match=r"estimate_all\.queries must be a list of sf.queries.Query"):
+    with pytest.raises(
+        sf.errors.InvalidParameterError, match=r"estimate_all\.queries must be a list of sf.queries.Query"
+    ):
         estimate_all(TABLE, SCHEMA, ["age > 3"])
-    with pytest.raises(sf.InvalidParameterError, match=r"estimate\.schema must be an sf.Schema"):
+    with pytest.raises(sf.errors.InvalidParameterError, match=r"estimate\.schema must be an sf.Schema"):
         estimate(TABLE, "schema", Query())
 
 
 def test_cells_that_cannot_be_read_are_counted_and_not_shown():
     table = pa.table({"age": ["20", "Canary", "[1, 3]"]})
     schema = sf.Schema(quasi_identifiers=["age"], scales={"age": "numeric"})
-    with pytest.raises(sf.SchemaError) as caught:
+    with pytest.raises(sf.errors.SchemaError) as caught:
         estimate(table, schema, Query(where={"age": 20}))
     assert str(caught.value) == (
         "Column 'age' is read as numbers but has 1 cells that are not numbers; "

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.private_table import PrivateTable
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
 from sfumato.queries.attacks import (
     UnprotectedTable,
     attack_accuracy,
@@ -16,9 +18,7 @@ from sfumato.queries.attacks import (
     reconstruction_attack,
     tracker_attack,
 )
-from sfumato.queries.audited.auditor import QueryAuditor
-from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.private_table import PrivateTable
+from sfumato.queries.auditor import QueryAuditor
 
 PERSONS = 60
 BUDGET = 1

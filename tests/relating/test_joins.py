@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from related_tables import WARDS, nameless, relations
-from sfumato.exceptions import InfeasibleError
-from sfumato.relating import anonymize_relations, audit_relations
-from sfumato.relating.signatures import sign_individuals
+from sfumato.errors import InfeasibleError
+from sfumato.tables.relational.audit import audit_relations, sign_individuals
+from sfumato.tables.relational.release import anonymize_relations
 
 
 def signatures(ages, visits, jobs):
@@ -50,7 +50,7 @@ def joined(draw):
 def test_groups_are_persons_of_whom_the_join_tells_the_same(drawn):
     people, visits, jobs = drawn
     tables = nameless(relations(*drawn))
-    audit = audit_relations(tables, [sf.KAnonymity(k=2)], persons="people")
+    audit = audit_relations(tables, [sf.models.KAnonymity(k=2)], persons="people")
     expected = company(signatures([age for age, _ in people], visits, jobs))
     assert audit.sizes[audit.group].tolist() == expected
     assert (audit.k, audit.holds, audit.individuals) == (min(expected), min(expected) >= 2, len(people))
@@ -108,9 +108,9 @@ def test_it_loses_as_little_as_the_best_of_all_combinations_of_levels(drawn, k, 
     tables = relations(*drawn)
     if best is None:
         with pytest.raises(InfeasibleError):
-            anonymize_relations(tables, [sf.KAnonymity(k=k)], persons="people", max_suppressed=share)
+            anonymize_relations(tables, [sf.models.KAnonymity(k=k)], persons="people", max_suppressed=share)
         return
-    release = anonymize_relations(tables, [sf.KAnonymity(k=k)], persons="people", max_suppressed=share)
+    release = anonymize_relations(tables, [sf.models.KAnonymity(k=k)], persons="people", max_suppressed=share)
     assert release.loss == pytest.approx(best)
     assert release.audit.k >= k
     assert release.suppressed <= limit
@@ -119,7 +119,7 @@ def test_it_loses_as_little_as_the_best_of_all_combinations_of_levels(drawn, k, 
 def test_generalizing_more_may_lose_less_than_suppressing():
     """Values as they are would suppress two of four persons; decades cost two of the four cells one half."""
     tables = relations([(21, "n"), (25, "n"), (33, "n"), (33, "n")], [])
-    release = anonymize_relations(tables, [sf.KAnonymity(k=2)], persons="people", max_suppressed=1.0)
+    release = anonymize_relations(tables, [sf.models.KAnonymity(k=2)], persons="people", max_suppressed=1.0)
     assert (release.levels, release.suppressed) == ({"people": {"age": 1}}, 0)
     assert release.loss == pytest.approx(1 / 4)
 
@@ -130,7 +130,7 @@ def test_published_tables_tell_the_truth_about_the_same_persons(drawn):
     """New numbers are given person by person: every published person is one original with all her rows, generalized."""
     people, visits, jobs = drawn
     assume(least_loss(*drawn, 2, len(people)) is not None)
-    release = anonymize_relations(relations(*drawn), [sf.KAnonymity(k=2)], persons="people", max_suppressed=1.0)
+    release = anonymize_relations(relations(*drawn), [sf.models.KAnonymity(k=2)], persons="people", max_suppressed=1.0)
     levels = release.levels
     steps = {
         "age": [str, lambda age: f"[{age // 10 * 10}, {age // 10 * 10 + 10})", lambda _: "*"],
@@ -178,7 +178,7 @@ def test_published_tables_tell_the_truth_about_the_same_persons(drawn):
 def test_tables_that_are_anonymous_one_by_one_can_single_out_a_person_when_joined():
     people = [(21, "n"), (21, "n"), (33, "y"), (33, "y")]
     visits = [(0, "heart", 1), (1, "skin", 1), (2, "heart", 1), (3, "skin", 1)]
-    tables, two = relations(people, visits), [sf.KAnonymity(k=2)]
+    tables, two = relations(people, visits), [sf.models.KAnonymity(k=2)]
     shown = nameless(tables)
     for each in shown.values():
         assert sf.audit(each.data.drop_columns(["person"]), each.schema, two).holds
@@ -194,7 +194,7 @@ def test_how_often_something_happened_tells_persons_apart():
 
 def test_models_judge_sensitive_attributes_of_persons():
     people = [(21, "n"), (22, "n"), (33, "y"), (34, "n")]
-    models = [sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive="smokes")]
+    models = [sf.models.KAnonymity(k=2), sf.models.DistinctLDiversity(l=2, sensitive="smokes")]
     release = anonymize_relations(relations(people, []), models, persons="people")
     assert release.levels == {"people": {"age": 2}}
     assert [verdict.holds for verdict in release.audit.verdicts] == [True, True]

@@ -13,15 +13,12 @@ import pytest
 
 import sfumato as sf
 from related_tables import VISITS, nameless, relations
-from sfumato.exceptions import (
-    GuaranteeViolatedError,
-    InvalidParameterError,
-    SchemaError,
-    UnsupportedModelError,
-    WriteError,
-)
-from sfumato.relating import Relation, anonymize_relations, audit_relations, writing
-from sfumato.relating import joined_levels as search
+from sfumato.errors import GuaranteeViolatedError, InvalidParameterError, SchemaError, UnsupportedModelError, WriteError
+from sfumato.tables.relational import _joined_levels as search
+from sfumato.tables.relational import release as writing
+from sfumato.tables.relational.audit import audit_relations
+from sfumato.tables.relational.relation import Relation
+from sfumato.tables.relational.release import anonymize_relations
 
 SECRET = "5f" * 32
 
@@ -32,7 +29,7 @@ def test_frames_are_of_the_kind_that_was_given_and_a_secret_repeats_them(frame):
     visits = [(0, "heart", 1), (1, "lung", 1), (2, "heart", 2), (3, "heart", 2)]
     tables = relations(people, visits)
     given = {name: replace(each, data=frame(each.data.to_pydict())) for name, each in tables.items()}
-    ask = {"models": [sf.KAnonymity(k=2)], "persons": "people", "secret": SECRET}
+    ask = {"models": [sf.models.KAnonymity(k=2)], "persons": "people", "secret": SECRET}
     first, again = (anonymize_relations(given, **ask) for _ in range(2))
     for name, each in first.frames.items():
         assert isinstance(each, frame)
@@ -47,7 +44,7 @@ def released():
     people = [(21, "n"), (22, "n"), (33, "y"), (34, "n"), (70, "y")]
     visits = [(0, "heart", 1), (1, "lung", 1), (2, "heart", 2), (3, "heart", 2)]
     return anonymize_relations(
-        relations(people, visits), [sf.KAnonymity(k=2)], persons="people", max_suppressed=0.2, secret=SECRET
+        relations(people, visits), [sf.models.KAnonymity(k=2)], persons="people", max_suppressed=0.2, secret=SECRET
     )
 
 
@@ -118,7 +115,10 @@ def test_categories_that_are_not_published_leave_no_trace():
     people = pd.DataFrame({"person": [1, 2, 3], "smokes": pd.Categorical(["n", "n", "secret"]), "age": [21, 21, 70]})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["smokes"])
     release = anonymize_relations(
-        {"people": Relation(data=people, schema=schema)}, [sf.KAnonymity(k=2)], persons="people", max_suppressed=0.4
+        {"people": Relation(data=people, schema=schema)},
+        [sf.models.KAnonymity(k=2)],
+        persons="people",
+        max_suppressed=0.4,
     )
     assert release.suppressed == 1
     assert "secret" not in str(release.relations["people"].data.schema) + str(release.frames["people"]["smokes"].dtype)
@@ -127,7 +127,7 @@ def test_categories_that_are_not_published_leave_no_trace():
 
 def test_a_broken_promise_is_told_in_persons():
     tables = nameless(relations([(21, "n"), (21, "n"), (33, "y")], []))
-    audit = audit_relations(tables, [sf.KAnonymity(k=2)], persons="people")
+    audit = audit_relations(tables, [sf.models.KAnonymity(k=2)], persons="people")
     assert repr(audit) == (
         "Audit of a join: DOES NOT HOLD, 3 persons, 2 groups, the smallest of 1\n"
         "KAnonymity(k=2): broken at 1, 1 persons violating"
@@ -163,18 +163,18 @@ REFUSED = [
         "Table 'visits' has sensitive cells, which cannot be protected in a join; drop Schema.flags.",
     ),
     (
-        {"models": [sf.KAnonymity(k=2, quasi=["age"])]},
+        {"models": [sf.models.KAnonymity(k=2, quasi=["age"])]},
         "KAnonymity cannot judge a join on some quasi-identifiers or a population; drop that.",
     ),
     (
-        {"models": [sf.DistinctLDiversity(l=2, sensitive="disease")]},
+        {"models": [sf.models.DistinctLDiversity(l=2, sensitive="disease")]},
         (
             "DistinctLDiversity names 'disease', of which a person has several; models judge sensitive attributes of "
             "the table of persons only."
         ),
     ),
     (
-        {"models": [sf.DistinctLDiversity(l=2, sensitive="smoke")]},
+        {"models": [sf.models.DistinctLDiversity(l=2, sensitive="smoke")]},
         "DistinctLDiversity names the unknown column 'smoke'; did you mean 'smokes'?",
     ),
     ({"models": []}, "No model is promised; give at least one, such as KAnonymity(k=5)."),
@@ -192,13 +192,15 @@ def test_what_cannot_be_joined_is_refused(change, sentence):
     if "empty" in change:
         tables["visits"] = replace(visits, data=visits.data.slice(0, 0))
     with pytest.raises(SchemaError) as refused:
-        anonymize_relations(tables, change.get("models", [sf.KAnonymity(k=2)]), persons=change.get("persons", "people"))
+        anonymize_relations(
+            tables, change.get("models", [sf.models.KAnonymity(k=2)]), persons=change.get("persons", "people")
+        )
     assert str(refused.value) == sentence
 
 
 def test_other_refusals(monkeypatch):
     tables = relations([(21, "n"), (22, "n")], [(0, "heart", 1)])
-    two = [sf.KAnonymity(k=2)]
+    two = [sf.models.KAnonymity(k=2)]
     with pytest.raises(InvalidParameterError, match="max_suppressed must be a share from 0 to 1"):
         anonymize_relations(tables, two, persons="people", max_suppressed=2)
     with pytest.raises(InvalidParameterError, match="secret"):

@@ -12,9 +12,9 @@ import pytest
 import sfumato as sf
 
 SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-TWO = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
+TWO = [sf.models.FrequencyLDiversity(l=2, sensitive="disease")]
 AGES = [32, 34, 36, 50, 54, 55]
-MDAV = sf.MDAV(publish="ranges")
+MDAV = sf.algorithms.MDAV(publish="ranges")
 
 
 def patients(diseases):
@@ -25,7 +25,7 @@ def published(diseases, algorithm):
     """Give the groups that are published, or nothing where the promise cannot be kept."""
     try:
         release = sf.anonymize(patients(diseases), SCHEMA, TWO, algorithm, seed=1)
-    except sf.InfeasibleError:
+    except sf.errors.InfeasibleError:
         return None
     return Counter((row["age"], row["disease"]) for row in release.published.to_pylist())
 
@@ -38,7 +38,7 @@ def listed_beliefs(diseases, algorithm):
 
 
 @pytest.mark.parametrize("diseases", ["ababcc", "aabbcc", "abcabc", "abcdef"])
-@pytest.mark.parametrize("algorithm", [MDAV, sf.Mondrian()], ids=["mdav", "mondrian"])
+@pytest.mark.parametrize("algorithm", [MDAV, sf.algorithms.Mondrian()], ids=["mdav", "mondrian"])
 def test_beliefs_are_those_of_all_tables_that_are_published_alike(diseases, algorithm):
     recipe = sf.anonymize(patients(diseases), SCHEMA, TWO, algorithm, seed=1).recipe
     (found,) = sf.minimality_attack(patients(diseases), recipe, runs=1500, seed=1)
@@ -66,7 +66,7 @@ def test_groups_that_come_again_too_seldom_are_undecided():
 
 def test_groups_that_are_chosen_without_sensitive_values_tell_what_they_show():
     table = patients("ababcc")
-    recipe = sf.anonymize(table, SCHEMA, TWO, sf.FixedLevels(levels={"age": 1}), seed=1).recipe
+    recipe = sf.anonymize(table, SCHEMA, TWO, sf.algorithms.FixedLevels(levels={"age": 1}), seed=1).recipe
     (found,) = sf.minimality_attack(table, recipe, runs=300, seed=1)
     assert (found.again == 300).all()
     assert found.exceeding == 0
@@ -82,9 +82,9 @@ def test_who_knows_the_values_of_other_groups_meets_the_same_certainty():
 
 def test_what_has_no_groups_chosen_by_values_is_refused():
     table = patients("ababcc")
-    with pytest.raises(sf.SchemaError, match="No model is about a sensitive attribute"):
-        sf.minimality_attack(table, sf.anonymize(table, SCHEMA, [sf.KAnonymity(k=2)], seed=1).recipe)
-    with pytest.raises(sf.SchemaError, match="Only searches for groups of whole tables"):
-        sf.minimality_attack(table, sf.anonymize(table, SCHEMA, TWO, sf.Anatomy(), seed=1).recipe)
-    with pytest.raises(sf.InvalidParameterError, match="runs must be a whole number of at least 1"):
+    with pytest.raises(sf.errors.SchemaError, match="No model is about a sensitive attribute"):
+        sf.minimality_attack(table, sf.anonymize(table, SCHEMA, [sf.models.KAnonymity(k=2)], seed=1).recipe)
+    with pytest.raises(sf.errors.SchemaError, match="Only searches for groups of whole tables"):
+        sf.minimality_attack(table, sf.anonymize(table, SCHEMA, TWO, sf.algorithms.Anatomy(), seed=1).recipe)
+    with pytest.raises(sf.errors.InvalidParameterError, match="runs must be a whole number of at least 1"):
         sf.minimality_attack(table, sf.anonymize(table, SCHEMA, TWO, seed=1).recipe, runs=0)

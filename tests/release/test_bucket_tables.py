@@ -17,10 +17,10 @@ from pyarrow import csv
 from scipy.stats import chi2
 
 import sfumato as sf
-from sfumato.algorithms.buckets.anatomy import Anatomy
-from sfumato.randomness import KeyedRandom, secret_from_seed
-from sfumato.release import bucket_tables
-from sfumato.release.bucket_tables import join_bucketized, split_bucketized
+from sfumato._randomness import KeyedRandom, secret_from_seed
+from sfumato.tables import bucketized_tables
+from sfumato.tables.algorithms.bucketization.anatomy import Anatomy
+from sfumato.tables.bucketized_tables import join_bucketized, split_bucketized
 
 D = "disease"
 SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=[D], insensitive=["note"])
@@ -30,7 +30,7 @@ FALSE_ALARM = 1e-6
 def release() -> sf.Release:
     diseases = ["flu", "flu", "ulcer", "gout", "asthma", "flu", "ulcer", "asthma"]
     table = pa.table({"age": np.arange(8) // 2, D: diseases, "note": list("abcdefgh"), "name": list("ABCDEFGH")})
-    return sf.anonymize(table, SCHEMA, [sf.FrequencyLDiversity(l=2, sensitive=D)], Anatomy(), seed=4)
+    return sf.anonymize(table, SCHEMA, [sf.models.FrequencyLDiversity(l=2, sensitive=D)], Anatomy(), seed=4)
 
 
 def contents(table: pa.Table, name: str = D) -> Counter[tuple[object, object]]:
@@ -64,7 +64,7 @@ def test_a_joined_table_holds_what_the_release_held():
     assert contents(joined) == contents(published.published)
     left, right = joined.drop_columns([D]).to_pylist(), published.frame.drop_columns([D]).to_pylist()
     assert Counter(map(str, left)) == Counter(map(str, right))
-    assert sf.audit(joined, SCHEMA, [sf.FrequencyLDiversity(l=2, sensitive=D)]).holds
+    assert sf.audit(joined, SCHEMA, [sf.models.FrequencyLDiversity(l=2, sensitive=D)]).holds
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.none() | st.integers(0, 2), st.sampled_from("abc")), min_size=1))
@@ -91,7 +91,7 @@ def test_cells_outside_buckets_stay_with_their_records():
 def test_values_are_dealt_uniformly_at_random(monkeypatch):
     """Repeatable here; bits come from the operating system otherwise."""
     secrets = map(secret_from_seed, range(1000))
-    monkeypatch.setattr(bucket_tables, "KeyedRandom", lambda: KeyedRandom(next(secrets)))
+    monkeypatch.setattr(bucketized_tables, "KeyedRandom", lambda: KeyedRandom(next(secrets)))
     table = pa.table({"age": [1, 2, 3], "note": ["x"] * 3, D: ["a", "b", "c"], f"_bucket_{D}": [0, 0, 0]})
     pair = split_bucketized(table, SCHEMA)
     draws = 600
@@ -136,30 +136,32 @@ def test_pairs_survive_csv_files():
 
 def test_tables_that_do_not_fit_are_refused_without_their_values():
     records, values = split_bucketized(release())
-    with pytest.raises(sf.SchemaError, match="it is not bucketized"):
+    with pytest.raises(sf.errors.SchemaError, match="it is not bucketized"):
         split_bucketized(records.drop_columns([f"_bucket_{D}"]), SCHEMA)
-    with pytest.raises(sf.SchemaError, match="needs the schema"):
+    with pytest.raises(sf.errors.SchemaError, match="needs the schema"):
         split_bucketized(records)
-    with pytest.raises(sf.SchemaError, match=f"has no column '_count_{D}'"):
+    with pytest.raises(sf.errors.SchemaError, match=f"has no column '_count_{D}'"):
         join_bucketized(records, {D: values[D].drop_columns([f"_count_{D}"])})
-    with pytest.raises(sf.SchemaError, match=f"table of records has no column '_bucket_{D}'"):
+    with pytest.raises(sf.errors.SchemaError, match=f"table of records has no column '_bucket_{D}'"):
         join_bucketized(records.drop_columns([f"_bucket_{D}"]), values)
-    with pytest.raises(sf.SchemaError, match="1 buckets of 'disease' have more or fewer") as caught:
+    with pytest.raises(sf.errors.SchemaError, match="1 buckets of 'disease' have more or fewer") as caught:
         join_bucketized(records, {D: values[D].slice(1)})
     assert "flu" not in str(caught.value)
     none = values[D].set_column(2, f"_count_{D}", pa.array([0] * values[D].num_rows))
-    with pytest.raises(sf.SchemaError, match="whole numbers of at least 1"):
+    with pytest.raises(sf.errors.SchemaError, match="whole numbers of at least 1"):
         join_bucketized(records, {D: none})
     lost = values[D].set_column(0, f"_bucket_{D}", pa.nulls(values[D].num_rows, pa.int64()))
-    with pytest.raises(sf.SchemaError, match="without a bucket"):
+    with pytest.raises(sf.errors.SchemaError, match="without a bucket"):
         join_bucketized(records, {D: lost})
 
 
 def test_what_is_no_bucket_number_is_refused():
     table = pa.table({"age": [1, 2], D: ["flu", "cold"], f"_bucket_{D}": ["1", "-"]})
-    with pytest.raises(sf.SchemaError, match="'_bucket_disease' holds 1 different values that are no bucket numbers"):
+    with pytest.raises(
+        sf.errors.SchemaError, match="'_bucket_disease' holds 1 different values that are no bucket numbers"
+    ):
         split_bucketized(table, SCHEMA)
     records = pa.table({"age": [1, 2], f"_bucket_{D}": ["-", "-"]})
     values = pa.table({f"_bucket_{D}": ["-", "-"], D: ["flu", "cold"], f"_count_{D}": [1, 1]})
-    with pytest.raises(sf.SchemaError, match="no bucket numbers"):
+    with pytest.raises(sf.errors.SchemaError, match="no bucket numbers"):
         join_bucketized(records, {D: values})

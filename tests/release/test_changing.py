@@ -7,21 +7,23 @@ from dataclasses import replace
 import pytest
 
 import sfumato as sf
-from sfumato.release.changing import with_flags, with_roles
+from sfumato.tables._pipeline.recipe_edits import with_flags, with_roles
 
 
 @pytest.fixture
 def recipe():
     return sf.Recipe(
         schema=sf.Schema(
-            quasi_identifiers=["age", "zip"], sensitive=["disease"], hierarchies={"age": sf.Intervals(5, 10)}
+            quasi_identifiers=["age", "zip"],
+            sensitive=["disease"],
+            hierarchies={"age": sf.hierarchies.Intervals(5, 10)},
         ),
         models=[
-            sf.KAnonymity(k=5),
-            sf.KAnonymity(k=9, quasi=["zip"]),
-            sf.DistinctLDiversity(l=2, sensitive="disease"),
+            sf.models.KAnonymity(k=5),
+            sf.models.KAnonymity(k=9, quasi=["zip"]),
+            sf.models.DistinctLDiversity(l=2, sensitive="disease"),
         ],
-        algorithm=sf.Mondrian(),
+        algorithm=sf.algorithms.Mondrian(),
     )
 
 
@@ -49,7 +51,7 @@ def test_a_hierarchy_stays_with_its_column(recipe):
 
 
 def test_unknown_roles_are_refused(recipe):
-    with pytest.raises(sf.RecipeError, match="needs a role, one of"):
+    with pytest.raises(sf.errors.RecipeError, match="needs a role, one of"):
         with_roles(recipe, {"age": "secret"})
 
 
@@ -68,7 +70,7 @@ def test_a_column_of_flags_is_named_and_no_longer_published(hiding):
 
 def test_models_about_flagged_cells_come_and_go_with_the_flags(hiding):
     flagged = with_flags(hiding, {"age": "hide"})
-    promised = replace(flagged, models=(*flagged.models, sf.DistinctLDiversity(l=2, sensitive="age")))
+    promised = replace(flagged, models=(*flagged.models, sf.models.DistinctLDiversity(l=2, sensitive="age")))
     assert with_roles(promised, {}).models == promised.models
     assert with_flags(promised, {"age": None}).models == hiding.models
     insensitive = with_roles(promised, {"age": "identifier"})
@@ -76,26 +78,26 @@ def test_models_about_flagged_cells_come_and_go_with_the_flags(hiding):
 
 
 def test_what_cannot_be_kept_comes_with_advice_that_can():
-    table = sf.samples.generate_hospital(40, seed=1)
+    table = sf.datasets.generate_hospital(40, seed=1)
     impossible = sf.Recipe(
         schema=sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"]),
-        models=[sf.KAnonymity(k=99)],
-        algorithm=sf.Mondrian(),
+        models=[sf.models.KAnonymity(k=99)],
+        algorithm=sf.algorithms.Mondrian(),
     )
-    with pytest.raises(sf.InfeasibleError) as refused:
+    with pytest.raises(sf.errors.InfeasibleError) as refused:
         sf.run_recipe(impossible, table)
     assert refused.value.advice == ({"model": "k-anonymity", "attributes": [], "parameter": "k", "value": 40},)
-    assert sf.run_recipe(replace(impossible, models=[sf.KAnonymity(k=40)]), table).audit.holds
+    assert sf.run_recipe(replace(impossible, models=[sf.models.KAnonymity(k=40)]), table).audit.holds
 
 
 def test_too_many_suppressed_records_come_with_the_share_that_is_enough():
-    table = sf.samples.generate_hospital(60, seed=1)
+    table = sf.datasets.generate_hospital(60, seed=1)
     asked = sf.Recipe(
         schema=sf.Schema(quasi_identifiers=["age", "sex"]),
-        models=[sf.KAnonymity(k=2)],
-        algorithm=sf.FixedLevels(levels={"age": 0, "sex": 0}),
+        models=[sf.models.KAnonymity(k=2)],
+        algorithm=sf.algorithms.FixedLevels(levels={"age": 0, "sex": 0}),
     )
-    with pytest.raises(sf.InfeasibleError, match="max_suppressed=") as refused:
+    with pytest.raises(sf.errors.InfeasibleError, match="max_suppressed=") as refused:
         sf.run_recipe(asked, table)
     (advice,) = refused.value.advice
     assert sf.run_recipe(replace(asked, **advice), table).audit.holds

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.full_domain.exploration import NodeStatus
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.reporting.solution_scatter import ScatterLabels
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.report.charts.scatter import ScatterLabels
+from sfumato.tables.algorithms.full_domain._lattice import NodeStatus
 
 SVG = "{http://www.w3.org/2000/svg}"
 SHAPE = (4, 3, 2)
@@ -44,14 +44,14 @@ def table():
 
 @pytest.fixture(scope="module")
 def schema():
-    hierarchies = {"age": sf.Intervals(10, 20), "zip": sf.Prefixes(2)}
+    hierarchies = {"age": sf.hierarchies.Intervals(10, 20), "zip": sf.hierarchies.Prefixes(2)}
     return sf.Schema(quasi_identifiers=list(NAMES), sensitive=["disease"], hierarchies=hierarchies)
 
 
 MODELS = {
-    "k": [sf.KAnonymity(k=6)],
-    "l": [sf.KAnonymity(k=3), sf.DistinctLDiversity(l=3, sensitive="disease")],
-    "t": [sf.TCloseness(t=0.3, sensitive="disease")],
+    "k": [sf.models.KAnonymity(k=6)],
+    "l": [sf.models.KAnonymity(k=3), sf.models.DistinctLDiversity(l=3, sensitive="disease")],
+    "t": [sf.models.TCloseness(t=0.3, sensitive="disease")],
 }
 
 
@@ -64,7 +64,7 @@ def published_nodes(table, schema, models, max_suppressed):
     """Publish every node by itself, and give the measures of those for which that is allowed."""
     found = {}
     for levels in product(*map(range, SHAPE)):
-        algorithm = sf.FixedLevels(levels=dict(zip(NAMES, levels, strict=True)))
+        algorithm = sf.algorithms.FixedLevels(levels=dict(zip(NAMES, levels, strict=True)))
         try:
             found[levels] = sf.anonymize(table, schema, models, algorithm, max_suppressed=max_suppressed)
         except InfeasibleError:
@@ -105,13 +105,15 @@ def test_minimal_solutions_are_above_no_other_solution(table, schema, models):
 
 
 def test_exhaustive_search_gives_the_loss_of_every_solution(table, schema, solutions):
-    every = sf.explore(table, schema, MODELS["k"], sf.MinGen(loss="loss"), max_suppressed=0.05)
+    every = sf.explore(table, schema, MODELS["k"], sf.algorithms.MinGen(loss="loss"), max_suppressed=0.05)
     assert every.counts() == solutions.counts()
     assert None not in every.filter(status="anonymous").table()["loss"].to_pylist()
     assert every.best.levels == solutions.best.levels
 
 
-@pytest.mark.parametrize("algorithm", [sf.Samarati(), sf.Incognito(), sf.Optimal(loss="discernibility")])
+@pytest.mark.parametrize(
+    "algorithm", [sf.algorithms.Samarati(), sf.algorithms.Incognito(), sf.algorithms.Optimal(loss="discernibility")]
+)
 def test_all_searches_over_full_domain_recodings_can_be_explored(table, schema, solutions, algorithm):
     found = sf.explore(table, schema, MODELS["k"], algorithm, max_suppressed=0.05)
     assert {tuple(node.levels.values()) for node in found.minimal} == {
@@ -164,7 +166,7 @@ def test_filters_keep_exactly_what_they_say(solutions):
 
 
 def test_suppression_is_filtered_as_a_share_of_the_records(table, schema):
-    every = sf.explore(table, schema, MODELS["k"], sf.MinGen(loss="loss"), max_suppressed=1)
+    every = sf.explore(table, schema, MODELS["k"], sf.algorithms.MinGen(loss="loss"), max_suppressed=1)
     lost = np.array([number for number in every.table()["suppressed"].to_pylist() if number is not None])
     for share in (0, 0.05, 0.3, 1):
         assert len(every.filter(max_suppressed=share)) == np.count_nonzero(lost <= share * 120)
@@ -172,7 +174,7 @@ def test_suppression_is_filtered_as_a_share_of_the_records(table, schema):
 
 
 def test_a_part_has_a_best_node_of_its_own(table, schema):
-    every = sf.explore(table, schema, MODELS["k"], sf.MinGen(loss="loss"), max_suppressed=0.05)
+    every = sf.explore(table, schema, MODELS["k"], sf.algorithms.MinGen(loss="loss"), max_suppressed=0.05)
     other = every.filter(levels={"sex": 1 - every.best.levels["sex"]})
     losses = [loss for loss in other.table()["loss"].to_pylist() if loss is not None]
     assert other.best.loss == min(losses)
@@ -188,7 +190,7 @@ def test_any_solution_can_be_published(solutions):
         assert release.audit.holds
         assert release.suppressed == node.suppressed
         assert release.metrics["loss"] == pytest.approx(node.loss)
-        assert release.recipe.algorithm == sf.FixedLevels(levels=node.levels)
+        assert release.recipe.algorithm == sf.algorithms.FixedLevels(levels=node.levels)
         assert release.recipe.max_suppressed == 0.05
     top = {"age": 3, "zip": 2, "sex": 1}
     assert set(solutions.release(top).published["age"].to_pylist()) == {"*"}
@@ -220,14 +222,18 @@ def test_bad_requests_are_refused_in_a_sentence(solutions, act, said):
 @pytest.mark.parametrize(
     ("change", "error", "said"),
     [
-        ({"algorithm": sf.Mondrian()}, InvalidParameterError, "such as Optimal.*got Mondrian"),
-        ({"algorithm": sf.Optimal(refine=True)}, InvalidParameterError, "refine=False"),
-        ({"algorithm": sf.Optimal(loss="classification", target="zipp")}, SchemaError, "guided by column .zipp."),
+        ({"algorithm": sf.algorithms.Mondrian()}, InvalidParameterError, "such as Optimal.*got Mondrian"),
+        ({"algorithm": sf.algorithms.Optimal(refine=True)}, InvalidParameterError, "refine=False"),
+        (
+            {"algorithm": sf.algorithms.Optimal(loss="classification", target="zipp")},
+            SchemaError,
+            "guided by column .zipp.",
+        ),
         ({"schema": sf.Schema(sensitive=["disease"])}, SchemaError, "no quasi-identifier"),
         ({"schema": sf.Schema(quasi_identifiers=["aeg"])}, SchemaError, "did you mean 'age'"),
         ({"models": []}, InvalidParameterError, "at least one model"),
-        ({"models": [sf.KMap(k=3)]}, UnsupportedModelError, "population"),
-        ({"models": [sf.KAnonymity(k=1000)]}, InfeasibleError, "No release of these 120 rows"),
+        ({"models": [sf.models.KMap(k=3)]}, UnsupportedModelError, "population"),
+        ({"models": [sf.models.KAnonymity(k=1000)]}, InfeasibleError, "No release of these 120 rows"),
         ({"max_suppressed": 1.5}, InvalidParameterError, "share"),
     ],
 )
@@ -238,13 +244,13 @@ def test_what_cannot_be_explored_is_refused(table, schema, change, error, said):
 
 
 def test_a_class_to_predict_can_guide_the_loss(table, schema):
-    found = sf.explore(table, schema, MODELS["k"], sf.Optimal(loss="classification", target="disease"))
+    found = sf.explore(table, schema, MODELS["k"], sf.algorithms.Optimal(loss="classification", target="disease"))
     assert found.best.loss is not None
     assert found.explored.proof.objective == "classification"
 
 
 def test_no_solution_is_told_as_such(table, schema):
-    models = [sf.TCloseness(t=0.0001, sensitive="disease"), sf.KAnonymity(k=100)]
+    models = [sf.models.TCloseness(t=0.0001, sensitive="disease"), sf.models.KAnonymity(k=100)]
     none = sf.explore(table, schema, models).filter(status="not anonymous")
     assert none.best is None
     assert none.minimal == []
@@ -265,7 +271,7 @@ def test_an_unproven_best_is_told_with_its_bound(solutions):
 
 
 def test_large_lattices_are_not_decided_completely(table, schema, monkeypatch):
-    monkeypatch.setattr("sfumato.release.exploring.DECIDED", 5)
+    monkeypatch.setattr("sfumato.tables._pipeline.exploration.DECIDED", 5)
     found = sf.explore(table, schema, MODELS["k"], max_suppressed=0.05)
     assert found.counts()["bounded"] > 0
     assert (found.explored.bound[found.explored.status == NodeStatus.BOUNDED] >= found.best.loss - 1e-9).all()

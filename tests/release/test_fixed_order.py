@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.coding.fingerprint import compute_table_digest
-from sfumato.release import applying
-from sfumato.release.applying import canonical_order, in_canonical_order
+from sfumato.io._columns import strip_metadata
+from sfumato.io._values import compute_table_digest
 from sfumato.schema.schema import Schema
-from sfumato.table.columns import strip_metadata
+from sfumato.tables._pipeline import apply
+from sfumato.tables._pipeline.apply import canonical_order, in_canonical_order
 
 SCHEMA = Schema(identifiers=["name"], quasi_identifiers=["job", "age"], sensitive=["disease"])
 DISTINCT = {"name": [None, *"dcba"], "job": [None, "", "b", "a"], "age": [3, 1, None], "disease": ["x", None, "y"]}
@@ -28,11 +28,11 @@ def table_of(rows, chunks):
     return pa.concat_tables(parts or [table])
 
 
-@pytest.mark.parametrize("most", [applying.MOST_BYTES, 1])
+@pytest.mark.parametrize("most", [apply.MOST_BYTES, 1])
 @pytest.mark.parametrize(("rows", "chunks"), [(0, 1), (1, 1), (50, 1), (50, 7), (30_000, 3)])
 def test_texts_that_move_as_codes_are_the_same_texts(rows, chunks, most):
     table = table_of(rows, chunks)
-    with patch.object(applying, "MOST_BYTES", most):
+    with patch.object(apply, "MOST_BYTES", most):
         order, ordered = in_canonical_order(table, SCHEMA)
     assert np.array_equal(order, canonical_order(table, SCHEMA))
     assert strip_metadata(ordered).equals(table.drop_columns(["name"]).take(pa.array(order)))

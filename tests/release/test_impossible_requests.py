@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import TableAlgorithm
+from sfumato.tables.algorithms.base import TableAlgorithm
 from tiny_requests import SEARCHES, D, request
 
 TRIALS = 25
@@ -19,7 +19,7 @@ def said(algorithm: TableAlgorithm, rng: random.Random) -> str:
     table, schema, models, share = request(rng)
     try:
         assert sf.anonymize(table, schema, models, algorithm, max_suppressed=share, seed=1).audit.holds
-    except (sf.InfeasibleError, sf.SchemaError, sf.UnsupportedModelError) as error:
+    except (sf.errors.InfeasibleError, sf.errors.SchemaError, sf.errors.UnsupportedModelError) as error:
         return str(error)
     return ""
 
@@ -38,8 +38,8 @@ def test_a_tiny_request_ends_in_a_release_or_in_one_sentence(algorithm):
 def test_who_suppresses_nothing_says_so_and_what_is_possible(algorithm, share):
     table = pa.table({"age": [1, 2, 3, 4, 5], "sex": list("fmfmf"), D: ["a", "a", "a", "a", "b"]})
     schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=[D])
-    models = [sf.FrequencyLDiversity(l=2, sensitive=D)]
-    with pytest.raises(sf.InfeasibleError, match=r"reaches 1\.25, 2 is needed") as refused:
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive=D)]
+    with pytest.raises(sf.errors.InfeasibleError, match=r"reaches 1\.25, 2 is needed") as refused:
         sf.anonymize(table, schema, models, algorithm, max_suppressed=share, seed=1)
     assert (f"{type(algorithm).__name__} suppresses nothing" in str(refused.value)) == (share > 0)
 
@@ -47,19 +47,25 @@ def test_who_suppresses_nothing_says_so_and_what_is_possible(algorithm, share):
 def test_anatomy_refuses_identities_that_show_only_after_suppression():
     table = pa.table({"age": [1, 2, 3, 4, 5], D: ["a", "a", "b", "a", "b"]})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=[D])
-    with pytest.raises(sf.UnsupportedModelError, match="it hides values, not identities"):
-        sf.anonymize(table, schema, [sf.KLAnonymity(k=4, l=2, sensitive=D)], sf.Anatomy(), max_suppressed=0.34)
+    with pytest.raises(sf.errors.UnsupportedModelError, match="it hides values, not identities"):
+        sf.anonymize(
+            table, schema, [sf.models.KLAnonymity(k=4, l=2, sensitive=D)], sf.algorithms.Anatomy(), max_suppressed=0.34
+        )
 
 
-@pytest.mark.parametrize("algorithm", [sf.LocalAnatomy(), sf.LocalAnatomyGeneralization()], ids=repr)
-@pytest.mark.parametrize("hierarchies", [{}, {"age": sf.Intervals(5, 10)}], ids=["plain", "with a hierarchy"])
+@pytest.mark.parametrize(
+    "algorithm", [sf.algorithms.LocalAnatomy(), sf.algorithms.LocalAnatomyGeneralization()], ids=repr
+)
+@pytest.mark.parametrize(
+    "hierarchies", [{}, {"age": sf.hierarchies.Intervals(5, 10)}], ids=["plain", "with a hierarchy"]
+)
 @pytest.mark.parametrize("flags", [[True, True, False, False, False, False], [True, True, True, True, False, False]])
 def test_flagged_numbers_are_written_also_where_all_flagged_records_are_suppressed(
     algorithm, hierarchies, flags, tmp_path
 ):
     table = pa.table({"age": [20, 20, 20, 31, 31, 44], "sex": list("ffmmff"), "flag": flags})
     schema = sf.Schema(quasi_identifiers=["age", "sex"], hierarchies=hierarchies, flags={"age": "flag"})
-    models = [sf.FrequencyLDiversity(l=2, sensitive="age")]
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive="age")]
     release = sf.anonymize(table, schema, models, algorithm, max_suppressed=0.5)
     assert release.audit.holds
     release.write(tmp_path / "out")
@@ -77,9 +83,12 @@ def test_flagged_numbers_among_generalized_cells_are_written_where_they_have_a_h
         }
     )
     schema = sf.Schema(
-        quasi_identifiers=["age", "sex"], hierarchies={"age": sf.Intervals(5, 10)}, flags={"age": "flag"}, scales=scales
+        quasi_identifiers=["age", "sex"],
+        hierarchies={"age": sf.hierarchies.Intervals(5, 10)},
+        flags={"age": "flag"},
+        scales=scales,
     )
-    models = [sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive="age")]
-    release = sf.anonymize(table, schema, models, sf.LocalAnatomyGeneralization(), max_suppressed=0.4)
+    models = [sf.models.KAnonymity(k=2), sf.models.DistinctLDiversity(l=2, sensitive="age")]
+    release = sf.anonymize(table, schema, models, sf.algorithms.LocalAnatomyGeneralization(), max_suppressed=0.4)
     assert sf.audit(release.frame, schema, models).holds
     release.write(tmp_path / "out")

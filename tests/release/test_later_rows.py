@@ -15,26 +15,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.coding.codes import encode_table
-from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.release.recoding_rules import ColumnRules, Recoding
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import GuaranteeViolatedError, InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.recoding import ColumnRules, Recoding
 
 CANARY = "kanarien" + "vogel"
 ZIPS = ["53711", "53712", "53799", "90210", "90211"]
 DISEASES = ["flu", "cold", "ulcer", "asthma"]
-JOBS = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer", "sailor"]})
+JOBS = sf.hierarchies.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer", "sailor"]})
 SCHEMA = sf.Schema(
     identifiers=["name"],
     quasi_identifiers=["age", "zip", "job"],
     sensitive=["disease"],
     insensitive=["note"],
-    hierarchies={"age": sf.Intervals(10, 20), "zip": sf.Prefixes(2), "job": JOBS},
+    hierarchies={"age": sf.hierarchies.Intervals(10, 20), "zip": sf.hierarchies.Prefixes(2), "job": JOBS},
 )
 LEVELS = {"age": 1, "zip": 1, "job": 1}
-K = (sf.KAnonymity(k=3),)
-L = (sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="disease"))
+K = (sf.models.KAnonymity(k=3),)
+L = (sf.models.KAnonymity(k=3), sf.models.DistinctLDiversity(l=2, sensitive="disease"))
 
 
 def people(rows=200, seed=0):
@@ -52,7 +52,7 @@ def people(rows=200, seed=0):
 
 
 def recoding_of(table, schema=SCHEMA, models=K, levels=LEVELS):
-    algorithm = sf.FixedLevels(levels=levels)
+    algorithm = sf.algorithms.FixedLevels(levels=levels)
     coded = encode_table(table, schema)
     rng = np.random.default_rng(0)
     task = TableRequest(
@@ -66,7 +66,7 @@ def recoding_of(table, schema=SCHEMA, models=K, levels=LEVELS):
 @pytest.mark.parametrize("models", [K, L], ids=["k", "l"])
 def test_the_same_rows_again_are_published_as_before(models):
     table = people()
-    release = sf.anonymize(table, SCHEMA, models, sf.FixedLevels(levels=LEVELS), max_suppressed=1)
+    release = sf.anonymize(table, SCHEMA, models, sf.algorithms.FixedLevels(levels=LEVELS), max_suppressed=1)
     again = sf.transform(table, recoding_of(table, models=models))
     assert again.frame == release.frame
     assert again.correspondence.tolist() == release.correspondence.tolist()
@@ -78,7 +78,7 @@ def test_the_same_rows_again_are_published_as_before(models):
 @given(st.integers(1, 60), st.integers(0, 10_000), st.sampled_from([K, L]))
 def test_later_rows_keep_the_promise_alone_and_together_with_the_earlier(rows, seed, models):
     table, later = people(80), people(rows, seed)
-    release = sf.anonymize(table, SCHEMA, models, sf.FixedLevels(levels=LEVELS), max_suppressed=1)
+    release = sf.anonymize(table, SCHEMA, models, sf.algorithms.FixedLevels(levels=LEVELS), max_suppressed=1)
     try:
         found = sf.transform(later, recoding_of(table, models=models))
     except InfeasibleError:
@@ -121,11 +121,11 @@ def test_rows_with_unknown_values_are_left_out_and_counted():
 
 
 def test_models_are_judged_until_nothing_more_falls():
-    models = (sf.TCloseness(t=0.25, sensitive="disease"), sf.KAnonymity(k=3))
+    models = (sf.models.TCloseness(t=0.25, sensitive="disease"), sf.models.KAnonymity(k=3))
     later = people(150, 2)
     recoding = recoding_of(people(), models=models)
     found = sf.transform(later, recoding)
-    all_of_them = replace(recoding, recipe=replace(recoding.recipe, models=(sf.KAnonymity(k=1),)))
+    all_of_them = replace(recoding, recipe=replace(recoding.recipe, models=(sf.models.KAnonymity(k=1),)))
     once = sf.audit(sf.transform(later, all_of_them).frame, SCHEMA, models)
     bad = set().union(*(once.violating_rows(model).tolist() for model in models))
     assert found.broken > len(bad) > 0
@@ -133,7 +133,7 @@ def test_models_are_judged_until_nothing_more_falls():
 
 
 def test_a_model_on_some_quasi_identifiers_is_judged_on_those():
-    models = (sf.KAnonymity(k=3, quasi=["zip"]),)
+    models = (sf.models.KAnonymity(k=3, quasi=["zip"]),)
     found = sf.transform(people(30, 5), recoding_of(people(), models=models))
     assert found.broken == 0
     assert sf.transform(people(30, 5), recoding_of(people())).broken > 0
@@ -195,7 +195,10 @@ def test_columns_that_were_read_as_another_type_are_known_by_their_text():
 
 def test_values_that_are_published_as_they_are_keep_their_type():
     schema = replace(
-        SCHEMA, quasi_identifiers=["age", "zip"], insensitive=["note", "job"], hierarchies={"zip": sf.Prefixes(2)}
+        SCHEMA,
+        quasi_identifiers=["age", "zip"],
+        insensitive=["note", "job"],
+        hierarchies={"zip": sf.hierarchies.Prefixes(2)},
     )
     table = people(400)
     found = sf.transform(table, recoding_of(table, schema, levels={"age": 0, "zip": 1}))
@@ -204,7 +207,7 @@ def test_values_that_are_published_as_they_are_keep_their_type():
 
 def test_codes_of_other_lengths_than_before_are_read_by_the_rules():
     """Prefixes are padded to the longest code of a table, which later rows need not have."""
-    schema = sf.Schema(quasi_identifiers=["zip"], hierarchies={"zip": sf.Prefixes(2)})
+    schema = sf.Schema(quasi_identifiers=["zip"], hierarchies={"zip": sf.hierarchies.Prefixes(2)})
     table = pa.table({"zip": ["53711", "53712", "901", "902"] * 3})
     recoding = recoding_of(table, schema, levels={"zip": 1})
     found = sf.transform(pa.table({"zip": ["901", "902", "901"]}), recoding)
@@ -221,14 +224,14 @@ def test_where_everything_is_suppressed_later_rows_may_have_any_value(name):
     found = sf.transform(later, recoding)
     assert found.unknown == 0
     assert set(found.frame[name].to_pylist()) == {"*"}
-    assert isinstance(found.recipe.schema.hierarchies.get(name), sf.Taxonomy) == (name != "age")
+    assert isinstance(found.recipe.schema.hierarchies.get(name), sf.hierarchies.Taxonomy) == (name != "age")
 
 
 @pytest.mark.parametrize(
     ("settings", "strange"),
     [
-        ({"hierarchies": {"a": sf.Intervals(cuts=[[0, 50, 100]])}}, [999]),
-        ({"hierarchies": {"a": sf.Intervals(cuts=[[0, 50, 100]])}, "scales": {"a": "categorical"}}, [999]),
+        ({"hierarchies": {"a": sf.hierarchies.Intervals(cuts=[[0, 50, 100]])}}, [999]),
+        ({"hierarchies": {"a": sf.hierarchies.Intervals(cuts=[[0, 50, 100]])}, "scales": {"a": "categorical"}}, [999]),
         ({"orders": {"a": ["1", "2", "3"]}}, ["many"]),
         ({"scales": {"a": "numeric"}}, ["many"]),
     ],
@@ -265,7 +268,7 @@ def test_rules_that_do_not_tell_the_truth_are_withheld():
         (
             lambda r: sf.transform(people(), repr(r)),
             InvalidParameterError,
-            "recode.recoding must be an sf.release.Recoding",
+            "recode.recoding must be an sf.tables.Recoding",
         ),
         (
             lambda r: sf.transform(people().drop(["zip"]), r),

@@ -15,34 +15,31 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.judging.audit.audit import audit_context
-from sfumato.masking import (
-    PRAM,
-    AddNoise,
-    BottomCode,
-    RotateNumbers,
-    RoundNumbers,
-    SuppressCells,
-    SwapRanks,
-    SwapRecords,
-    TopCode,
-)
-from sfumato.reporting.masked import masking_facts
-from sfumato.words import load_messages
+from sfumato._locale.messages import load_messages
+from sfumato.report.sections.masking import masking_facts
+from sfumato.tables.audit.audit import audit_context
+from sfumato.tables.masking.add_noise import AddNoise
+from sfumato.tables.masking.pram import PRAM
+from sfumato.tables.masking.rotate_numbers import RotateNumbers
+from sfumato.tables.masking.round_numbers import RoundNumbers
+from sfumato.tables.masking.suppress_cells import SuppressCells
+from sfumato.tables.masking.swap_ranks import SwapRanks
+from sfumato.tables.masking.swap_records import SwapRecords
+from sfumato.tables.masking.top_bottom_coding import BottomCode, TopCode
 
 SECRET = "5f" * 32
-PEOPLE = sf.samples.generate_hospital(200, seed=3)
+PEOPLE = sf.datasets.generate_hospital(200, seed=3)
 QUASI = ("age", "sex", "height_cm")
 SCHEMA = sf.Schema(
     identifiers=["name"],
     quasi_identifiers=QUASI,
     sensitive=["disease"],
     insensitive=["cost"],
-    hierarchies={"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50)},
+    hierarchies={"age": sf.hierarchies.Intervals(5, 10, 20), "height_cm": sf.hierarchies.Intervals(10, 50)},
 )
 NOISE = AddNoise(columns=["age", "cost"], share=0.1, low=0)
 HIDE = SuppressCells(columns=QUASI, k=4)
-K4 = sf.KAnonymity(k=4)
+K4 = sf.models.KAnonymity(k=4)
 
 
 def masked(*steps, models=(K4,), algorithm=None, schema=SCHEMA, **parameters) -> sf.Release:
@@ -88,7 +85,7 @@ STEPS = st.sampled_from(
 @examples(15)
 @given(st.lists(STEPS, max_size=3), st.integers(0, 10**6), st.booleans())
 def test_whatever_is_masked_the_promise_holds_on_the_published_table(steps, number, hide):
-    algorithm = sf.Identity() if hide else sf.Mondrian()
+    algorithm = sf.algorithms.Identity() if hide else sf.algorithms.Mondrian()
     steps = [*steps, HIDE] if hide else steps
     release = masked(*steps, algorithm=algorithm, secret=f"{number:064x}")
     shown = Counter(rows_of(release.published))
@@ -131,7 +128,7 @@ def test_the_recipe_repeats_the_release_and_keeps_the_secret():
     ids=repr,
 )
 def test_every_step_is_read_back_from_the_recipe(step):
-    recipe = sf.Recipe(schema=SCHEMA, models=(K4,), algorithm=sf.Identity(), masking=(step,))
+    recipe = sf.Recipe(schema=SCHEMA, models=(K4,), algorithm=sf.algorithms.Identity(), masking=(step,))
     assert sf.Recipe.from_toml(recipe.to_toml()) == recipe
 
 
@@ -148,7 +145,7 @@ def test_a_step_that_draws_nothing_leaves_no_secret():
 
 
 def test_hidden_cells_keep_k_anonymity_as_the_audit_counts_it():
-    release = masked(RoundNumbers(columns=["age", "height_cm"], base=10), HIDE, algorithm=sf.Identity())
+    release = masked(RoundNumbers(columns=["age", "height_cm"], base=10), HIDE, algorithm=sf.algorithms.Identity())
     assert release.audit.level("k-anonymity") >= 4
     assert min(Counter(rows_of(release.published)).values()) >= 4
     assert release.published.num_rows == PEOPLE.num_rows
@@ -158,7 +155,7 @@ def test_hidden_cells_keep_k_anonymity_as_the_audit_counts_it():
 
 
 def test_cells_are_hidden_after_levels_were_given():
-    release = masked(HIDE, algorithm=sf.FixedLevels(levels={"age": 2, "sex": 0, "height_cm": 1}))
+    release = masked(HIDE, algorithm=sf.algorithms.FixedLevels(levels={"age": 2, "sex": 0, "height_cm": 1}))
     assert release.audit.level("k-anonymity") >= 4
     assert release.audit.truth.perturbed == ()
     shown = {cell for cell in release.published["age"].to_pylist() if cell != "*"}
@@ -168,10 +165,10 @@ def test_cells_are_hidden_after_levels_were_given():
 @examples(15)
 @given(st.integers(0, 10**6), st.integers(2, 5))
 def test_the_place_of_a_row_does_not_betray_its_hidden_cells(seed, k):
-    table = sf.samples.generate_hospital(60, seed=seed)
+    table = sf.datasets.generate_hospital(60, seed=seed)
     schema = sf.Schema(quasi_identifiers=["age", "sex"], insensitive=["cost"])
     step = SuppressCells(columns=["age", "sex"], k=k)
-    shown = sf.anonymize(table, schema, [sf.KAnonymity(k=k)], sf.Identity(), masking=[step]).published
+    shown = sf.anonymize(table, schema, [sf.models.KAnonymity(k=k)], sf.algorithms.Identity(), masking=[step]).published
     rows = [tuple(str(cell) if name != "cost" else cell for name, cell in row.items()) for row in shown.to_pylist()]
     assert rows == sorted(rows)
 
@@ -181,7 +178,7 @@ def test_rows_promise_no_model_and_the_audit_claims_none():
         RoundNumbers(columns=["age", "height_cm"], base=10),
         SuppressCells(columns=QUASI, k=4, protect="rows"),
         models=(),
-        algorithm=sf.Identity(),
+        algorithm=sf.algorithms.Identity(),
     )
     assert release.audit.level("k-anonymity") == 1
     assert "No privacy model is promised" in repr(release)
@@ -193,7 +190,7 @@ def test_intervals_still_cover_the_original():
         TopCode(column="age", at=60, publish="interval", limit=120),
         BottomCode(column="cost", at=500, publish="interval"),
         models=(),
-        algorithm=sf.Identity(),
+        algorithm=sf.algorithms.Identity(),
     )
     assert release.audit.truth.perturbed == ("cost",)
     assert "(60, 120]" in release.published["age"].to_pylist()
@@ -207,35 +204,50 @@ def test_intervals_still_cover_the_original():
 
 
 def test_a_promise_that_hidden_cells_do_not_keep_is_refused():
-    with pytest.raises(sf.InfeasibleError, match="all quasi-identifiers"):
-        masked(SuppressCells(columns=["age", "sex"], k=4), algorithm=sf.Identity())
+    with pytest.raises(sf.errors.InfeasibleError, match="all quasi-identifiers"):
+        masked(SuppressCells(columns=["age", "sex"], k=4), algorithm=sf.algorithms.Identity())
 
 
 @pytest.mark.parametrize(
     ("steps", "more", "error", "sentence"),
     [
-        ([HIDE], {}, sf.InvalidParameterError, "not a search such as Mondrian"),
-        ([HIDE, NOISE], {"algorithm": sf.Identity()}, sf.InvalidParameterError, "put it last"),
-        ([HIDE, HIDE], {"algorithm": sf.Identity()}, sf.InvalidParameterError, "carried out once"),
+        ([HIDE], {}, sf.errors.InvalidParameterError, "not a search such as Mondrian"),
+        ([HIDE, NOISE], {"algorithm": sf.algorithms.Identity()}, sf.errors.InvalidParameterError, "put it last"),
+        ([HIDE, HIDE], {"algorithm": sf.algorithms.Identity()}, sf.errors.InvalidParameterError, "carried out once"),
         (
             [SuppressCells(columns=QUASI, k=4, protect="rows")],
-            {"algorithm": sf.Identity()},
-            sf.InvalidParameterError,
+            {"algorithm": sf.algorithms.Identity()},
+            sf.errors.InvalidParameterError,
             "drop the models",
         ),
-        ([TopCode(column="age", at=60, publish="interval")], {}, sf.InvalidParameterError, "Mondrian cannot read"),
-        ([PRAM(columns=["name"], keep=0.5)], {}, sf.SchemaError, "'name', which is not published"),
-        ([SwapRanks(columns=["zip"], reach=0.5)], {}, sf.SchemaError, "'zip', which is not published"),
-        ([SuppressCells(columns=["disease"], k=4)], {"algorithm": sf.Identity()}, sf.SchemaError, "'disease' is none"),
+        (
+            [TopCode(column="age", at=60, publish="interval")],
+            {},
+            sf.errors.InvalidParameterError,
+            "Mondrian cannot read",
+        ),
+        ([PRAM(columns=["name"], keep=0.5)], {}, sf.errors.SchemaError, "'name', which is not published"),
+        ([SwapRanks(columns=["zip"], reach=0.5)], {}, sf.errors.SchemaError, "'zip', which is not published"),
+        (
+            [SuppressCells(columns=["disease"], k=4)],
+            {"algorithm": sf.algorithms.Identity()},
+            sf.errors.SchemaError,
+            "'disease' is none",
+        ),
         (
             [TopCode(column="age", at=20), BottomCode(column="age", at=20)],
             {},
-            sf.InvalidParameterError,
+            sf.errors.InvalidParameterError,
             "nothing between their bounds",
         ),
-        ([NOISE], {"models": ()}, sf.InvalidParameterError, "at least one model"),
-        ([], {"models": (), "algorithm": sf.Identity()}, sf.InvalidParameterError, "at least one model"),
-        (["add-noise"], {}, sf.InvalidParameterError, "a list of masking steps"),
+        ([NOISE], {"models": ()}, sf.errors.InvalidParameterError, "at least one model"),
+        (
+            [],
+            {"models": (), "algorithm": sf.algorithms.Identity()},
+            sf.errors.InvalidParameterError,
+            "at least one model",
+        ),
+        (["add-noise"], {}, sf.errors.InvalidParameterError, "a list of masking steps"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(steps, more, error, sentence):
@@ -246,7 +258,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(steps, more, error, sentence
 
 def test_columns_with_flagged_cells_are_not_masked():
     schema = sf.Schema(quasi_identifiers=["age", "sex"], flags={"age": "sensitive_age"})
-    with pytest.raises(sf.SchemaError, match="flagged"):
+    with pytest.raises(sf.errors.SchemaError, match="flagged"):
         sf.anonymize(
             PEOPLE.append_column("sensitive_age", pa.array([False] * PEOPLE.num_rows)),
             schema,
@@ -257,7 +269,9 @@ def test_columns_with_flagged_cells_are_not_masked():
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    release = masked(NOISE, PRAM(columns=["sex"], keep=0.8, invariant=True), models=(), algorithm=sf.Identity())
+    release = masked(
+        NOISE, PRAM(columns=["sex"], keep=0.8, invariant=True), models=(), algorithm=sf.algorithms.Identity()
+    )
     folder = tmp_path_factory.mktemp("masked") / "release"
     release.write(folder)
     return folder
@@ -301,9 +315,9 @@ def test_the_report_attacks_from_real_values_and_claims_no_promise(written):
 
 def test_without_numbers_or_perturbed_columns_no_nearest_record_is_looked_for():
     schema = sf.Schema(quasi_identifiers=["sex"], sensitive=["disease"])
-    only_text = masked(PRAM(columns=["sex"], keep=0.8), models=(), algorithm=sf.Identity(), schema=schema)
+    only_text = masked(PRAM(columns=["sex"], keep=0.8), models=(), algorithm=sf.algorithms.Identity(), schema=schema)
     assert masking_facts(only_text.evidence, ())["nearest"] is None
-    hidden = masked(HIDE, algorithm=sf.FixedLevels(levels={"age": 2, "sex": 0, "height_cm": 1}))
+    hidden = masked(HIDE, algorithm=sf.algorithms.FixedLevels(levels={"age": 2, "sex": 0, "height_cm": 1}))
     facts = masking_facts(hidden.evidence, (K4,))
     assert (facts["nearest"], facts["attacks"]) == (None, [])
 
@@ -339,7 +353,7 @@ def test_every_measure_of_a_step_is_explained():
         RotateNumbers(columns=["height_cm", "cost"]),
         HIDE,
     ]
-    records = masked(*steps, algorithm=sf.Identity()).masking
+    records = masked(*steps, algorithm=sf.algorithms.Identity()).masking
     assert {name for record in records for name in record.metrics} == set(
         load_messages("en").subset("masking.measures")
     )

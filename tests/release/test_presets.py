@@ -8,13 +8,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.release.presets import PRESETS, get_preset
-from sfumato.words import LANGUAGES, load_messages
+from sfumato._locale.messages import LANGUAGES, load_messages
+from sfumato.tables._pipeline.presets import PRESETS, get_preset
 
 
 @pytest.fixture(scope="module")
 def patients():
-    return sf.samples.generate_hospital(600, seed=3)
+    return sf.datasets.generate_hospital(600, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_every_preset_can_be_proposed_and_is_not_refused(name, patients, found):
     recipe = sf.propose_recipe(found, patients, preset=name)
     assert sf.check(recipe, patients) == ()
     assert sf.Recipe.from_dict(recipe.to_dict()) == recipe
-    assert recipe.models[0] == sf.KAnonymity(k=PRESETS[name].k)
+    assert recipe.models[0] == sf.models.KAnonymity(k=PRESETS[name].k)
     assert recipe.max_suppressed == PRESETS[name].max_suppressed
     assert (
         {each for model in recipe.models for each in model.sensitive_attributes}
@@ -43,9 +43,11 @@ def test_without_a_preset_the_proposal_is_that_for_research_partners(patients, f
 def test_only_the_usual_proposal_is_lowered_to_what_a_small_table_can_keep(patients):
     few = patients.slice(0, 3)
     inspected = sf.inspect(few)
-    assert sf.propose_recipe(inspected, few).models[0] == sf.KAnonymity(k=3)
-    assert sf.propose_recipe(inspected, few, preset="colleagues").models[0] == sf.KAnonymity(k=3)
-    with pytest.raises(sf.InvalidParameterError, match="wants at least 12 records in every group, and the table has 3"):
+    assert sf.propose_recipe(inspected, few).models[0] == sf.models.KAnonymity(k=3)
+    assert sf.propose_recipe(inspected, few, preset="colleagues").models[0] == sf.models.KAnonymity(k=3)
+    with pytest.raises(
+        sf.errors.InvalidParameterError, match="wants at least 12 records in every group, and the table has 3"
+    ):
         sf.propose_recipe(inspected, few, preset="ema")
 
 
@@ -69,7 +71,7 @@ def test_inspecting_in_python_proposes_the_models_of_the_command_line(patients, 
 def carried_out(patients, preset):
     table = patients.select(["age", "sex", "disease"])
     schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
-    recipe = sf.Recipe(schema=schema, models=(sf.KAnonymity(k=1),), algorithm=sf.Mondrian())
+    recipe = sf.Recipe(schema=schema, models=(sf.models.KAnonymity(k=1),), algorithm=sf.algorithms.Mondrian())
     return sf.run_recipe(PRESETS[preset].applied(recipe), table).frame, schema
 
 
@@ -92,17 +94,17 @@ def test_a_value_that_more_than_half_of_all_have_is_refused_as_the_reason_says()
     recipe = sf.propose_recipe(sf.inspect(table), table, preset="wp216")
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     recipe = get_preset("wp216").applied(replace(recipe, schema=schema))
-    assert [type(each.error) for each in sf.check(recipe, table)] == [sf.InfeasibleError]
+    assert [type(each.error) for each in sf.check(recipe, table)] == [sf.errors.InfeasibleError]
 
 
 def test_a_column_with_one_value_and_flagged_cells_get_what_they_can_keep():
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease", "ward"], flags={"age": "hide_age"})
     models = PRESETS["open-data"].models(schema, distinct={"ward": 1, "disease": 4}, ordered=["disease"])
     assert models == (
-        sf.KAnonymity(k=20),
-        sf.DistinctLDiversity(l=2, sensitive="disease"),
-        sf.TCloseness(t=0.2, sensitive="disease", distance="ordered"),
-        sf.DistinctLDiversity(l=2, sensitive="age"),
+        sf.models.KAnonymity(k=20),
+        sf.models.DistinctLDiversity(l=2, sensitive="disease"),
+        sf.models.TCloseness(t=0.2, sensitive="disease", distance="ordered"),
+        sf.models.DistinctLDiversity(l=2, sensitive="age"),
     )
 
 
@@ -118,5 +120,7 @@ def test_every_preset_has_a_title_a_note_and_a_reason_that_names_its_number(lang
 
 
 def test_an_unknown_preset_is_refused_with_a_hint():
-    with pytest.raises(sf.InvalidParameterError, match="There is no preset 'opendata'; did you mean 'open-data'"):
+    with pytest.raises(
+        sf.errors.InvalidParameterError, match="There is no preset 'opendata'; did you mean 'open-data'"
+    ):
         get_preset("opendata")

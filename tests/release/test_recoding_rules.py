@@ -13,17 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.coding.codes import encode_table
-from sfumato.core.publication import Exact, Interval, MissingCell, RecodedAttribute
-from sfumato.exceptions import InvalidParameterError, RecipeError
-from sfumato.release.recoding_rules import ColumnRules, Recoding
-from sfumato.schema.missing import MissingPolicy
-from sfumato.table.values import format_values
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InvalidParameterError, RecipeError
+from sfumato.io._values import format_values
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.published.solution import Exact, Interval, MissingCell, RecodedAttribute
+from sfumato.tables.recoding import ColumnRules, Recoding
 
 CANARY = "kanarien" + "vogel"
-K = (sf.KAnonymity(k=1),)
-JOBS = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer", "sailor"]})
+K = (sf.models.KAnonymity(k=1),)
+JOBS = sf.hierarchies.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer", "sailor"]})
 PEOPLE = pa.table(
     {
         "age": pa.array([23, 31, 38, 44, None]),
@@ -38,17 +38,17 @@ PEOPLE = pa.table(
 SCHEMA = sf.Schema(
     quasi_identifiers=PEOPLE.column_names,
     hierarchies={
-        "age": sf.Intervals(10, 20),
-        "zip": sf.Prefixes(3, 1),
+        "age": sf.hierarchies.Intervals(10, 20),
+        "zip": sf.hierarchies.Prefixes(3, 1),
         "job": JOBS,
-        "born": sf.Intervals("month", "year"),
+        "born": sf.hierarchies.Intervals("month", "year"),
     },
 )
 
 
 def recoding_of(table, schema, models=K, **levels):
     """Publish a table on fixed levels, 0 unless given, and take the recoding."""
-    algorithm = sf.FixedLevels(levels={name: levels.get(name, 0) for name in schema.quasi})
+    algorithm = sf.algorithms.FixedLevels(levels={name: levels.get(name, 0) for name in schema.quasi})
     coded = encode_table(table, schema)
     rng = np.random.default_rng(0)
     task = TableRequest(
@@ -75,7 +75,7 @@ LEVELS = [
 
 @pytest.mark.parametrize("levels", LEVELS, ids=str)
 def test_every_value_is_published_as_the_release_publishes_it(levels):
-    algorithm = sf.FixedLevels(levels={name: levels.get(name, 0) for name in SCHEMA.quasi_identifiers})
+    algorithm = sf.algorithms.FixedLevels(levels={name: levels.get(name, 0) for name in SCHEMA.quasi_identifiers})
     release = sf.anonymize(PEOPLE, SCHEMA, K, algorithm)
     recoding = recoding_of(PEOPLE, SCHEMA, **levels)
     for name in SCHEMA.quasi_identifiers:
@@ -117,14 +117,14 @@ def test_values_are_listed_under_what_they_are_published_as():
 
 @given(st.dictionaries(st.text(), st.text(), min_size=1, max_size=8), st.none() | st.text())
 def test_any_text_survives_the_file(published, missing):
-    recipe = sf.Recipe(schema=sf.Schema(quasi_identifiers=["a b.c"]), models=K, algorithm=sf.FixedLevels())
+    recipe = sf.Recipe(schema=sf.Schema(quasi_identifiers=["a b.c"]), models=K, algorithm=sf.algorithms.FixedLevels())
     rules = ColumnRules(type=pa.string(), published=published, missing=missing)
     recoding = Recoding(recipe=recipe, columns={"a b.c": rules})
     assert Recoding.from_toml(recoding.to_toml()) == recoding
 
 
 def test_a_release_without_a_global_recoding_has_no_rules():
-    recipe = sf.Recipe(schema=SCHEMA, models=K, algorithm=sf.Mondrian())
+    recipe = sf.Recipe(schema=SCHEMA, models=K, algorithm=sf.algorithms.Mondrian())
     with pytest.raises(InvalidParameterError, match="Mondrian made no global recoding"):
         Recoding.of({}, [], PEOPLE, recipe)
 
@@ -149,7 +149,9 @@ def test_numbers_and_dates_in_a_published_interval_are_known():
 
 
 def test_intervals_are_looked_up_on_every_scale():
-    schema = sf.Schema(quasi_identifiers=["age"], hierarchies={"age": sf.Intervals(10)}, scales={"age": "categorical"})
+    schema = sf.Schema(
+        quasi_identifiers=["age"], hierarchies={"age": sf.hierarchies.Intervals(10)}, scales={"age": "categorical"}
+    )
     recoding = recoding_of(PEOPLE.select(["age"]), schema, age=1)
     assert looked_up(recoding, "age", [25, 99]) == ["[20, 30)", "?"]
 
@@ -179,7 +181,7 @@ def test_numbers_are_known_by_their_text():
 def test_labels_that_overlap_decide_nothing():
     table = pa.table({"age": [1, 5, 9]})
     schema = sf.Schema(quasi_identifiers=["age"])
-    recipe = sf.Recipe(schema=schema, models=K, algorithm=sf.FixedLevels())
+    recipe = sf.Recipe(schema=schema, models=K, algorithm=sf.algorithms.FixedLevels())
     labels = [Interval(1, 6), Interval(5, 9), Exact(9), MissingCell()]
     recoded = {"age": RecodedAttribute(labels, np.array([0, 1, 2, 3], dtype=np.int32))}
     recoding = Recoding.of(recoded, [column.domain for column in encode_table(table, schema).quasi], table, recipe)
@@ -187,7 +189,7 @@ def test_labels_that_overlap_decide_nothing():
 
 
 def test_a_star_for_some_values_covers_no_others():
-    recipe = sf.Recipe(schema=sf.Schema(quasi_identifiers=["age"]), models=K, algorithm=sf.FixedLevels())
+    recipe = sf.Recipe(schema=sf.Schema(quasi_identifiers=["age"]), models=K, algorithm=sf.algorithms.FixedLevels())
     rules = ColumnRules(type=pa.int64(), published={"1": "*", "5": "[5, 9]"}, missing=None)
     recoding = Recoding(recipe=recipe, columns={"age": rules})
     assert looked_up(recoding, "age", [1, 3, 5, 7]) == ["*", "?", "[5, 9]", "[5, 9]"]
@@ -195,7 +197,7 @@ def test_a_star_for_some_values_covers_no_others():
 
 def test_a_value_that_looks_like_a_prefix_stands_for_itself_only():
     table = pa.table({"zip": ["A*", "CD"]})
-    schema = sf.Schema(quasi_identifiers=["zip"], hierarchies={"zip": sf.Prefixes(1)})
+    schema = sf.Schema(quasi_identifiers=["zip"], hierarchies={"zip": sf.hierarchies.Prefixes(1)})
     recoding = recoding_of(table, schema)
     assert looked_up(recoding, "zip", ["A*", "AX"]) == ["A*", "?"]
 

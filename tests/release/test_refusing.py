@@ -8,22 +8,22 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.progress import ignore_progress
-from sfumato.release.tasks import build_request
+from sfumato._progress import ignore_progress
+from sfumato.tables._pipeline.request import build_request
 from tiny_requests import SEARCHES, D, request
 
 TRIALS = 40
 
 
 def recipe_of(schema, models, algorithm=None, **options):
-    return sf.Recipe(schema=schema, models=tuple(models), algorithm=algorithm or sf.Mondrian(), **options)
+    return sf.Recipe(schema=schema, models=tuple(models), algorithm=algorithm or sf.algorithms.Mondrian(), **options)
 
 
 def raised_by(recipe, table):
     """Return what building the task of a recipe raises, if anything."""
     try:
         build_request(recipe, table, ignore_progress)
-    except sf.SfumatoError as error:
+    except sf.errors.SfumatoError as error:
         return error
     return None
 
@@ -56,10 +56,10 @@ def told(recipe, table):
 
 def test_every_model_that_cannot_be_kept_is_told_at_its_place(people):
     models = [
-        sf.KAnonymity(k=5),
-        sf.DistinctLDiversity(l=2, sensitive=D),
-        sf.DistinctLDiversity(l=9, sensitive=D),
-        sf.DistinctLDiversity(l=2, sensitive="sex"),
+        sf.models.KAnonymity(k=5),
+        sf.models.DistinctLDiversity(l=2, sensitive=D),
+        sf.models.DistinctLDiversity(l=9, sensitive=D),
+        sf.models.DistinctLDiversity(l=2, sensitive="sex"),
     ]
     found = told(recipe_of(SCHEMA, models), people)
     assert sorted((each["model"], each["kind"]) for each in found) == [
@@ -71,17 +71,17 @@ def test_every_model_that_cannot_be_kept_is_told_at_its_place(people):
 
 
 def test_equal_models_are_told_apart_by_their_place(people):
-    models = [sf.DistinctLDiversity(l=2, sensitive="pay"), sf.DistinctLDiversity(l=2, sensitive="pay")]
+    models = [sf.models.DistinctLDiversity(l=2, sensitive="pay"), sf.models.DistinctLDiversity(l=2, sensitive="pay")]
     assert [each["model"] for each in told(recipe_of(SCHEMA, models), people)] == [0, 1]
 
 
 def test_what_the_algorithm_does_not_support_belongs_to_no_model(people):
-    found = told(recipe_of(SCHEMA, [sf.KAnonymity(k=2)], sf.Anatomy()), people)
+    found = told(recipe_of(SCHEMA, [sf.models.KAnonymity(k=2)], sf.algorithms.Anatomy()), people)
     assert [(each["model"], each["kind"]) for each in found] == [(None, "UnsupportedModelError")]
 
 
 def test_a_table_without_the_columns_is_told_in_a_sentence(people):
-    found = told(recipe_of(SCHEMA, [sf.KAnonymity(k=2)]), people.drop_columns(["sex"]))
+    found = told(recipe_of(SCHEMA, [sf.models.KAnonymity(k=2)]), people.drop_columns(["sex"]))
     assert [(each["model"], each["kind"]) for each in found] == [(None, "SchemaError")]
 
 
@@ -89,11 +89,14 @@ def test_masked_values_are_what_models_are_held_against():
     table = pa.table({"age": [30, 31, 44, 45], "bill": [10, 20, 50, 60]})
     recipe = recipe_of(
         sf.Schema(quasi_identifiers=["age"], sensitive=["bill"]),
-        [sf.DistinctLDiversity(l=2, sensitive="bill")],
+        [sf.models.DistinctLDiversity(l=2, sensitive="bill")],
         masking=(sf.masking.TopCode(column="bill", at=5),),
     )
     assert [each["model"] for each in told(recipe, table)] == [0]
 
 
 def test_nothing_is_told_of_what_can_be_searched(people):
-    assert sf.check(recipe_of(SCHEMA, [sf.KAnonymity(k=4), sf.DistinctLDiversity(l=2, sensitive=D)]), people) == ()
+    assert (
+        sf.check(recipe_of(SCHEMA, [sf.models.KAnonymity(k=4), sf.models.DistinctLDiversity(l=2, sensitive=D)]), people)
+        == ()
+    )

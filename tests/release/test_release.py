@@ -15,10 +15,15 @@ import pytest
 from hypothesis import given
 
 import sfumato as sf
-from sfumato.algorithms.base import TableAlgorithm, TableRequest
-from sfumato.catalogue import METRICS
-from sfumato.coding.grouping import group_columns, representative_rows
-from sfumato.core.publication import (
+from sfumato.core._kernels.grouping import group_columns, representative_rows
+from sfumato.io._values import format_values
+from sfumato.schema.schema import Schema
+from sfumato.tables._catalogue import METRICS
+from sfumato.tables.algorithms.base import TableAlgorithm, TableRequest
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.published.solution import (
     NOT_PUBLISHED,
     Exact,
     Interval,
@@ -28,9 +33,6 @@ from sfumato.core.publication import (
     Suppressed,
     TableSolution,
 )
-from sfumato.models import DistinctLDiversity, FrequencyLDiversity, KAnonymity
-from sfumato.schema.schema import Schema
-from sfumato.table.values import format_values
 from strategies import described_tables
 
 SCHEMA = Schema(identifiers=["name"], quasi_identifiers=["age", "job"], sensitive=["disease"])
@@ -199,7 +201,7 @@ def test_without_suppression_the_aligned_frame_keeps_its_types():
     assert release.aligned()["age"].dtype == "Int16"
 
 
-@pytest.mark.parametrize("algorithm", [DropSmallGroups(), sf.Mondrian()], ids=repr)
+@pytest.mark.parametrize("algorithm", [DropSmallGroups(), sf.algorithms.Mondrian()], ids=repr)
 @given(described_tables(most_rows=20))
 def test_the_aligned_frame_shows_for_every_row_what_was_published_of_it(algorithm, described):
     table, schema = described
@@ -258,7 +260,7 @@ LIARS = [
 
 @pytest.mark.parametrize("liar", LIARS, ids=repr)
 def test_a_release_that_fails_its_audit_is_withheld(liar):
-    with pytest.raises(sf.GuaranteeViolatedError) as refusal:
+    with pytest.raises(sf.errors.GuaranteeViolatedError) as refusal:
         sf.anonymize(PATIENTS, SCHEMA, models=[KAnonymity(k=2)], algorithm=liar, max_suppressed=1)
     name = type(liar).__name__
     assert (
@@ -268,7 +270,7 @@ def test_a_release_that_fails_its_audit_is_withheld(liar):
 
 
 def test_suppressing_more_than_allowed_is_refused_with_what_would_be_possible():
-    with pytest.raises(sf.InfeasibleError) as refusal:
+    with pytest.raises(sf.errors.InfeasibleError) as refusal:
         drop(max_suppressed=0.1)
     said = str(refusal.value)
     assert said.startswith(
@@ -295,7 +297,7 @@ def test_the_allowed_number_of_suppressed_records_is_exact(share, rows, most):
 
 
 def test_suppressing_everybody_is_no_release():
-    with pytest.raises(sf.InfeasibleError, match="DropSmallGroups would suppress all records; promise less"):
+    with pytest.raises(sf.errors.InfeasibleError, match="DropSmallGroups would suppress all records; promise less"):
         sf.anonymize(PATIENTS, SCHEMA, models=[KAnonymity(k=2)], algorithm=DropSmallGroups(least=9), max_suppressed=1)
 
 
@@ -313,16 +315,18 @@ class OnlyKAnonymity(OneGroup):
 
 def test_an_algorithm_refuses_models_that_it_cannot_serve():
     models = [KAnonymity(k=2), FrequencyLDiversity(l=1.5, sensitive="disease")]
-    with pytest.raises(sf.UnsupportedModelError, match=r"OneGroup does not support FrequencyLDiversity\(l=1.5"):
+    with pytest.raises(sf.errors.UnsupportedModelError, match=r"OneGroup does not support FrequencyLDiversity\(l=1.5"):
         sf.anonymize(PATIENTS, SCHEMA, models=models, algorithm=OnlyKAnonymity())
-    with pytest.raises(sf.UnsupportedModelError, match=r"Mondrian does not support NotMonotone\(k=2"):
+    with pytest.raises(sf.errors.UnsupportedModelError, match=r"Mondrian does not support NotMonotone\(k=2"):
         sf.anonymize(PATIENTS, SCHEMA, models=[NotMonotone(k=2)])
 
 
 def test_single_sensitive_cells_are_refused_by_algorithms_that_ignore_them():
     frame = PATIENTS.assign(hidden=[True, False] * 3)
     schema = Schema(quasi_identifiers=["age"], sensitive=["disease"], flags={"age": "hidden"})
-    with pytest.raises(sf.UnsupportedModelError, match=r"Mondrian cannot protect single sensitive cells \(of 'age'\)"):
+    with pytest.raises(
+        sf.errors.UnsupportedModelError, match=r"Mondrian cannot protect single sensitive cells \(of 'age'\)"
+    ):
         sf.anonymize(frame, schema, models=[KAnonymity(k=2)])
 
 
@@ -340,7 +344,7 @@ def test_single_sensitive_cells_are_refused_by_algorithms_that_ignore_them():
     ],
 )
 def test_what_is_impossible_is_refused_before_searching(model, sentence):
-    with pytest.raises(sf.InfeasibleError) as refusal:
+    with pytest.raises(sf.errors.InfeasibleError) as refusal:
         sf.anonymize(PATIENTS, SCHEMA, models=[model])
     assert str(refusal.value).startswith(sentence)
 
@@ -353,24 +357,24 @@ def test_nearly_unique_names_are_not_published_as_sets(rows, refused):
         assert sf.anonymize(table, schema, [KAnonymity(k=2)], seed=1).audit.holds
         return
     with pytest.raises(
-        sf.SchemaError, match=r"'line' has .* different values .*; give it a hierarchy .*, make it an"
+        sf.errors.SchemaError, match=r"'line' has .* different values .*; give it a hierarchy .*, make it an"
     ) as e:
         sf.anonymize(table, schema, [KAnonymity(k=2)], seed=1)
     assert "Eve" not in str(e.value)
-    hierarchies = {"line": sf.Prefixes()}
+    hierarchies = {"line": sf.hierarchies.Prefixes()}
     assert sf.anonymize(
         table, Schema(quasi_identifiers=["age", "line"], hierarchies=hierarchies), [KAnonymity(k=2)]
     ).audit.holds
 
 
 def test_a_schema_that_publishes_nothing_is_refused():
-    with pytest.raises(sf.SchemaError, match="There is nothing to publish; give columns the role quasi"):
+    with pytest.raises(sf.errors.SchemaError, match="There is nothing to publish; give columns the role quasi"):
         sf.anonymize(PATIENTS, Schema(identifiers=["name"]), models=[KAnonymity(k=2)])
 
 
 def test_no_model_is_no_promise():
     with pytest.raises(
-        sf.InvalidParameterError, match=r"Recipe.models must be a list of at least one model; got \[\]\."
+        sf.errors.InvalidParameterError, match=r"Recipe.models must be a list of at least one model; got \[\]\."
     ):
         sf.anonymize(PATIENTS, SCHEMA, models=[])
 
@@ -423,7 +427,7 @@ def test_a_folder_that_holds_something_is_not_replaced_unless_told_so(tmp_path):
     release.write(tmp_path / "out")
     table = tmp_path / "out" / "public" / "table.csv"
     assert "\n=1+1," in table.read_text(encoding="utf-8")
-    with pytest.raises(sf.WriteError):
+    with pytest.raises(sf.errors.WriteError):
         release.write(tmp_path / "out", excel_safe=True)
     release.write(tmp_path / "out", excel_safe=True, replace=True)
     assert "\n'=1+1," in table.read_text(encoding="utf-8")
@@ -432,12 +436,12 @@ def test_a_folder_that_holds_something_is_not_replaced_unless_told_so(tmp_path):
 
 
 def test_file_and_date_are_kept_for_the_same_table_alone():
-    people = sf.samples.generate_hospital(60, seed=1)
+    people = sf.datasets.generate_hospital(60, seed=1)
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
     asked = sf.Recipe(
         schema=schema,
-        models=[sf.KAnonymity(k=2)],
-        algorithm=sf.Mondrian(),
+        models=[sf.models.KAnonymity(k=2)],
+        algorithm=sf.algorithms.Mondrian(),
         input_file="people.csv",
         input_date="2026-01-31",
     )

@@ -6,13 +6,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.condensing import Condensation
-from sfumato.exceptions import InfeasibleError
-from sfumato.release.large.large_release import StoredRelease
-from sfumato.table.persons import RowsPerIndividual
+from sfumato.errors import InfeasibleError
+from sfumato.io._individuals import RowsPerIndividual
+from sfumato.synthesis.condensation import Condensation
+from sfumato.tables.out_of_core.stored_release import StoredRelease
 
 SCHEMA = sf.Schema(identifiers=["patient"], quasi_identifiers=["age"], sensitive=["disease"])
-MODELS = [sf.KAnonymity(k=4)]
+MODELS = [sf.models.KAnonymity(k=4)]
 VISITS = pa.table(
     {
         "patient": [f"P{number // 4}" for number in range(20)],
@@ -25,7 +25,7 @@ VISITS = pa.table(
 def test_a_table_of_visits_is_not_released_as_if_rows_were_individuals():
     with pytest.raises(InfeasibleError, match=r"'patient' repeats: 20 rows .* 5 individuals, 4 .*count_rows=True"):
         sf.anonymize(VISITS, SCHEMA, MODELS)
-    recipe = sf.Recipe(schema=SCHEMA, models=tuple(MODELS), algorithm=sf.Mondrian())
+    recipe = sf.Recipe(schema=SCHEMA, models=tuple(MODELS), algorithm=sf.algorithms.Mondrian())
     (refusal,) = sf.check(recipe, VISITS)
     assert "count_rows=True" in str(refusal.error)
     with pytest.raises(InfeasibleError, match="repeats"):
@@ -70,7 +70,7 @@ def test_identifiers_are_compared_as_series_do_and_missing_ones_are_no_individua
 
 def test_an_engine_counts_identifiers_too(tmp_path):
     pa.parquet.write_table(VISITS, tmp_path / "visits.parquet")
-    recipe = sf.Recipe(schema=SCHEMA, models=tuple(MODELS), algorithm=sf.Mondrian())
+    recipe = sf.Recipe(schema=SCHEMA, models=tuple(MODELS), algorithm=sf.algorithms.Mondrian())
     where = {"engine": "duckdb", "out": tmp_path / "out"}
     with pytest.raises(InfeasibleError, match="20 rows belong to 5 individuals"):
         sf.run_recipe(recipe, str(tmp_path / "visits.parquet"), **where)
@@ -90,7 +90,7 @@ def test_an_audit_says_it_of_the_original_and_of_the_population():
 
 def test_masking_without_a_promise_counts_nothing():
     step = sf.masking.RoundNumbers(columns=["age"], base=10)
-    assert sf.anonymize(VISITS, SCHEMA, [], sf.Identity(), masking=[step]).audit.rows_counted
+    assert sf.anonymize(VISITS, SCHEMA, [], sf.algorithms.Identity(), masking=[step]).audit.rows_counted
 
 
 def test_inspection_risk_exposure_and_synthetic_records_say_it(tmp_path):

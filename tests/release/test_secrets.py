@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.randomness import seeded_generator
+from sfumato._randomness import seeded_generator
 
 SECRET, OTHER = "5f" * 32, "6e" * 32
 PERSONS = 500
 SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-MODELS = [sf.FrequencyLDiversity(l=4, sensitive="disease")]
+MODELS = [sf.models.FrequencyLDiversity(l=4, sensitive="disease")]
 
 
 def people(rows: int = PERSONS) -> pa.Table:
@@ -22,7 +22,7 @@ def people(rows: int = PERSONS) -> pa.Table:
 
 def published(**given) -> pa.Table:
     table = given.pop("table", people())
-    return sf.anonymize(table, SCHEMA, MODELS, given.pop("algorithm", sf.Anatomy()), **given).frame
+    return sf.anonymize(table, SCHEMA, MODELS, given.pop("algorithm", sf.algorithms.Anatomy()), **given).frame
 
 
 def relinked(shown: pa.Table, order: np.ndarray) -> np.ndarray:
@@ -58,7 +58,9 @@ def test_who_is_in_which_bucket_is_no_matter_of_the_seed():
 
 
 @pytest.mark.parametrize(
-    "algorithm", [sf.Anatomy(), sf.CrossBucketGeneralization(), sf.Slicing(slices=2)], ids=lambda each: each.name
+    "algorithm",
+    [sf.algorithms.Anatomy(), sf.algorithms.CrossBucketGeneralization(), sf.algorithms.Slicing(slices=2)],
+    ids=lambda each: each.name,
 )
 def test_the_secret_repeats_a_release_and_another_one_does_not(algorithm):
     once, again, other = (published(algorithm=algorithm, secret=each, seed=1) for each in (SECRET, SECRET, OTHER))
@@ -68,7 +70,7 @@ def test_the_secret_repeats_a_release_and_another_one_does_not(algorithm):
 
 def test_the_secret_of_a_recipe_repeats_its_release_from_rows_in_any_order():
     table = people()
-    first = sf.anonymize(table, SCHEMA, MODELS, sf.Anatomy())
+    first = sf.anonymize(table, SCHEMA, MODELS, sf.algorithms.Anatomy())
     assert len(first.recipe.secret) == 64
     recipe = sf.Recipe.from_toml(first.recipe.to_toml())
     assert recipe == first.recipe
@@ -84,18 +86,18 @@ def test_one_secret_hides_anew_in_every_other_release():
         first["disease"].to_numpy(zero_copy_only=False) == second["disease"].to_numpy(zero_copy_only=False)
     )
     assert alike < PERSONS / 2
-    looser = sf.anonymize(table, SCHEMA, MODELS, sf.Anatomy(), secret=SECRET, max_suppressed=0.5)
+    looser = sf.anonymize(table, SCHEMA, MODELS, sf.algorithms.Anatomy(), secret=SECRET, max_suppressed=0.5)
     assert not looser.frame.equals(published(table=table, secret=SECRET))
 
 
 def test_releases_without_buckets_keep_no_secret():
-    release = sf.anonymize(people(), SCHEMA, [sf.KAnonymity(k=5)], seed=1)
+    release = sf.anonymize(people(), SCHEMA, [sf.models.KAnonymity(k=5)], seed=1)
     assert release.recipe.secret is None
     assert "secret" not in release.recipe.to_toml()
 
 
 def test_the_secret_stays_in_the_recipe_file_alone(tmp_path):
-    release = sf.anonymize(people(), SCHEMA, MODELS, sf.Anatomy(), secret=SECRET)
+    release = sf.anonymize(people(), SCHEMA, MODELS, sf.algorithms.Anatomy(), secret=SECRET)
     release.write(tmp_path / "out")
     holding = [
         path.name for path in (tmp_path / "out").rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()
@@ -107,6 +109,6 @@ def test_the_secret_stays_in_the_recipe_file_alone(tmp_path):
 
 @pytest.mark.parametrize("secret", ["", "42", 42, "5f" * 31, "5f" * 33, "zz" * 32, b"5f" * 32])
 def test_a_short_secret_is_refused_without_showing_it(secret):
-    with pytest.raises(sf.InvalidParameterError, match="secret must be 64 hexadecimal digits") as caught:
-        sf.Recipe(schema=SCHEMA, models=MODELS, algorithm=sf.Anatomy(), secret=secret)
+    with pytest.raises(sf.errors.InvalidParameterError, match="secret must be 64 hexadecimal digits") as caught:
+        sf.Recipe(schema=SCHEMA, models=MODELS, algorithm=sf.algorithms.Anatomy(), secret=secret)
     assert "5f5f" not in str(caught.value)

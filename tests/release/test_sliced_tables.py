@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.buckets.slicing import Slicing
-from sfumato.exceptions import SchemaError
+from sfumato.errors import SchemaError
+from sfumato.tables.algorithms.bucketization.slicing import Slicing
 
 D = "disease"
 SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=[D])
@@ -25,7 +25,7 @@ TABLE = pa.table(
 
 
 def test_a_slice_is_one_table_of_combinations():
-    records, values = sf.release.split_bucketized(TABLE, SCHEMA)
+    records, values = sf.tables.split_bucketized(TABLE, SCHEMA)
     assert records.column_names == ["_bucket_age+sex", D]
     assert list(values) == ["age+sex"]
     assert values["age+sex"].to_pylist() == [
@@ -36,7 +36,7 @@ def test_a_slice_is_one_table_of_combinations():
 
 
 def test_slices_are_dealt_together():
-    joined = sf.release.join_bucketized(*sf.release.split_bucketized(TABLE, SCHEMA))
+    joined = sf.tables.join_bucketized(*sf.tables.split_bucketized(TABLE, SCHEMA))
     assert joined.column_names == ["age", "sex", "_bucket_age+sex", D]
     for names in (["age", "sex", "_bucket_age+sex"], ["_bucket_age+sex", D]):
         rows = [Counter(zip(*(t[n].to_pylist() for n in names), strict=True)) for t in (joined, TABLE)]
@@ -44,9 +44,9 @@ def test_slices_are_dealt_together():
 
 
 def test_a_slice_without_one_of_its_columns_is_refused():
-    records, values = sf.release.split_bucketized(TABLE, SCHEMA)
+    records, values = sf.tables.split_bucketized(TABLE, SCHEMA)
     with pytest.raises(SchemaError, match="has no column 'sex'"):
-        sf.release.join_bucketized(records, {"age+sex": values["age+sex"].drop_columns(["sex"])})
+        sf.tables.join_bucketized(records, {"age+sex": values["age+sex"].drop_columns(["sex"])})
 
 
 def expected_counts(spelled):
@@ -91,7 +91,7 @@ def test_views_say_what_the_long_form_says():
 def test_sliced_releases_are_written_and_reported(tmp_path):
     rng = np.random.default_rng(1)
     table = pa.table({"age": rng.integers(20, 60, 60), "sex": ["F", "M"] * 30, D: ["x", "y", "z"] * 20})
-    models = [sf.FrequencyLDiversity(l=2, sensitive=D), sf.KAnonymity(k=2)]
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive=D), sf.models.KAnonymity(k=2)]
     release = sf.anonymize(table, SCHEMA, models, Slicing(), seed=1)
     bucket = next(name for name in release.frame.column_names if name.startswith("_bucket_"))
     release.write(tmp_path / "out")

@@ -8,9 +8,9 @@ import pytest
 
 import sfumato as sf
 from series_of_patients import SCHEMA, quarter
-from sfumato.release.told_before import cumulative_disclosure
+from sfumato.tables.series._context import cumulative_disclosure
 
-INVARIANT = [sf.MInvariance(m=2, sensitive="disease")]
+INVARIANT = [sf.models.MInvariance(m=2, sensitive="disease")]
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,9 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("series")
     ledger = sf.Series.create(place / "h.ledger")
     for number, (first, last) in enumerate([(0, 40), (4, 44), (7, 50)], start=1):
-        release = sf.anonymize(quarter(first, last), SCHEMA, INVARIANT, sf.MInvariantBuckets(), ledger=ledger)
+        release = sf.anonymize(
+            quarter(first, last), SCHEMA, INVARIANT, sf.algorithms.MInvariantBuckets(), ledger=ledger
+        )
         release.write(place / f"q{number}")
     return place
 
@@ -41,26 +43,26 @@ def test_the_report_tells_the_exposure_after_every_release_as_the_ledger_does(fo
 
 def test_a_report_made_later_does_not_tell_of_releases_that_came_after(folder):
     ledger = sf.Series(folder / "h.ledger")
-    early = sf.anonymize(quarter(9, 52), SCHEMA, INVARIANT, sf.MInvariantBuckets(), ledger=ledger)
+    early = sf.anonymize(quarter(9, 52), SCHEMA, INVARIANT, sf.algorithms.MInvariantBuckets(), ledger=ledger)
     for later in ("q4", "q5"):
-        late = sf.anonymize(quarter(9, 52), SCHEMA, INVARIANT, sf.MInvariantBuckets(), ledger=ledger)
+        late = sf.anonymize(quarter(9, 52), SCHEMA, INVARIANT, sf.algorithms.MInvariantBuckets(), ledger=ledger)
         late.write(folder / later, report=False)
     assert len(early.measurements.section("series")["attributes"][0]["releases"]) == 4
 
 
 def test_the_strictest_promise_about_a_series_is_the_limit(folder):
-    models = [*INVARIANT, sf.BoundedSeriesDisclosure(limit=0.9, sensitive="disease")]
+    models = [*INVARIANT, sf.models.BoundedSeriesDisclosure(limit=0.9, sensitive="disease")]
     ledger = sf.Series(folder / "h.ledger")
-    release = sf.anonymize(quarter(9, 52), SCHEMA, INVARIANT, sf.MInvariantBuckets(), ledger=ledger)
+    release = sf.anonymize(quarter(9, 52), SCHEMA, INVARIANT, sf.algorithms.MInvariantBuckets(), ledger=ledger)
     who = {"evidence": release.evidence, "rows": release.correspondence, "at": release.correspondence}
     assert cumulative_disclosure(release.draft, models, **who)["attributes"][0]["limit"] == 0.5
-    assert cumulative_disclosure(release.draft, [sf.KAnonymity(k=2)], **who)["attributes"][0]["limit"] is None
+    assert cumulative_disclosure(release.draft, [sf.models.KAnonymity(k=2)], **who)["attributes"][0]["limit"] is None
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_page_has_the_section_with_picture_and_table(folder, language):
-    from sfumato.reporting.folders import read_facts, render
-    from sfumato.words import load_messages
+    from sfumato._locale.messages import load_messages
+    from sfumato.core.writing import read_facts, render
 
     page, say = render(read_facts(folder / "q3"), language), load_messages(language)
     section = page[page.index('<section id="series">') : page.index('<section id="risk"')]
@@ -72,6 +74,6 @@ def test_the_page_has_the_section_with_picture_and_table(folder, language):
 
 
 def test_a_release_of_no_series_has_no_such_section():
-    release = sf.anonymize(quarter(0, 40), SCHEMA, [sf.KAnonymity(k=2)])
+    release = sf.anonymize(quarter(0, 40), SCHEMA, [sf.models.KAnonymity(k=2)])
     assert release.measurements.section("series") is None
     assert "series" not in release.report().html.split("<main>")[0].split("<nav")[1]

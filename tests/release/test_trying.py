@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 import sfumato as sf
-from sfumato.catalogue import ALGORITHMS
-from sfumato.release import trying
+from sfumato.tables._catalogue import ALGORITHMS
+from sfumato.tables._pipeline import comparison
 
-PEOPLE = sf.samples.generate_hospital(150, seed=3)
+PEOPLE = sf.datasets.generate_hospital(150, seed=3)
 SCHEMA = sf.Schema(
     identifiers=["name"],
     quasi_identifiers=["age", "sex"],
     sensitive=["disease"],
-    hierarchies={"age": sf.Intervals(5, 10, 20)},
+    hierarchies={"age": sf.hierarchies.Intervals(5, 10, 20)},
 )
-RECIPE = sf.Recipe(schema=SCHEMA, models=[sf.KAnonymity(k=4)], algorithm=sf.Mondrian(), seed=1)
+RECIPE = sf.Recipe(schema=SCHEMA, models=[sf.models.KAnonymity(k=4)], algorithm=sf.algorithms.Mondrian(), seed=1)
 
 
 def test_every_algorithm_is_made_or_refused_with_a_sentence():
@@ -32,9 +32,9 @@ def test_every_algorithm_is_made_or_refused_with_a_sentence():
 
 
 def test_a_candidate_is_what_its_recipe_makes():
-    found = sf.compare_algorithms(PEOPLE, RECIPE, ["optimal", sf.Mondrian(strict=False), "mondrian"])
+    found = sf.compare_algorithms(PEOPLE, RECIPE, ["optimal", sf.algorithms.Mondrian(strict=False), "mondrian"])
     assert [each.name for each in found.candidates] == ["optimal", "mondrian", "mondrian-2"]
-    alone = sf.anonymize(PEOPLE, SCHEMA, RECIPE.models, sf.Optimal(), seed=1)
+    alone = sf.anonymize(PEOPLE, SCHEMA, RECIPE.models, sf.algorithms.Optimal(), seed=1)
     assert found.candidates[0] == sf.compare({"optimal": alone}).candidates[0]
 
 
@@ -42,8 +42,8 @@ def test_blocks_are_for_those_who_need_them():
     found = sf.compare_algorithms(PEOPLE, replace(RECIPE, block_rows=40), ["mondrian", "ncp-top-down"])
     models = RECIPE.models
     alone = {
-        "mondrian": sf.anonymize(PEOPLE, SCHEMA, models, sf.Mondrian(), seed=1),
-        "ncp-top-down": sf.anonymize(PEOPLE, SCHEMA, models, sf.TopDownNCP(), seed=1, block_rows=40),
+        "mondrian": sf.anonymize(PEOPLE, SCHEMA, models, sf.algorithms.Mondrian(), seed=1),
+        "ncp-top-down": sf.anonymize(PEOPLE, SCHEMA, models, sf.algorithms.TopDownNCP(), seed=1, block_rows=40),
     }
     assert found.candidates == sf.compare(alone).candidates
 
@@ -56,10 +56,10 @@ def test_candidates_can_be_written(tmp_path):
 
 def test_a_slow_search_is_stopped_and_told(monkeypatch):
     seconds = iter(range(10_000))
-    monkeypatch.setattr(trying.time, "monotonic", lambda: float(next(seconds)))
+    monkeypatch.setattr(comparison.time, "monotonic", lambda: float(next(seconds)))
     patient = sf.compare_algorithms(PEOPLE, RECIPE, ["mondrian", "datafly"], most_seconds=5000)
     assert patient.refused == {}
-    with pytest.raises(sf.InvalidParameterError, match="longer than 1 seconds"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="longer than 1 seconds"):
         sf.compare_algorithms(PEOPLE, RECIPE, "mondrian", most_seconds=1)
 
 
@@ -83,10 +83,10 @@ def test_progress_goes_from_nothing_to_all():
     ],
 )
 def test_bad_requests_are_refused(algorithms, sentence):
-    with pytest.raises(sf.InvalidParameterError, match=sentence):
+    with pytest.raises(sf.errors.InvalidParameterError, match=sentence):
         sf.compare_algorithms(PEOPLE, RECIPE, algorithms)
 
 
 def test_no_time_at_all_is_refused():
-    with pytest.raises(sf.InvalidParameterError, match="most_seconds"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="most_seconds"):
         sf.compare_algorithms(PEOPLE, RECIPE, most_seconds=0)

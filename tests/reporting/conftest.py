@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.judging.audit.audit import audit_context
-from sfumato.judging.evidence import AuditContext
-from sfumato.release.release import Release
-from sfumato.reporting.judged import ReleaseMeasurements
-from sfumato.reporting.public import make_data_dictionary
-from sfumato.table.columns import strip_metadata
+from sfumato.io._columns import strip_metadata
+from sfumato.report.guarantee import make_data_dictionary
+from sfumato.report.measurements import ReleaseMeasurements
+from sfumato.tables._pipeline.release import Release
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.audit.audit import audit_context
 
 JOBS = {"office": ["clerk", "engineer"], "outdoor": ["farmer", "driver"], "legend": ["mermaid", "unicorn"]}
 SEED = 918273645546372819
@@ -52,14 +52,14 @@ def schema() -> sf.Schema:
         quasi_identifiers=["age", "postcode", "job", "admitted"],
         sensitive=["disease"],
         insensitive=["cost"],
-        hierarchies={"postcode": sf.Prefixes(), "job": sf.Taxonomy(JOBS)},
+        hierarchies={"postcode": sf.hierarchies.Prefixes(), "job": sf.hierarchies.Taxonomy(JOBS)},
     )
 
 
 @pytest.fixture(scope="session")
 def release(schema) -> Release:
     """Publish everybody."""
-    models = [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=1, sensitive="disease")]
+    models = [sf.models.KAnonymity(k=5), sf.models.DistinctLDiversity(l=1, sensitive="disease")]
     return sf.anonymize(people(), schema, models, seed=SEED)
 
 

@@ -6,13 +6,13 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from sfumato.attacks.results import AttackResult
+from sfumato.core.attack import AttackResult
+from sfumato.mining.association_rules import Rule
 from sfumato.mining.hiding import HidingResult
-from sfumato.mining.patterns import Rule
-from sfumato.mining.transactions import TransactionMatrix
-from sfumato.reporting.attack_pictures import ATTACK_WIDTH, draw_attack_rates
-from sfumato.reporting.drawing import AFTER, LINE
-from sfumato.reporting.hiding_pictures import draw_hiding_costs
+from sfumato.mining.transaction_matrix import TransactionMatrix
+from sfumato.report.charts.bars import draw_hiding_costs
+from sfumato.report.charts.rates import ATTACK_WIDTH, draw_attack_rates
+from sfumato.report.charts.svg import AFTER, LINE
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -7,16 +7,19 @@ import json
 import pytest
 
 import sfumato as sf
-from sfumato.reporting import attacked, html
-from sfumato.reporting.folders import read_facts
-from sfumato.reporting.html import render_report
+from sfumato.core.writing import read_facts
+from sfumato.report import page as html
+from sfumato.report.page import render_report
+from sfumato.report.sections import attacks
 
-PATIENTS = sf.samples.generate_hospital(300, seed=2)
+PATIENTS = sf.datasets.generate_hospital(300, seed=2)
 SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["disease"])
 
 
 def facts_of(folder, schema=SCHEMA, algorithm=None):
-    release = sf.anonymize(PATIENTS, schema, [sf.KAnonymity(k=10)], algorithm or sf.Mondrian(), seed=1)
+    release = sf.anonymize(
+        PATIENTS, schema, [sf.models.KAnonymity(k=10)], algorithm or sf.algorithms.Mondrian(), seed=1
+    )
     release.write(folder)
     return read_facts(folder)
 
@@ -54,7 +57,7 @@ def test_the_page_shows_attacks_and_no_cell(tmp_path):
     ],
 )
 def test_what_attacks_cannot_read_is_left_out_and_the_page_says_so(tmp_path, schema, algorithm):
-    from sfumato.catalogue import ALGORITHMS
+    from sfumato.tables._catalogue import ALGORITHMS
 
     facts = facts_of(tmp_path / "release", schema, ALGORITHMS[algorithm]())
     assert facts["attacks"] is None
@@ -62,7 +65,7 @@ def test_what_attacks_cannot_read_is_left_out_and_the_page_says_so(tmp_path, sch
 
 
 def test_attacks_are_on_a_sample_whose_size_the_page_tells(tmp_path, monkeypatch):
-    monkeypatch.setattr(attacked, "TARGETS", 40)
+    monkeypatch.setattr(attacks, "TARGETS", 40)
     monkeypatch.setattr(html, "TARGETS", 40)
     facts = facts_of(tmp_path / "release")
     assert {each["targets"] for each in facts["attacks"]} == {40}

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.domain import to_axis
-from sfumato.reporting.bins import MAX_BINS, Bins
-from sfumato.reporting.bins import choose_bins as bins_for_counts
+from sfumato.encoding.domain import to_axis
+from sfumato.report.charts.scales import MAX_BINS, Bins
+from sfumato.report.charts.scales import choose_bins as bins_for_counts
 
 
 def bins_for(values: pa.Array) -> Bins | None:

@@ -22,8 +22,8 @@ SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
 @pytest.mark.parametrize(
     ("algorithm", "model"),
     [
-        (sf.Anatomy(), sf.FrequencyLDiversity(l=4, sensitive="disease")),
-        (sf.CrossBucketGeneralization(), sf.KLAnonymity(k=2, l=4, sensitive="disease")),
+        (sf.algorithms.Anatomy(), sf.models.FrequencyLDiversity(l=4, sensitive="disease")),
+        (sf.algorithms.CrossBucketGeneralization(), sf.models.KLAnonymity(k=2, l=4, sensitive="disease")),
     ],
     ids=["anatomy", "cross-bucket"],
 )
@@ -43,11 +43,11 @@ def test_a_release_with_buckets_is_written_and_described(tmp_path, algorithm, mo
 def test_a_release_with_sensitive_cells_is_written_and_described(tmp_path):
     flagged, schema = sf.mark_sensitive_cells(TABLE, SCHEMA, rules={"age": (">=", 38)})
     models = [
-        sf.FrequencyLDiversity(l=2, sensitive="age"),
-        sf.FrequencyLDiversity(l=2, sensitive="disease"),
-        sf.KAnonymity(k=2),
+        sf.models.FrequencyLDiversity(l=2, sensitive="age"),
+        sf.models.FrequencyLDiversity(l=2, sensitive="disease"),
+        sf.models.KAnonymity(k=2),
     ]
-    sf.anonymize(flagged, schema, models, sf.LocalAnatomyGeneralization(), seed=1).write(tmp_path / "out")
+    sf.anonymize(flagged, schema, models, sf.algorithms.LocalAnatomyGeneralization(), seed=1).write(tmp_path / "out")
     facts = json.loads((tmp_path / "out/internal/report.json").read_text("utf-8"))
     assert ["before" in promise for promise in facts["promise"]] == [False, True, True]
     described = {column["name"]: column["forms"] for column in facts["columns"]}
@@ -63,8 +63,11 @@ def test_a_release_with_sensitive_cells_is_written_and_described(tmp_path):
 
 def test_the_report_tells_the_exposure_of_every_attribute_and_the_sizes_of_buckets(tmp_path):
     flagged, schema = sf.mark_sensitive_cells(TABLE, SCHEMA, rules={"age": (">=", 38)})
-    models = [sf.FrequencyLDiversity(l=2, sensitive="age"), sf.FrequencyLDiversity(l=4, sensitive="disease")]
-    sf.anonymize(flagged, schema, models, sf.LocalAnatomy(), seed=1).write(tmp_path / "out")
+    models = [
+        sf.models.FrequencyLDiversity(l=2, sensitive="age"),
+        sf.models.FrequencyLDiversity(l=4, sensitive="disease"),
+    ]
+    sf.anonymize(flagged, schema, models, sf.algorithms.LocalAnatomy(), seed=1).write(tmp_path / "out")
     facts = json.loads((tmp_path / "out/internal/report.json").read_text("utf-8"))
     exposed = {kind["attribute"]: kind for kind in facts["exposure"]}
     assert set(exposed) == {None, "age", "disease"}

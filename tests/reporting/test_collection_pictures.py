@@ -7,15 +7,15 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from sfumato.collecting.local_mechanism import simulate_reports
-from sfumato.collecting.noise import UniformNoise
-from sfumato.collecting.optimized_unary_encoding import OptimizedUnaryEncoding
-from sfumato.collecting.randomized_response import RandomizedResponse
-from sfumato.collecting.reconstruction import reconstruct
-from sfumato.collecting.server import LocalServer
-from sfumato.exceptions import SchemaError
-from sfumato.randomness import secret_from_seed
-from sfumato.reporting.collection_pictures import draw_frequencies, draw_reconstruction
+from sfumato._randomness import secret_from_seed
+from sfumato.errors import SchemaError
+from sfumato.local_dp.mechanisms.base import simulate_reports
+from sfumato.local_dp.mechanisms.optimized_unary_encoding import OptimizedUnaryEncoding
+from sfumato.local_dp.randomization.noise import UniformNoise
+from sfumato.local_dp.randomization.randomized_response import RandomizedResponse
+from sfumato.local_dp.reconstruction.distribution import reconstruct
+from sfumato.local_dp.server import LocalServer
+from sfumato.report.charts.estimates import draw_frequencies, draw_reconstruction
 
 SVG = "{http://www.w3.org/2000/svg}"
 

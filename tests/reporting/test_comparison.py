@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.reporting.compared import ComparedRelease
-from sfumato.reporting.comparison import ReleaseComparison, compare
-from sfumato.reporting.tradeoff_picture import CLOSE, TradeoffPoint, draw_tradeoff, sort_points
-from sfumato.reporting.words import ENGLISH
+from sfumato.report.charts.scatter import CLOSE, TradeoffPoint, draw_tradeoff, sort_points
+from sfumato.report.comparison import ComparedRelease, ReleaseComparison, compare
+from sfumato.report.texts import ENGLISH
 
 SHARES = st.integers(0, 5).map(lambda part: part / 5)
 
@@ -153,10 +152,10 @@ def test_releases_are_called_by_their_algorithm_or_folder(release, tmp_path):
 
 
 def test_what_is_no_release_is_refused(release, tmp_path):
-    with pytest.raises(sf.InvalidParameterError, match="nothing to compare"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="nothing to compare"):
         compare([])
-    with pytest.raises(sf.InvalidParameterError, match="neither a release nor a folder"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="neither a release nor a folder"):
         compare([release.frame])
     release.write(tmp_path / "bare", report=False)
-    with pytest.raises(sf.ReadError, match="give the folder of a release"):
+    with pytest.raises(sf.errors.ReadError, match="give the folder of a release"):
         compare([tmp_path / "bare"])

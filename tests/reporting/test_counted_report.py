@@ -12,22 +12,21 @@ import pytest
 
 import sfumato as sf
 from counted_rows import counted_rows
-from sfumato.core.published.totals import SensitiveTotals
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.audit import audit_context
-from sfumato.judging.audit.pieces import audit_pieces
-from sfumato.judging.comparing.utility import utility_of_context
-from sfumato.judging.evidence import AuditContext
-from sfumato.judging.exposure import disclosure_risk_of, risk_given_group
-from sfumato.judging.exposure_reasons import explain_disclosure_risk
-from sfumato.reporting.attacked import published_attack_facts
-from sfumato.reporting.exposures import published_disclosure_risk_facts
-from sfumato.reporting.facts import comparison_facts, gather_facts, nearly_unique_texts
-from sfumato.reporting.folders import render
-from sfumato.reporting.handover import ReleaseBundle
-from sfumato.reporting.judged import ReleaseMeasurements
-from sfumato.reporting.public import make_data_dictionary, make_guarantee
-from sfumato.table.columns import strip_metadata
+from sfumato.core.bundle import ReleaseBundle
+from sfumato.core.writing import render
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.io._columns import strip_metadata
+from sfumato.report.facts import comparison_facts, gather_facts, nearly_unique_texts
+from sfumato.report.guarantee import make_data_dictionary, make_guarantee
+from sfumato.report.measurements import ReleaseMeasurements
+from sfumato.report.sections.attacks import published_attack_facts
+from sfumato.report.sections.disclosure_risk import published_disclosure_risk_facts
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.audit._piecewise import audit_pieces
+from sfumato.tables.audit.audit import audit_context
+from sfumato.tables.metrics.utility import utility_of_context
+from sfumato.tables.published._sensitive_values import SensitiveTotals
+from sfumato.tables.risk.disclosure import disclosure_risk_of, explain_disclosure_risk, risk_given_group
 
 OF_RECORDS = ("exposure", "attacks", "utility")
 
@@ -41,7 +40,7 @@ def handovers(request, release, schema) -> tuple[ReleaseBundle, ReleaseBundle]:
         persons.column_names.index("cost"), "cost", pa.array(np.round(np.asarray(persons["cost"]), -3))
     )
     table = pa.concat_tables([persons, persons.slice(0, 70), persons.slice(20)])
-    by_rows = sf.anonymize(table, schema, [sf.KAnonymity(k=5)])._bundle()
+    by_rows = sf.anonymize(table, schema, [sf.models.KAnonymity(k=5)])._bundle()
     evidence = replace(by_rows.evidence, published=strip_metadata(by_rows.evidence.published))
     if request.param == "suppressing":
         more = pa.concat_tables([evidence.original, evidence.original.slice(60)])
@@ -130,7 +129,7 @@ def test_judges_of_single_records_refuse_counts(handovers, judge):
 
 def test_a_table_that_was_audited_in_pieces_is_reported_by_its_groups(handovers):
     _, by_counts = handovers
-    known, models = by_counts.evidence, (*by_counts.models, sf.DistinctLDiversity(l=1, sensitive="disease"))
+    known, models = by_counts.evidence, (*by_counts.models, sf.models.DistinctLDiversity(l=1, sensitive="disease"))
     shown, schema, weights = known.published, known.schema, known.weights
     values = {name: (shown[name], weights) for name in schema.sensitive}
     totals = SensitiveTotals.count(int(weights.sum()), values, schema)

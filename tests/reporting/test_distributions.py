@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.coding.codes import encode_column
-from sfumato.core.published.table import PublishedTable
-from sfumato.reporting.distributions import quasi_identifier_distribution, unchanged_distribution
+from sfumato.encoding.coded_table import encode_column
+from sfumato.report.sections.distributions import quasi_identifier_distribution, unchanged_distribution
+from sfumato.tables.published.published_table import PublishedTable
 
 
 def compared(original, published, *, fewest=1, **settings):
@@ -23,7 +23,7 @@ def bars(facts, side):
 
 
 def test_a_taxonomy_label_counts_evenly_for_its_leaves():
-    tree = sf.Taxonomy({"lung": ["flu", "cold"], "gut": ["ulcer", "colitis"]})
+    tree = sf.hierarchies.Taxonomy({"lung": ["flu", "cold"], "gut": ["ulcer", "colitis"]})
     facts = compared(pa.array(["flu", "flu", "ulcer"]), ["lung", "lung", "ulcer"], hierarchies=tree)
     assert bars(facts, "before") == {"flu": 2, "ulcer": 1}
     assert bars(facts, "after") == {"flu": 1, "ulcer": 1}
@@ -81,7 +81,7 @@ def test_a_cell_that_nobody_can_read_is_said_to_be_unread():
 
 def test_many_values_are_shown_as_broader_terms_where_there_are_any():
     codes = [f"{number:05}" for number in range(10_000, 90_000, 1000)]
-    facts = compared(pa.array(codes), codes, hierarchies=sf.Prefixes())
+    facts = compared(pa.array(codes), codes, hierarchies=sf.hierarchies.Prefixes())
     assert [bar["text"] for bar in facts["bars"]] == [f"{first}****" for first in range(1, 9)]
     assert bars(facts, "before") == bars(facts, "after")
 

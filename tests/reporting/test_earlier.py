@@ -8,16 +8,16 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import ReleaseWarning
-from sfumato.reporting.earlier import warn_about_earlier_releases
+from sfumato.errors import ReleaseWarning
+from sfumato.report._earlier_releases import warn_about_earlier_releases
 
 PEOPLE = pa.table({"age": [20, 21, 40, 41] * 3, "disease": ["flu", "cold", "hiv"] * 4})
 SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-MODEL = sf.FrequencyLDiversity(l=2, sensitive="disease")
+MODEL = sf.models.FrequencyLDiversity(l=2, sensitive="disease")
 
 
 def released(data=PEOPLE):
-    return sf.anonymize(data, SCHEMA, [MODEL], sf.Anatomy())
+    return sf.anonymize(data, SCHEMA, [MODEL], sf.algorithms.Anatomy())
 
 
 def test_a_second_release_of_a_table_names_the_first(tmp_path):
@@ -48,7 +48,7 @@ def test_releases_of_one_series_and_folders_of_something_else_are_no_reason(tmp_
 def test_an_engine_tells_it_too(tmp_path):
     pa.parquet.write_table(PEOPLE, tmp_path / "people.parquet")
     asked = {"engine": "duckdb", "seed": 1}
-    model = [sf.KAnonymity(k=3)]
+    model = [sf.models.KAnonymity(k=3)]
     sf.anonymize(str(tmp_path / "people.parquet"), SCHEMA, model, out=tmp_path / "one", **asked)
     with pytest.warns(ReleaseWarning, match="one; "):
         sf.anonymize(str(tmp_path / "people.parquet"), SCHEMA, model, out=tmp_path / "two", **asked)

@@ -8,17 +8,17 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.reporting.extremes import interval_end_facts
+from sfumato.report.sections.disclosure_risk import interval_end_facts
 
 AGES = [20, 21, 21, 30, 31, 40, 40, 41]
 BIRTHS = [f"19{age}-03-{age - 10:02}" for age in AGES]
 
 
-def evidence(values: list, **about: object) -> sf.judging.Evidence:
+def evidence(values: list, **about: object) -> sf.tables.Evidence:
     table = pd.DataFrame({"x": values, "ill": list("abababab")})
     schema = sf.Schema(quasi_identifiers=["x"], sensitive=["ill"], **about)
-    algorithm = sf.Mondrian(bounds="exact")
-    return sf.anonymize(table, schema, [sf.KAnonymity(k=3)], algorithm, seed=1).evidence
+    algorithm = sf.algorithms.Mondrian(bounds="exact")
+    return sf.anonymize(table, schema, [sf.models.KAnonymity(k=3)], algorithm, seed=1).evidence
 
 
 @pytest.mark.parametrize("values", [AGES, [age / 4 for age in AGES], list(pd.to_datetime(BIRTHS).date)])
@@ -34,8 +34,8 @@ def test_ends_that_are_values_are_counted_and_those_of_one_person(values):
 
 def test_bounds_of_a_hierarchy_tell_nobody():
     table = pd.DataFrame({"x": AGES, "ill": list("abababab")})
-    schema = sf.Schema(quasi_identifiers=["x"], sensitive=["ill"], hierarchies={"x": sf.Intervals(5, 10)})
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=3)], sf.Mondrian(), seed=1)
+    schema = sf.Schema(quasi_identifiers=["x"], sensitive=["ill"], hierarchies={"x": sf.hierarchies.Intervals(5, 10)})
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=3)], sf.algorithms.Mondrian(), seed=1)
     assert interval_end_facts(release.evidence) == []
 
 

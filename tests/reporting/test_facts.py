@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.reporting import exposures
-from sfumato.reporting.facts import gather_facts
-from sfumato.reporting.judged import smallest_required_class
+from sfumato.report.facts import gather_facts
+from sfumato.report.measurements import smallest_required_class
+from sfumato.report.sections import disclosure_risk
 
 
 @pytest.fixture(params=["release", "suppressing"])
@@ -66,7 +66,7 @@ def test_a_missing_cell_that_may_be_anything_lowers_the_risk_of_the_records_it_m
     ages, sexes = [30, 30, 40, None], ["f", "f", "f", "f"]
     table = pa.table({"age": ages, "sex": sexes, "disease": ["flu", "cold", "flu", "cold"]})
     schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"], missing="matches-all")
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=2)], seed=1)
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=2)], seed=1)
     risk = gather_facts(*parts(release))["risk"]["before"]
     assert risk["smallest_group"] == 1
     assert risk["unique_records"] == 1
@@ -101,15 +101,15 @@ def test_exposure_counts_every_person_once_and_names_rows_by_number(facts):
 
 
 def test_a_table_that_is_too_long_has_no_exposure(release, parts, monkeypatch):
-    monkeypatch.setattr(exposures, "MAX_ROWS", 612)
+    monkeypatch.setattr(disclosure_risk, "MAX_ROWS", 612)
     assert gather_facts(*parts(release))["exposure"] is None
-    monkeypatch.setattr(exposures, "MAX_ROWS", 613)
+    monkeypatch.setattr(disclosure_risk, "MAX_ROWS", 613)
     assert gather_facts(*parts(release))["exposure"] is not None
 
 
 def test_a_table_without_sensitive_attributes_exposes_identities_only(parts):
     table = pa.table({"note": ["x", "y", "z"]})
-    release = sf.anonymize(table, sf.Schema(insensitive=["note"]), [sf.KAnonymity(k=2)], seed=1)
+    release = sf.anonymize(table, sf.Schema(insensitive=["note"]), [sf.models.KAnonymity(k=2)], seed=1)
     (identity,) = gather_facts(*parts(release))["exposure"]
     assert identity["attribute"] is None
     assert identity["before"] == identity["after"] == identity["everybody"]
@@ -146,13 +146,13 @@ def test_every_release_of_the_same_recipe_gives_the_same_facts_whatever_the_data
 
 
 def test_the_smallest_promised_size_is_the_largest_that_any_model_needs():
-    models = [sf.KAnonymity(k=5), sf.DistinctLDiversity(l=8, sensitive="disease")]
+    models = [sf.models.KAnonymity(k=5), sf.models.DistinctLDiversity(l=8, sensitive="disease")]
     assert smallest_required_class(models, ["age"]) == 8
-    assert smallest_required_class([sf.TCloseness(t=0.2, sensitive="disease")], ["age"]) == 1
+    assert smallest_required_class([sf.models.TCloseness(t=0.2, sensitive="disease")], ["age"]) == 1
 
 
 def test_a_promise_about_some_quasi_identifiers_says_nothing_about_groups_on_all():
-    models = [sf.KAnonymity(k=3), sf.KAnonymity(k=9, quasi=["age"])]
+    models = [sf.models.KAnonymity(k=3), sf.models.KAnonymity(k=9, quasi=["age"])]
     assert smallest_required_class(models, ["age", "zip"]) == 3
     assert smallest_required_class(models, ["age"]) == 9
     assert smallest_required_class(models[1:], ["age", "zip"]) == 1

@@ -8,17 +8,18 @@ from math import acos, pi
 
 import pytest
 
-from sfumato.reporting.attack_tracks import (
+from sfumato.report.charts.rates import (
     ATTACK_TRACK_LEFT,
     ATTACK_TRACK_RADIUS,
     ATTACK_TRACK_RIGHT,
     ATTACK_TRACK_WIDTH,
+    GAUGE_MIDDLE,
     SQUARE,
     draw_attack_track,
+    draw_gauge,
 )
-from sfumato.reporting.drawing import AFTER, BEFORE, BEFORE_EDGE, INK, LINE
-from sfumato.reporting.gauges import GAUGE_MIDDLE, draw_gauge
-from sfumato.reporting.gauges import GAUGE_RADIUS as GAUGE_RADIUS
+from sfumato.report.charts.rates import GAUGE_RADIUS as GAUGE_RADIUS
+from sfumato.report.charts.svg import AFTER, BEFORE, BEFORE_EDGE, INK, LINE
 
 SVG = "{http://www.w3.org/2000/svg}"
 END = re.compile(r"1 ([\d.]+),([\d.]+)$")

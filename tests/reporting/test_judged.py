@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.evidence import AuditContext
-from sfumato.judging.exposure_reasons import explain_disclosure_risk
-from sfumato.reporting import judged as module
-from sfumato.reporting.folders import read_facts
-from sfumato.schema.missing import MissingPolicy
+from sfumato.core.writing import read_facts
+from sfumato.errors import InvalidParameterError
+from sfumato.report import measurements as module
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.risk.disclosure import explain_disclosure_risk
 
 PARTS = ("risk", "attacks", "exposure", "distributions", "utility", "series")
 SECTIONS = {"distributions": "attributes"}

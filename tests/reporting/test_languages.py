@@ -14,70 +14,73 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli import app
-from sfumato.exceptions import InvalidParameterError
-from sfumato.reporting.folders import read_facts, render
-from sfumato.reporting.html import render_about, render_report
-from sfumato.words import load_messages
+from sfumato._locale.messages import load_messages
+from sfumato.cli._application import app
+from sfumato.core.writing import read_facts, render
+from sfumato.errors import InvalidParameterError
+from sfumato.report.page import render_about, render_report
 
 SECRET = "5f" * 32
-PEOPLE = sf.samples.generate_hospital(240, seed=3)
+PEOPLE = sf.datasets.generate_hospital(240, seed=3)
 SCHEMA = sf.Schema(
     identifiers=["name"],
     quasi_identifiers=["age", "sex", "height_cm"],
     sensitive=["disease"],
     insensitive=["cost"],
-    hierarchies={"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50)},
+    hierarchies={"age": sf.hierarchies.Intervals(5, 10, 20), "height_cm": sf.hierarchies.Intervals(10, 50)},
 )
-K = sf.KAnonymity(k=4)
+K = sf.models.KAnonymity(k=4)
 
 
-def diverse() -> sf.release.Release:
+def diverse() -> sf.Release:
     models = [
         K,
-        sf.TCloseness(t=0.9, sensitive="disease"),
-        sf.BetaLikeness(beta=90, sensitive="disease", enhanced=True),
+        sf.models.TCloseness(t=0.9, sensitive="disease"),
+        sf.models.BetaLikeness(beta=90, sensitive="disease", enhanced=True),
     ]
-    return sf.anonymize(PEOPLE, SCHEMA, models, sf.Optimal(), max_suppressed=0.5, seed=1)
+    return sf.anonymize(PEOPLE, SCHEMA, models, sf.algorithms.Optimal(), max_suppressed=0.5, seed=1)
 
 
-def composed() -> sf.release.Release:
-    models = [sf.PSensitiveKAnonymity(p=2, k=4, sensitive="disease"), sf.KAnonymity(k=3, quasi=["age", "sex"])]
+def composed() -> sf.Release:
+    models = [
+        sf.models.PSensitiveKAnonymity(p=2, k=4, sensitive="disease"),
+        sf.models.KAnonymity(k=3, quasi=["age", "sex"]),
+    ]
     return sf.anonymize(PEOPLE, SCHEMA, models, seed=1)
 
 
-def unpromised() -> sf.release.Release:
+def unpromised() -> sf.Release:
     numbers = PEOPLE.append_column("note", pa.array([f"n{row}" for row in range(PEOPLE.num_rows)]))
     schema = sf.Schema(quasi_identifiers=["age", "height_cm"], sensitive=["disease"], insensitive=["note"])
     return sf.anonymize(numbers, schema, [K], seed=1)
 
 
-def in_buckets() -> sf.release.Release:
-    models = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
-    return sf.anonymize(PEOPLE, SCHEMA, models, sf.Anatomy(), max_suppressed=0.5, seed=1, secret=SECRET)
+def in_buckets() -> sf.Release:
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive="disease")]
+    return sf.anonymize(PEOPLE, SCHEMA, models, sf.algorithms.Anatomy(), max_suppressed=0.5, seed=1, secret=SECRET)
 
 
-def flagged() -> sf.release.Release:
+def flagged() -> sf.Release:
     table = PEOPLE.append_column("private", pa.array([row % 3 == 0 for row in range(PEOPLE.num_rows)]))
     schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"], flags={"disease": "private"})
-    models = [sf.FrequencyLDiversity(l=3, sensitive="disease")]
-    return sf.anonymize(table, schema, models, sf.LocalAnatomy(), seed=1, secret=SECRET)
+    models = [sf.models.FrequencyLDiversity(l=3, sensitive="disease")]
+    return sf.anonymize(table, schema, models, sf.algorithms.LocalAnatomy(), seed=1, secret=SECRET)
 
 
-def centers() -> sf.release.Release:
-    return sf.anonymize(PEOPLE, SCHEMA, [K], sf.MDAV(), seed=1)
+def centers() -> sf.Release:
+    return sf.anonymize(PEOPLE, SCHEMA, [K], sf.algorithms.MDAV(), seed=1)
 
 
-def masked() -> sf.release.Release:
+def masked() -> sf.Release:
     steps = [
         sf.masking.AddNoise(columns=["height_cm", "cost"], share=0.1, low=0),
         sf.masking.PRAM(columns=["sex"], keep=0.9),
         sf.masking.TopCode(column="age", at=89),
     ]
-    return sf.anonymize(PEOPLE, SCHEMA, [], sf.Identity(), masking=steps, seed=1, secret=SECRET)
+    return sf.anonymize(PEOPLE, SCHEMA, [], sf.algorithms.Identity(), masking=steps, seed=1, secret=SECRET)
 
 
-def masked_and_generalized() -> sf.release.Release:
+def masked_and_generalized() -> sf.Release:
     steps = [
         sf.masking.SwapRanks(columns=["age", "cost"], reach=0.05),
         sf.masking.RoundNumbers(columns=["cost"], base=5),
@@ -85,10 +88,10 @@ def masked_and_generalized() -> sf.release.Release:
     return sf.anonymize(PEOPLE, SCHEMA, [K], masking=steps, seed=1, secret=SECRET)
 
 
-def recoded() -> sf.release.TransformedRows:
-    levels = sf.FixedLevels(levels={"age": 3, "height_cm": 2})
+def recoded() -> sf.tables.TransformedRows:
+    levels = sf.algorithms.FixedLevels(levels={"age": 3, "height_cm": 2})
     first = sf.anonymize(PEOPLE, SCHEMA, [K], levels, max_suppressed=0.5, seed=2)
-    return sf.release.transform(sf.samples.generate_hospital(120, seed=4), first.recoding)
+    return sf.transform(sf.datasets.generate_hospital(120, seed=4), first.recoding)
 
 
 RELEASES = (diverse, composed, unpromised, in_buckets, flagged, centers, masked, masked_and_generalized, recoded)
@@ -107,7 +110,7 @@ def english_in(page: str) -> list[str]:
 
 
 @pytest.fixture(scope="module", params=RELEASES, ids=lambda made: made.__name__)
-def release(request) -> sf.release.Release:
+def release(request) -> sf.Release:
     return request.param()
 
 
@@ -143,14 +146,14 @@ def test_english_sentences_would_be_found():
 
 
 def test_the_language_changes_nobodys_bucket():
-    models = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
-    asked = {"algorithm": sf.Anatomy(), "max_suppressed": 0.5, "seed": 1, "secret": SECRET}
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive="disease")]
+    asked = {"algorithm": sf.algorithms.Anatomy(), "max_suppressed": 0.5, "seed": 1, "secret": SECRET}
     english, chinese = (sf.anonymize(PEOPLE, SCHEMA, models, language=name, **asked) for name in ("en", "zh"))
     assert chinese.published.equals(english.published)
 
 
 def test_a_recipe_records_only_another_language():
-    recipe = sf.Recipe(schema=SCHEMA, models=[K], algorithm=sf.Mondrian())
+    recipe = sf.Recipe(schema=SCHEMA, models=[K], algorithm=sf.algorithms.Mondrian())
     assert "language" not in recipe.to_toml()
     chinese = replace(recipe, language="zh")
     assert 'language = "zh"' in chinese.to_toml()
@@ -211,7 +214,7 @@ def test_what_only_a_plugin_says_stays_english_and_the_page_says_so(release, tmp
 
 
 def test_the_report_on_synthetic_records_is_told_in_chinese():
-    made = sf.condensing.Condensation(k=10, secret=SECRET).release(PEOPLE, SCHEMA)
+    made = sf.synthesis.Condensation(k=10, secret=SECRET).release(PEOPLE, SCHEMA)
     page = made.report("zh")
     assert page.title == "合成记录报告"
     assert english_in(page.html) == []
@@ -220,7 +223,7 @@ def test_the_report_on_synthetic_records_is_told_in_chinese():
 
 def test_a_comparison_is_told_in_chinese(tmp_path):
     releases = {"甲": composed(), "乙": in_buckets(), "丙": centers(), "丁": masked()}
-    drawn = sf.condensing.Condensation(k=10, secret=SECRET).release(PEOPLE, SCHEMA)
+    drawn = sf.synthesis.Condensation(k=10, secret=SECRET).release(PEOPLE, SCHEMA)
     found = sf.compare({**releases, "戊": drawn}, refused={"己": "不适用。"})
     page = found.page("zh")
     assert page.title == "发布的比较"

@@ -9,14 +9,12 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from sfumato.algorithms.full_domain.exploration import Exploration, NodeStatus
-from sfumato.core.publication import OptimalityProof
-from sfumato.reporting.axes import Axis
-from sfumato.reporting.drawing import AFTER, BEFORE, INK, LINE
-from sfumato.reporting.lattice_pictures import draw_lattice
-from sfumato.reporting.loss_scatter import BOTTOM, TOP
-from sfumato.reporting.node_looks import PAPER
-from sfumato.words import load_messages
+from sfumato._locale.messages import load_messages
+from sfumato.report.charts.lattice import BOTTOM, PAPER, TOP, draw_lattice
+from sfumato.report.charts.scales import Axis
+from sfumato.report.charts.svg import AFTER, BEFORE, INK, LINE
+from sfumato.tables.algorithms.full_domain._lattice import Exploration, NodeStatus
+from sfumato.tables.published.solution import OptimalityProof
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.hierarchies import Intervals
-from sfumato.reporting.limits_picture import draw_cut_points
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.report.charts.cut_points import draw_cut_points
 
 SVG = "{http://www.w3.org/2000/svg}"
 SAID = {"title": "Ages", "description": "Records by age."}

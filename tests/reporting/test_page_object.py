@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from sfumato.reporting.page import Page
+from sfumato.report.page import Page
 
 
 def test_the_report_is_shown_without_writing_anything(release, tmp_path, monkeypatch):

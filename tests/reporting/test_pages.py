@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.reporting.facts import gather_facts
-from sfumato.reporting.html import render_about, render_report
-from sfumato.reporting.public import make_guarantee
+from sfumato.report.facts import gather_facts
+from sfumato.report.guarantee import make_guarantee
+from sfumato.report.page import render_about, render_report
 
 EVIL = "<script>alert(1)</script>"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -164,7 +164,7 @@ def test_exposure_is_internal(about):
 
 
 def test_the_parts_of_a_promise_are_told_with_their_levels(schema, parts, release):
-    models = [sf.PSensitiveKAnonymity(p=1, k=5, sensitive="disease")]
+    models = [sf.models.PSensitiveKAnonymity(p=1, k=5, sensitive="disease")]
     made = sf.anonymize(release.original, schema, models, seed=1)
     taken = parts(made)
     pages = [
@@ -188,7 +188,9 @@ def test_suppressed_records_are_told_inside(suppressing, parts):
 def test_names_and_values_are_escaped(parts):
     table = pa.table({EVIL: [EVIL, "b"] * 8, "disease": ["flu", EVIL, "cold", "flu"] * 4})
     schema = sf.Schema(quasi_identifiers=[EVIL], sensitive=["disease"])
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=2), sf.DistinctLDiversity(l=1, sensitive="disease")], seed=1)
+    release = sf.anonymize(
+        table, schema, [sf.models.KAnonymity(k=2), sf.models.DistinctLDiversity(l=1, sensitive="disease")], seed=1
+    )
     taken = parts(release)
     pages = [
         render_report(gather_facts(*taken)),
@@ -204,14 +206,20 @@ def test_names_and_values_are_escaped(parts):
 @pytest.mark.parametrize(
     "models",
     [
-        [sf.TCloseness(t=1, sensitive="disease")],
-        [sf.RecursiveLDiversity(c=50.0, l=1, sensitive="disease")],
-        [sf.EntropyLDiversity(l=1, sensitive="disease"), sf.FrequencyLDiversity(l=1, sensitive="disease")],
-        [sf.KLAnonymity(k=2, l=1, sensitive="disease"), sf.KMap(k=2, fraction=0.5)],
-        [sf.XYAnonymity(k=1, y="disease", x=["age"], h=1.0), sf.KAnonymity(k=2, quasi=["alive"])],
-        [sf.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", sensitivity_levels={"flu": "low", "cold": "low"})],
-        [sf.AlphaKAnonymity(alpha=1.0, k=2, sensitive="disease", values=["flu"])],
-        [sf.ConfidenceBounding(bounds={"flu": 1.0}, sensitive="disease"), sf.BetaLikeness(beta=9, sensitive="disease")],
+        [sf.models.TCloseness(t=1, sensitive="disease")],
+        [sf.models.RecursiveLDiversity(c=50.0, l=1, sensitive="disease")],
+        [
+            sf.models.EntropyLDiversity(l=1, sensitive="disease"),
+            sf.models.FrequencyLDiversity(l=1, sensitive="disease"),
+        ],
+        [sf.models.KLAnonymity(k=2, l=1, sensitive="disease"), sf.models.KMap(k=2, fraction=0.5)],
+        [sf.models.XYAnonymity(k=1, y="disease", x=["age"], h=1.0), sf.models.KAnonymity(k=2, quasi=["alive"])],
+        [sf.models.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", sensitivity_levels={"flu": "low", "cold": "low"})],
+        [sf.models.AlphaKAnonymity(alpha=1.0, k=2, sensitive="disease", values=["flu"])],
+        [
+            sf.models.ConfidenceBounding(bounds={"flu": 1.0}, sensitive="disease"),
+            sf.models.BetaLikeness(beta=9, sensitive="disease"),
+        ],
     ],
 )
 def test_a_report_can_be_made_for_every_model_and_policy(models, missing, parts):
@@ -230,7 +238,7 @@ def test_a_report_can_be_made_for_every_model_and_policy(models, missing, parts)
 
 def test_a_table_without_quasi_identifiers_is_one_group(parts):
     table = pa.table({"disease": ["flu", "cold", "flu"]})
-    release = sf.anonymize(table, sf.Schema(sensitive=["disease"]), [sf.KAnonymity(k=2)], seed=1)
+    release = sf.anonymize(table, sf.Schema(sensitive=["disease"]), [sf.models.KAnonymity(k=2)], seed=1)
     facts = gather_facts(*parts(release))
     assert facts["risk"]["after"]["groups"] == 1
     Page(render_report(facts))

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.reporting import reading_back
-from sfumato.table.formats.csv import write_csv
-from sfumato.table.values import format_values
+from sfumato.io._csv import write_csv
+from sfumato.io._values import format_values
+from sfumato.tables.published import verification
 
 ODD = ["NA", "?", "", " ", "\t", " NA", "nan", "'", "=1", "#N/A", "1", "1.0", "true", "l\nm", "\r", "a,b", '"', None]
 FORMATS = ["csv", "parquet", "xlsx"]
@@ -33,7 +33,9 @@ SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], insensitive
 
 @pytest.fixture(scope="module")
 def release() -> sf.Release:
-    return sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="disease")], seed=1)
+    return sf.anonymize(
+        PEOPLE, SCHEMA, [sf.models.KAnonymity(k=3), sf.models.DistinctLDiversity(l=2, sensitive="disease")], seed=1
+    )
 
 
 def unquoted(published, path, *, excel_safe=False):
@@ -64,8 +66,8 @@ def no_line(_, path, *, excel_safe=False):  # noqa: ARG001 - a writer as all oth
 
 @pytest.mark.parametrize("fault", [unquoted, exact_ages, one_more_disease, one_row_less, no_line])
 def test_a_fault_of_the_writer_is_caught_and_nothing_is_written(release, tmp_path, monkeypatch, fault):
-    monkeypatch.setattr("sfumato.table.formats.csv.write_csv", fault)
-    with pytest.raises(sf.GuaranteeViolatedError, match="nothing was written"):
+    monkeypatch.setattr("sfumato.io._csv.write_csv", fault)
+    with pytest.raises(sf.errors.GuaranteeViolatedError, match="nothing was written"):
         release.write(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
@@ -74,8 +76,8 @@ def test_a_fault_of_the_writer_is_caught_and_nothing_is_written(release, tmp_pat
 def test_an_older_release_stays_as_it_was(release, tmp_path, monkeypatch, fault):
     release.write(tmp_path / "out")
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
-    monkeypatch.setattr("sfumato.table.formats.csv.write_csv", fault)
-    with pytest.raises(sf.GuaranteeViolatedError):
+    monkeypatch.setattr("sfumato.io._csv.write_csv", fault)
+    with pytest.raises(sf.errors.GuaranteeViolatedError):
         release.write(tmp_path / "out", replace=True)
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
 
@@ -90,8 +92,8 @@ def test_odd_cells_are_read_back_as_they_were(release, tmp_path, table_format):
 def test_cells_with_apostrophes_against_spreadsheets_are_read_without_them(release, tmp_path, monkeypatch):
     release.write(tmp_path / "out", excel_safe=True)
     assert "'=sum(a)" in (tmp_path / "out" / "public" / "table.csv").read_text("utf-8")
-    monkeypatch.setattr(reading_back, "remove_formula_guards", lambda table: table)
-    with pytest.raises(sf.GuaranteeViolatedError, match="'job'"):
+    monkeypatch.setattr(verification, "remove_formula_guards", lambda table: table)
+    with pytest.raises(sf.errors.GuaranteeViolatedError, match="'job'"):
         release.write(tmp_path / "other", excel_safe=True)
 
 
@@ -99,8 +101,8 @@ def test_texts_of_one_number_are_one_value_before_anything_is_written():
     """They are one value to everybody who reads the CSV file, and to those who read any other."""
     table = pa.table({"age": [30, 30, 31, 31], "code": ["1.5", "1.50", "1.5", "1.50"]})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["code"])
-    with pytest.raises(sf.InfeasibleError, match="reaches 1, 2 is needed"):
-        sf.anonymize(table, schema, [sf.DistinctLDiversity(l=2, sensitive="code")], seed=1)
+    with pytest.raises(sf.errors.InfeasibleError, match="reaches 1, 2 is needed"):
+        sf.anonymize(table, schema, [sf.models.DistinctLDiversity(l=2, sensitive="code")], seed=1)
 
 
 @given(st.lists(st.sampled_from(ODD), min_size=4, max_size=8), st.sampled_from(FORMATS))
@@ -109,11 +111,11 @@ def test_odd_texts_are_read_back_as_they_were_judged_or_refused(values, table_fo
     half = len(values) // 2 * 2
     table = pa.table({"age": [30] * half, "job": values[:half], "disease": values[:half][::-1]})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], insensitive=["job"])
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=2)], seed=1)
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=2)], seed=1)
     with tempfile.TemporaryDirectory() as folder:
         try:
             release.write(Path(folder) / "out", table_format=table_format, report=False)
-        except (sf.GuaranteeViolatedError, sf.WriteError) as error:
+        except (sf.errors.GuaranteeViolatedError, sf.errors.WriteError) as error:
             assert str(error).count(". ") == 0  # noqa: PT017 - both outcomes are fine
             assert table_format != "parquet"
             return
@@ -126,15 +128,15 @@ def test_odd_texts_are_read_back_as_they_were_judged_or_refused(values, table_fo
 def test_empty_and_missing_texts_are_one_value_before_the_search(tmp_path, table_format):
     table = pa.table({"age": [30, 30, 31, 31], "code": ["", None, "", None]})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["code"])
-    with pytest.raises(sf.InfeasibleError):
-        sf.anonymize(table, schema, [sf.DistinctLDiversity(l=2, sensitive="code")], seed=1)
+    with pytest.raises(sf.errors.InfeasibleError):
+        sf.anonymize(table, schema, [sf.models.DistinctLDiversity(l=2, sensitive="code")], seed=1)
     known = sf.anonymize(
-        table, sf.Schema(quasi_identifiers=["code"], insensitive=["age"]), [sf.KAnonymity(k=4)], seed=1
+        table, sf.Schema(quasi_identifiers=["code"], insensitive=["age"]), [sf.models.KAnonymity(k=4)], seed=1
     )
     assert known.published["code"].null_count == 4
     codes = pa.array(["NA", "x", "NA", "x"])
     release = sf.anonymize(
-        table.set_column(1, "code", codes), schema, [sf.DistinctLDiversity(l=2, sensitive="code")], seed=1
+        table.set_column(1, "code", codes), schema, [sf.models.DistinctLDiversity(l=2, sensitive="code")], seed=1
     )
     release.write(tmp_path / "out", table_format=table_format)
     audit = sf.audit(sf.read(tmp_path / "out" / "public" / f"table.{table_format}"), schema, release.recipe.models)
@@ -142,8 +144,8 @@ def test_empty_and_missing_texts_are_one_value_before_the_search(tmp_path, table
 
 
 def test_messages_hold_no_cell(release, tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.table.formats.csv.write_csv", one_more_disease)
-    with pytest.raises(sf.GuaranteeViolatedError) as caught:
+    monkeypatch.setattr("sfumato.io._csv.write_csv", one_more_disease)
+    with pytest.raises(sf.errors.GuaranteeViolatedError) as caught:
         release.write(tmp_path / "out")
     assert not any(str(cell) in str(caught.value) for cell in ("flu", "cold", "ulcer", "gout", "clerk"))
 

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
-from sfumato.judging.audit.audit import audit_context
-from sfumato.judging.evidence import AuditContext
-from sfumato.reporting import folders
-from sfumato.reporting.folders import read_facts
-from sfumato.reporting.html import render_report
+from sfumato.core import writing
+from sfumato.core.writing import read_facts
+from sfumato.errors import InvalidParameterError, ReadError, WriteError
+from sfumato.report.page import render_report
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.audit.audit import audit_context
 
 FORMATS = ["csv", "parquet", "xlsx"]
 
@@ -138,9 +138,9 @@ def test_the_promise_is_what_the_audit_finds(release, tmp_path):
 def test_the_promise_tells_parts_and_of_named_values_only_those_that_are_shown(suppressing, tmp_path):
     levels = dict.fromkeys(["flu", "cold", "ulcer", "asthma", "kuru", "scrapie"], "low")
     models = (
-        sf.HPKAnonymity(h=1, p=1, k=5, sensitive="disease", sensitivity_levels=levels),
-        sf.AlphaKAnonymity(alpha=1.0, k=5, sensitive="disease", values=["kuru", "flu"]),
-        sf.ConfidenceBounding(bounds={"kuru": 0.5, "flu": 1.0, "cold": 1.0}, sensitive="disease"),
+        sf.models.HPKAnonymity(h=1, p=1, k=5, sensitive="disease", sensitivity_levels=levels),
+        sf.models.AlphaKAnonymity(alpha=1.0, k=5, sensitive="disease", values=["kuru", "flu"]),
+        sf.models.ConfidenceBounding(bounds={"kuru": 0.5, "flu": 1.0, "cold": 1.0}, sensitive="disease"),
     )
     audit = audit_context(AuditContext(suppressing.published, suppressing.recipe.schema), models)
     recipe = dataclasses.replace(suppressing.recipe, models=models)
@@ -213,7 +213,7 @@ def test_the_recipe_and_the_report_can_be_read_again(release, tmp_path):
 def test_cells_that_a_spreadsheet_would_execute_are_disarmed_when_asked(tmp_path):
     table = pa.table({"age": [1, 1], "note": ["=1+1", "plain"]})
     release = sf.anonymize(
-        table, sf.Schema(quasi_identifiers=["age"], insensitive=["note"]), [sf.KAnonymity(k=2)], seed=1
+        table, sf.Schema(quasi_identifiers=["age"], insensitive=["note"]), [sf.models.KAnonymity(k=2)], seed=1
     )
     release.write(tmp_path / "safe", excel_safe=True)
     release.write(tmp_path / "plain")
@@ -253,7 +253,7 @@ def test_nothing_half_written_remains(release, tmp_path, monkeypatch, failure):
     def fail(*_):
         raise failure
 
-    monkeypatch.setattr(folders, "render", fail)
+    monkeypatch.setattr(writing, "render", fail)
     expected = WriteError if isinstance(failure, OSError) else KeyboardInterrupt
     with pytest.raises(expected):
         release.write(tmp_path / "new")
@@ -290,7 +290,7 @@ def test_receivers_are_told_how_a_text_file_is_written(tmp_path):
     table = pa.table({"age": [1, 1, 2, 2], "dose": [0.5, 1.5, 0.5, 2.5]})
     schema = sf.Schema(quasi_identifiers=["age"], insensitive=["dose"])
     reading = {"separator": ";", "decimal": ","}
-    release = sf.anonymize(table, schema, models=[sf.KAnonymity(k=2)], reading=reading)
+    release = sf.anonymize(table, schema, models=[sf.models.KAnonymity(k=2)], reading=reading)
     for form, told in (("csv", reading), ("parquet", None)):
         release.write(tmp_path / form, table_format=form)
         public = tmp_path / form / "public"

@@ -7,9 +7,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from sfumato.reporting.drawing import text_width, wrap_text
-from sfumato.reporting.facts import gather_facts
-from sfumato.reporting.pictures import (
+from sfumato.report.charts.bars import (
     draw_attribute,
     draw_class_sizes,
     draw_legend,
@@ -17,6 +15,8 @@ from sfumato.reporting.pictures import (
     draw_risk_histogram,
     draw_value_bars,
 )
+from sfumato.report.charts.svg import text_width, wrap_text
+from sfumato.report.facts import gather_facts
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = {"original": 10, "published": 8}

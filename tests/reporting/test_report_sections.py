@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.reporting.facts import gather_facts, nearly_unique_texts
-from sfumato.reporting.html import MAX_EXPOSURES, render_report
-from sfumato.reporting.numbers import format_percent
+from sfumato._number_format import format_percent
+from sfumato.report.facts import gather_facts, nearly_unique_texts
+from sfumato.report.page import MAX_EXPOSURES, render_report
 
 ROWS = 300
 
@@ -35,10 +35,10 @@ def many_secrets() -> sf.Release:
         quasi_identifiers=["age", "sex"],
         sensitive=list(columns),
         insensitive=["notes"],
-        hierarchies={"age": sf.Intervals(20, 40)},
+        hierarchies={"age": sf.hierarchies.Intervals(20, 40)},
     )
-    levels = sf.FixedLevels(levels={"age": 1, "sex": 0})
-    return sf.anonymize(people, schema, [sf.KAnonymity(k=5)], levels, publish_text=["notes"], seed=1)
+    levels = sf.algorithms.FixedLevels(levels={"age": 1, "sex": 0})
+    return sf.anonymize(people, schema, [sf.models.KAnonymity(k=5)], levels, publish_text=["notes"], seed=1)
 
 
 @pytest.fixture(scope="module")

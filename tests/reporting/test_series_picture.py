@@ -7,14 +7,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from sfumato.reporting.series_picture import (
+from sfumato._locale.messages import load_messages
+from sfumato.report.sections.series import (
     HEIGHT,
     TOP,
     AttributeDisclosure,
     SeriesDisclosure,
     draw_cumulative_disclosure,
 )
-from sfumato.words import load_messages
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -38,15 +38,17 @@ def tables(draw) -> pa.Table:
 
 
 @pytest.mark.parametrize(
-    "algorithm", [sf.Mondrian(), sf.Optimal(), sf.MDAV(), sf.Slicing()], ids=lambda each: each.name
+    "algorithm",
+    [sf.algorithms.Mondrian(), sf.algorithms.Optimal(), sf.algorithms.MDAV(), sf.algorithms.Slicing()],
+    ids=lambda each: each.name,
 )
 @examples(15)
 @given(table=tables())
 def test_whatever_is_released_is_reported_and_compared(algorithm, table):
     schema = sf.Schema(quasi_identifiers=["a", "b"], sensitive=["c"], insensitive=["d", "e"])
     try:
-        release = sf.anonymize(table, schema, [sf.KAnonymity(k=2)], algorithm, max_suppressed=0.5, seed=1)
-    except sf.SfumatoError:
+        release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=2)], algorithm, max_suppressed=0.5, seed=1)
+    except sf.errors.SfumatoError:
         return
     assert release.report().html.startswith("<!DOCTYPE html>")
     found = sf.compare([release])

@@ -10,19 +10,19 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from sfumato.catalogue import METRICS, MODELS
-from sfumato.inspection.profile import CellType
-from sfumato.models import AlphaKAnonymity, DistinctLDiversity, KAnonymity
-from sfumato.models.base import GroupModel
-from sfumato.models.conjunction import Conjunction
-from sfumato.release.anonymizing import INFORMATION_LOSS
-from sfumato.reporting.public import describe_model
-from sfumato.reporting.words import BUCKET, SHARES, comparison_text, metric_texts, model_texts
-from sfumato.schema.missing import MissingPolicy
-from sfumato.schema.roles import Role
-from sfumato.schema.scales import Scale
+from sfumato._locale.messages import load_messages
+from sfumato.report.guarantee import describe_model
+from sfumato.report.texts import BUCKET, SHARES, comparison_text, metric_texts, model_texts
+from sfumato.schema.roles import MissingPolicy, Role, Scale
 from sfumato.schema.schema import Schema
-from sfumato.words import load_messages
+from sfumato.tables._catalogue import METRICS, MODELS
+from sfumato.tables._pipeline.anonymize import INFORMATION_LOSS
+from sfumato.tables.inspection._profiles import CellType
+from sfumato.tables.models._conjunction import Conjunction
+from sfumato.tables.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.tables.models.base import GroupModel
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
 
 # What every model has been called since its words were in one list; a changed text is changed here, too, on purpose.
 TOLD = json.loads(Path(__file__).with_name("model_words.json").read_text("utf-8"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import isnan, nan
 
 import pytest
-
-from sfumato.reproducing.claims import (
+from papers._claims import (
     FAR,
     FAST,
     Claim,
@@ -20,7 +19,7 @@ from sfumato.reproducing.claims import (
     total_rise,
     with_medians,
 )
-from sfumato.reproducing.figures import FigureLine
+from papers._reproduction import FigureLine
 
 CLAIM = Claim("1", "something")
 

@@ -6,11 +6,10 @@ import csv
 from math import nan
 
 import pytest
+from papers._reproduction import Figure, FigureFinding, FigureLine, Reproduction, check_matplotlib, write_reproduction
 
-from sfumato.exceptions import WriteError
-from sfumato.reproducing.drawing import check_matplotlib, write_reproduction
-from sfumato.reproducing.figures import Figure, FigureFinding, FigureLine, Reproduction
-from sfumato.table import extras
+from sfumato import _optional
+from sfumato.errors import WriteError
 
 
 @pytest.fixture
@@ -86,6 +85,6 @@ def test_a_missing_library_is_told_in_one_sentence(monkeypatch):
     def absent(module: str) -> None:
         raise ModuleNotFoundError(name=module)
 
-    monkeypatch.setattr(extras.importlib, "import_module", absent)
+    monkeypatch.setattr(_optional.importlib, "import_module", absent)
     with pytest.raises(WriteError, match=r'matplotlib is needed; install it with pip install "sfumato\[plots\]"'):
         check_matplotlib()

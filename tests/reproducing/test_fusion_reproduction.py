@@ -8,14 +8,24 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from papers.fusion.accuracy import majority_accuracy, recode_held_out, tree_accuracy
+from papers.fusion.experiment import (
+    CHANGED,
+    NOTHING,
+    OURS,
+    PLAIN,
+    RAW,
+    FusionPoint,
+    TreeAccuracies,
+    make_figures,
+    measure_baselines,
+    reproduce_fusion,
+)
+from papers.fusion.setting import ADULT_FACTORS, FusionGrid, adult_subject, synthetic_subject
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.fusing.one_process import fuse
-from sfumato.reproducing.fusion import FusionPoint, TreeAccuracies, make_figures, measure_baselines, reproduce_fusion
-from sfumato.reproducing.fusion_accuracy import majority_accuracy, recode_held_out, tree_accuracy
-from sfumato.reproducing.fusion_findings import CHANGED, NOTHING, OURS, PLAIN, RAW
-from sfumato.reproducing.fusion_setting import ADULT_FACTORS, FusionGrid, adult_subject, synthetic_subject
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.fusion.protocol import fuse
 
 KS = (20, 50, 75, 100)
 FIGURES = ["3a", "3b", "3b-quasi", "4a", "4b", "4b-quasi"]

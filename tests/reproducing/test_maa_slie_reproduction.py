@@ -10,29 +10,28 @@ from math import isnan, nan
 import numpy as np
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
-
-import sfumato as sf
-from sfumato.cli.reproduce import app
-from sfumato.exceptions import InvalidParameterError, SchemaError, SfumatoError
-from sfumato.reproducing import drawing
-from sfumato.reproducing.claims import Claim
-from sfumato.reproducing.figures import Figure, FigureLine
-from sfumato.reproducing.maa_slie import measure_partition, reproduce_maa_slie
-from sfumato.reproducing.maa_slie_findings import (
+from papers import _reproduction
+from papers.__main__ import app
+from papers._claims import Claim
+from papers._reproduction import Figure, FigureLine
+from papers.maa_slie._findings import (
+    BLOCKS,
+    GPKC,
+    MAA_SLIE,
+    LineParameters,
+    MaaSliePoint,
+    average_line,
     check_everywhere_above,
     check_findings,
     check_mostly_above,
     check_within_factor_two,
 )
-from sfumato.reproducing.maa_slie_series import BLOCKS, GPKC, MAA_SLIE, LineParameters, MaaSliePoint, average_line
-from sfumato.reproducing.maa_slie_setting import (
-    ADULT_QUASI,
-    LEVEL_WEIGHTS,
-    MaaSlieGrid,
-    generate_ranked_census,
-    ranked_adult,
-)
+from papers.maa_slie.experiment import measure_partition, reproduce_maa_slie
+from papers.maa_slie.setting import ADULT_QUASI, LEVEL_WEIGHTS, MaaSlieGrid, generate_ranked_census, ranked_adult
+from typer.testing import CliRunner
+
+import sfumato as sf
+from sfumato.errors import InvalidParameterError, SchemaError, SfumatoError
 
 SMALL = MaaSlieGrid(rows=150, large_rows=300, repetitions=2, values=(3, 5))
 CLAIM = Claim("2", "more is more")
@@ -89,8 +88,8 @@ def test_a_point_measures_what_the_release_has():
     subject = generate_ranked_census()
     table = subject.sample(200, 0, 0)
     point = measure_partition(subject, table, LineParameters(200, MAA_SLIE, 2, 8), 4, seed=5)
-    model = sf.HPKAnonymity(h=2, p=4, k=8, sensitive="occupation", sensitivity_levels=subject.levels)
-    algorithm = sf.MAASLIE(level_weights={str(level): weight for level, weight in LEVEL_WEIGHTS.items()})
+    model = sf.models.HPKAnonymity(h=2, p=4, k=8, sensitive="occupation", sensitivity_levels=subject.levels)
+    algorithm = sf.algorithms.MAASLIE(level_weights={str(level): weight for level, weight in LEVEL_WEIGHTS.items()})
     release = sf.anonymize(table, subject.schema, [model], algorithm, seed=5)
     frame = (
         release.published.select(subject.schema.quasi_identifiers)
@@ -301,7 +300,7 @@ def test_bars_of_spread_stay_inside_of_the_picture():
     from matplotlib.figure import Figure as Picture
 
     axes = Picture().add_subplot()
-    drawing._scale(axes, Figure("4a", "Time", "p", "seconds", (FigureLine("a", (3, 4), (1, nan), (2, 0)),)))
+    _reproduction._scale(axes, Figure("4a", "Time", "p", "seconds", (FigureLine("a", (3, 4), (1, nan), (2, 0)),)))
     assert axes.get_ylim()[1] > 3
 
 
@@ -311,7 +310,7 @@ def command(*arguments: object):
 
 @pytest.fixture
 def _one_process(monkeypatch):
-    monkeypatch.setattr("sfumato.threads.count_workers", lambda: 1)
+    monkeypatch.setattr("sfumato._threads.count_workers", lambda: 1)
 
 
 @pytest.mark.usefixtures("_one_process")

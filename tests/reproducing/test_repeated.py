@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import isnan, nan
 
 import pytest
-
-from sfumato.reproducing.claims import Claim
-from sfumato.reproducing.repeated import (
+from papers._claims import (
+    Claim,
     RepeatedLine,
     check_clearly_below,
     check_clearly_falling,

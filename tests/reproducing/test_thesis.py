@@ -10,16 +10,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from papers._reproduction import Figure, FigureLine, run_jobs
+from papers.thesis import chapter_3, chapter_4, chapter_5
+from papers.thesis._measurement import QuerySample, ThesisPoint, measure_release, unbucketed_ncp
+from papers.thesis.experiment import reproduce_thesis
+from papers.thesis.setting import ThesisGrid, census_schema, census_subject, subject_from_table
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.reproducing import thesis_chapter_3, thesis_chapter_4, thesis_chapter_5
-from sfumato.reproducing.figures import Figure, FigureLine
-from sfumato.reproducing.running import run_jobs
-from sfumato.reproducing.thesis import reproduce_thesis
-from sfumato.reproducing.thesis_measuring import QuerySample, ThesisPoint, measure_release, unbucketed_ncp
-from sfumato.reproducing.thesis_setting import ThesisGrid, census_schema, census_subject, subject_from_table
-from sfumato.samples.census import generate_census
+from sfumato.datasets.census import generate_census
+from sfumato.errors import InvalidParameterError, SchemaError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "howto" / "reproduce-the-thesis.md"
 SMALL = ThesisGrid(
@@ -73,24 +72,26 @@ def test_the_page_has_the_findings_of_the_command(found):
 
 
 def test_the_same_seed_gives_the_same_numbers_in_other_processes():
-    again = run_jobs([(thesis_chapter_3.measure_over_l, _mondrian(seed)) for seed in (0, 0, 1)], workers=2)
+    again = run_jobs([(chapter_3.measure_over_l, _mondrian(seed)) for seed in (0, 0, 1)], workers=2)
     assert again[0] == again[1] != again[2]
 
 
 def _mondrian(seed: int) -> tuple:
     subject = census_subject(3, rows=300, seed=seed)
-    return (subject, replace(SMALL, seed=seed), thesis_chapter_3.MONDRIAN, 1, (3,))
+    return (subject, replace(SMALL, seed=seed), chapter_3.MONDRIAN, 1, (3,))
 
 
 def test_an_error_of_a_task_is_raised():
     with pytest.raises(InvalidParameterError):
-        run_jobs([(sf.samples.generate_census, (-1,)), (sf.samples.generate_census, (5,))], workers=2)
+        run_jobs([(sf.datasets.generate_census, (-1,)), (sf.datasets.generate_census, (5,))], workers=2)
 
 
 def test_what_no_release_can_keep_is_not_measured():
     subject = census_subject(3, rows=50, seed=0)
     questions = QuerySample.draw(subject, SMALL)
-    point = measure_release(questions, [sf.FrequencyLDiversity(l=49, sensitive="salary")], sf.Anatomy(), 0)
+    point = measure_release(
+        questions, [sf.models.FrequencyLDiversity(l=49, sensitive="salary")], sf.algorithms.Anatomy(), 0
+    )
     assert isnan(point.error)
     assert isnan(point.discernibility)
 
@@ -98,9 +99,9 @@ def test_what_no_release_can_keep_is_not_measured():
 def test_errors_are_those_of_the_workload_with_rounded_bounds():
     subject = census_subject(3, rows=400, seed=0)
     grid = replace(SMALL, queries=30)
-    models = [sf.KLAnonymity(k=2, l=3, sensitive="salary")]
-    point = measure_release(QuerySample.draw(subject, grid), models, sf.CrossBucketGeneralization(), 0)
-    release = sf.anonymize(subject.table, subject.schema, models, sf.CrossBucketGeneralization(), seed=0)
+    models = [sf.models.KLAnonymity(k=2, l=3, sensitive="salary")]
+    point = measure_release(QuerySample.draw(subject, grid), models, sf.algorithms.CrossBucketGeneralization(), 0)
+    release = sf.anonymize(subject.table, subject.schema, models, sf.algorithms.CrossBucketGeneralization(), seed=0)
     workload = sf.queries.Workload(queries=30, bounds="rounded", seed=grid.seed)
     said = sf.queries.relative_errors(release.frame, subject.table, subject.schema, workload).summary()
     assert point.error == pytest.approx(said["mean_bound_error"])
@@ -109,8 +110,8 @@ def test_errors_are_those_of_the_workload_with_rounded_bounds():
 
 def test_cells_in_buckets_have_no_penalty():
     subject = census_subject(4, rows=400, seed=0).sensitive_cells(["age", "occupation"], 0.3, 0)
-    models = [sf.FrequencyLDiversity(l=3, sensitive=name) for name in ("age", "occupation", "salary")]
-    release = sf.anonymize(subject.table, subject.schema, models, sf.LocalAnatomy(), seed=0)
+    models = [sf.models.FrequencyLDiversity(l=3, sensitive=name) for name in ("age", "occupation", "salary")]
+    release = sf.anonymize(subject.table, subject.schema, models, sf.algorithms.LocalAnatomy(), seed=0)
     assert unbucketed_ncp(release) == pytest.approx(0, abs=1e-6)
 
 
@@ -143,7 +144,7 @@ def test_findings_of_chapter_5_follow_the_numbers():
             for density in grid.densities
             for k in grid.generalized_sizes
         }
-        found = thesis_chapter_5.make_figures(subject, measured, grid, local).findings
+        found = chapter_5.make_figures(subject, measured, grid, local).findings
         return {finding.claim: finding.seen for finding in found}
 
     one, other = judged(9, 5), judged(11, -5)
@@ -169,9 +170,9 @@ def test_findings_of_chapter_5_follow_the_numbers():
     ],
 )
 def test_findings_on_the_heuristic_follow_the_numbers(local, plain, anatomy, seen):
-    names = (thesis_chapter_4.HEURISTIC, thesis_chapter_4.PLAIN, thesis_chapter_4.ANATOMY)
+    names = (chapter_4.HEURISTIC, chapter_4.PLAIN, chapter_4.ANATOMY)
     lines = [line(name, ys) for name, ys in zip(names, (local, plain, anatomy), strict=True)]
-    found = thesis_chapter_4._heuristic_findings(Figure("4.6", "", "l", "", tuple(lines)))
+    found = chapter_4._heuristic_findings(Figure("4.6", "", "l", "", tuple(lines)))
     assert tuple(finding.seen for finding in found) == seen
 
 

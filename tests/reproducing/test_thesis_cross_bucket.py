@@ -8,13 +8,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from pyarrow import csv
-
-import sfumato as sf
-from drawn_examples import examples
-from golden_files import GOLDEN
-from sfumato.algorithms.buckets.assignment import is_eligible
-from sfumato.reproducing.thesis_cross_bucket import (
+from papers.thesis.printed_cross_bucket import (
     PrintedCrossBucket,
     choose_sensitive_values,
     find_sets,
@@ -22,9 +16,15 @@ from sfumato.reproducing.thesis_cross_bucket import (
     pick_records,
     split_group_sizes,
 )
+from pyarrow import csv
+
+import sfumato as sf
+from drawn_examples import examples
+from golden_files import GOLDEN
+from sfumato.tables.algorithms.bucketization._assignment import is_eligible
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "town"], sensitive=["disease"], orders={"town": list("abcd")})
-NO_PROMISE = [sf.KLAnonymity(k=1, l=1, sensitive="disease")]
+NO_PROMISE = [sf.models.KLAnonymity(k=1, l=1, sensitive="disease")]
 PEOPLE = st.lists(
     st.tuples(st.integers(20, 40), st.sampled_from("abcd"), st.sampled_from("stuvwxyz")), min_size=6, max_size=40
 )
@@ -76,7 +76,11 @@ def test_where_the_printed_algorithm_keeps_its_promise_the_product_does_and_also
     if not is_eligible(list(Counter(values.tolist()).values()), l):
         return
     release = sf.anonymize(
-        table, SCHEMA, [sf.KLAnonymity(k=k, l=l, sensitive="disease")], sf.CrossBucketGeneralization(), seed=1
+        table,
+        SCHEMA,
+        [sf.models.KLAnonymity(k=k, l=l, sensitive="disease")],
+        sf.algorithms.CrossBucketGeneralization(),
+        seed=1,
     )
     identity, value = exposures(release, SCHEMA, table)
     assert release.suppressed == 0
@@ -87,8 +91,8 @@ def test_where_the_printed_algorithm_keeps_its_promise_the_product_does_and_also
 def test_five_values_in_groups_of_two_are_exposed_too_much_as_printed_and_not_by_the_product():
     table = pa.table({"age": [20, 25, 30, 35, 40], "town": ["a"] * 5, "disease": list("stuvw")})
     assert exposures(printed(table, SCHEMA, 2, 5), SCHEMA, table)[1] > 1 / 5
-    promise = [sf.KLAnonymity(k=2, l=5, sensitive="disease")]
-    release = sf.anonymize(table, SCHEMA, promise, sf.CrossBucketGeneralization(), seed=1)
+    promise = [sf.models.KLAnonymity(k=2, l=5, sensitive="disease")]
+    release = sf.anonymize(table, SCHEMA, promise, sf.algorithms.CrossBucketGeneralization(), seed=1)
     assert exposures(release, SCHEMA, table)[1] <= 1 / 5 + 1e-12
 
 

@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from papers.thesis.chapter_4 import ReleasedCells
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.coding.codes import encode_table
-from sfumato.reproducing.flagged_exposure import ReleasedCells
+from sfumato.encoding.coded_table import encode_table
 
 SCHEMA = sf.Schema(quasi_identifiers=["sex", "age", "job"], sensitive=["pay"])
 
@@ -75,8 +75,8 @@ def test_a_release_is_read_in_the_order_of_the_original():
     )
     mask = pa.table({"age": [row % 4 == 0 for row in range(rows)]})
     table, schema = sf.mark_sensitive_cells(people, SCHEMA, mask=mask)
-    models = [sf.FrequencyLDiversity(l=5, sensitive=name) for name in ("age", "pay")]
-    release = sf.anonymize(table, schema, models, sf.LocalAnatomy(), seed=1)
+    models = [sf.models.FrequencyLDiversity(l=5, sensitive=name) for name in ("age", "pay")]
+    release = sf.anonymize(table, schema, models, sf.algorithms.LocalAnatomy(), seed=1)
     cells = ReleasedCells.from_release(release, {"age": mask["age"].to_numpy()})
     flagged = cells.buckets["age"] != -1
     assert flagged.tolist() == mask["age"].to_pylist()

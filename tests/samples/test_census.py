@@ -7,9 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.samples.census import EDUCATION_LEVELS, CensusCardinalities, generate_census
-from sfumato.samples.census_taxonomies import make_census_taxonomies
+from sfumato.datasets.census import EDUCATION_LEVELS, CensusCardinalities, generate_census, make_census_taxonomies
+from sfumato.errors import InvalidParameterError
 
 FIXED = {"sex": 2, "age": 73, "relationship": 13, "marital_status": 6, "race": 9, "education": 11}
 TABLES = [(90, 216, 702), (89, 187, 682), (93, 257, 719)]

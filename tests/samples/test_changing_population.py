@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.samples.changing_population import (
+from sfumato.datasets.hospital_series import (
     ILLNESSES,
     generate_hospital_series,
     hospital_series_schema,
     power_law_shares,
 )
+from sfumato.errors import InvalidParameterError
 
 KIND = {name: kind for kind, names in ILLNESSES.items() for name in names}
 

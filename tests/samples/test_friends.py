@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.samples import generate_friendship_graph
+from sfumato.datasets.friendship_graph import generate_friendship_graph
+from sfumato.errors import InvalidParameterError
 
 
 def test_friends_are_alike_and_some_have_very_many():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.samples import generate_mobility, generate_trajectories
+from sfumato.datasets.mobility import generate_mobility, generate_trajectories
+from sfumato.errors import InvalidParameterError
 
 
 def test_persons_sleep_at_home_work_on_weekdays_and_meet_friends():

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.samples import population
-from sfumato.samples.population import COUNTRIES, DISEASES, EDUCATION_ORDER, JOBS, MARITAL, generate_hospital
+from sfumato.datasets import hospital
+from sfumato.datasets.hospital import COUNTRIES, DISEASES, EDUCATION_ORDER, JOBS, MARITAL, generate_hospital
+from sfumato.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def test_the_default_is_five_thousand_rows_with_few_gaps():
 
 @pytest.mark.parametrize("rows", [199, 200, 201, 1000])
 def test_blocks_are_joined_without_loss_and_are_not_repeated(monkeypatch, rows):
-    monkeypatch.setattr(population, "_BLOCK", 100)
+    monkeypatch.setattr(hospital, "_BLOCK", 100)
     made = generate_hospital(rows, seed=1)
     assert made.num_rows == rows
     assert not made.slice(0, 99).equals(made.slice(100, 99))
@@ -152,18 +152,18 @@ def test_mappings_have_two_inner_levels(tree):
 
 
 def test_every_job_and_disease_has_its_weights():
-    without = {status for phase in population._WITHOUT_WORK for status in phase}
-    assert {*population._WORK, *without} == set(leaves(JOBS))
-    assert set(population._ILLNESS) == set(leaves(DISEASES))
-    assert set(population._MARITAL_CURVES) == set(leaves(MARITAL))
+    without = {status for phase in hospital._WITHOUT_WORK for status in phase}
+    assert {*hospital._WORK, *without} == set(leaves(JOBS))
+    assert set(hospital._ILLNESS) == set(leaves(DISEASES))
+    assert set(hospital._MARITAL_CURVES) == set(leaves(MARITAL))
 
 
 def test_names_are_only_joined_syllables(table):
     syllables = {
-        "female": {a + b for a in population._STEMS.split() for b in population._FEMALE_ENDINGS.split()},
-        "male": {a + b for a in population._STEMS.split() for b in population._MALE_ENDINGS.split()},
+        "female": {a + b for a in hospital._STEMS.split() for b in hospital._FEMALE_ENDINGS.split()},
+        "male": {a + b for a in hospital._STEMS.split() for b in hospital._MALE_ENDINGS.split()},
     }
-    last_names = {a + b for a in population._LAST_STARTS.split() for b in population._LAST_ENDINGS.split()}
+    last_names = {a + b for a in hospital._LAST_STARTS.split() for b in hospital._LAST_ENDINGS.split()}
     for name, sex in zip(table["name"].to_pylist(), table["sex"].to_pylist(), strict=True):
         first, last = name.split(" ")
         assert first in syllables[sex]
@@ -183,7 +183,7 @@ def test_zip_codes_are_five_digits_some_with_a_leading_zero(table):
 
 
 def test_zip_codes_cluster_in_sixty_regions_of_very_different_size(table):
-    zips, sizes = population._towns()
+    zips, sizes = hospital._towns()
     assert len(set(zips)) == len(zips)
     assert len(sizes) == len(zips)
     assert len({code[:2] for code in zips}) == 60
@@ -286,7 +286,7 @@ def test_nationalities_are_skewed_and_more_mixed_in_big_towns(table):
     counts = sorted(pc.value_counts(table["nationality"].drop_null()).field("counts").to_pylist())
     assert counts[-1] > 0.35 * table.num_rows
     assert counts[0] < 0.01 * table.num_rows
-    zips, sizes = population._towns()
+    zips, sizes = hospital._towns()
     big = np.array(zips)[sizes >= 0.01 * sizes.sum()]
     urban = where(table, "zip", *big.tolist())
     home = where(table, "nationality", "Germany")
@@ -300,7 +300,7 @@ def test_fewer_people_come_on_weekends(table):
 
 
 def test_a_label_without_weight_is_never_drawn():
-    sampler = population._ConditionalSampler(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 3.0]]))
+    sampler = hospital._ConditionalSampler(np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 3.0]]))
     condition = np.repeat([0, 1], 5000)
     drawn = sampler.draw(np.random.default_rng(0), 10_000, condition)
     assert set(drawn[condition == 0].tolist()) == {1}

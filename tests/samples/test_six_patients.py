@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.catalogue import MODELS
-from sfumato.models.series_model import SeriesModel
-from sfumato.samples.population import DISEASES
-from sfumato.samples.six_patients import EXACT, attack_example_for, attack_examples
-from sfumato.words import LANGUAGES, load_messages
+from sfumato._locale.messages import LANGUAGES, load_messages
+from sfumato.datasets.attack_examples import EXACT, attack_example_for, attack_examples
+from sfumato.datasets.hospital import DISEASES
+from sfumato.tables._catalogue import MODELS
+from sfumato.tables.series.models._base import SeriesModel
 
 EXAMPLES = {each.name: each for each in attack_examples()}
 

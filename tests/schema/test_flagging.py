@@ -9,12 +9,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
-from sfumato.exceptions import SchemaError
-from sfumato.models import FrequencyLDiversity
-from sfumato.release.anonymizing import anonymize
-from sfumato.schema.flagging import mark_sensitive_cells
+from sfumato.errors import SchemaError
 from sfumato.schema.schema import Schema
+from sfumato.schema.sensitive_cells import mark_sensitive_cells
+from sfumato.tables._pipeline.anonymize import anonymize
+from sfumato.tables.algorithms.bucketization.local_anatomy import LocalAnatomy
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
 
 PEOPLE = pa.table(
     {

@@ -6,11 +6,10 @@ import pickle
 
 import pytest
 
-from sfumato.exceptions import SchemaError
-from sfumato.hierarchies import Intervals, Prefixes
-from sfumato.schema.missing import MissingPolicy
-from sfumato.schema.roles import Role
-from sfumato.schema.scales import Scale
+from sfumato.errors import SchemaError
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.schema.roles import MissingPolicy, Role, Scale
 from sfumato.schema.schema import Schema
 
 FULL = Schema(

@@ -15,8 +15,11 @@ from tests.drawn_examples import examples
 from tests.odd_columns import DAY, MOMENT, rule_on
 from tests.strategies import tables
 
-from sfumato.exceptions import ReadError, SchemaError
-from sfumato.sources.base import (
+from sfumato.errors import ReadError, SchemaError
+from sfumato.io._dataframes import to_canonical
+from sfumato.tables.engines._duckdb_source import DuckDBSource
+from sfumato.tables.engines._duckdb_sql import select_parquet
+from sfumato.tables.engines._source import (
     GROUP,
     NOWHERE,
     WEIGHT,
@@ -25,9 +28,6 @@ from sfumato.sources.base import (
     TooManyCombinationsError,
     ValueMapping,
 )
-from sfumato.sources.duckdb_queries import select_parquet
-from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.table.frames import to_canonical
 
 COLUMNS = {**odd_columns.COLUMNS, "fine moments": pa.array([DAY, MOMENT, None], pa.timestamp("ns"))}
 REFUSED = {**odd_columns.REFUSED, "fine": pa.array([1, 2], pa.timestamp("ns"))}

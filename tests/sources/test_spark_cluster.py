@@ -11,7 +11,7 @@ import pytest
 from tests.spark_sessions import SMALL, executors_of, master_and_workers, session_on
 from tests.spark_tables import SEGMENTS, check_counted, check_segmented, people, read, released
 
-from sfumato.sources import spark_source
+from sfumato.tables.engines import _spark_source
 
 pytestmark = pytest.mark.spark
 
@@ -26,7 +26,7 @@ def cluster():
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(spark_source, "ROWS_PER_PART", 150)
+    monkeypatch.setattr(_spark_source, "ROWS_PER_PART", 150)
 
 
 @pytest.mark.usefixtures("small_parts")

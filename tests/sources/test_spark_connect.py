@@ -6,7 +6,7 @@ import pytest
 from tests.spark_sessions import connected
 from tests.spark_tables import SEGMENTS, check_counted, check_segmented, people, read, released, rows_of
 
-from sfumato.exceptions import ReadError
+from sfumato.errors import ReadError
 
 pytestmark = pytest.mark.spark
 

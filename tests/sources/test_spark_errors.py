@@ -7,12 +7,12 @@ import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
-from sfumato.exceptions import ReadError, SfumatoError
-from sfumato.sources.spark_errors import reworded_spark_errors
+from sfumato.errors import ReadError, SfumatoError
+from sfumato.tables.engines._spark_errors import reworded_spark_errors
 
 RAISED = {
     "no PyArrow": (PySparkException("No module named 'pyarrow'; secret"), "needs pandas and PyArrow"),
-    "no Sfumato": (PySparkException("No module named 'sfumato.sources'; secret"), "do not have Sfumato"),
+    "no Sfumato": (PySparkException("No module named 'sfumato.tables.engines'; secret"), "do not have Sfumato"),
     "no files": (PySparkException("java.io.FileNotFoundException: secret"), "folder that all workers see"),
     "another Python": (PySparkException("[PYTHON_VERSION_MISMATCH] secret"), "another version of Python"),
     "full disk": (PySparkException("java.io.IOException: No space left on device secret"), "is full"),

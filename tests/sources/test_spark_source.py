@@ -22,14 +22,13 @@ from tests.spark_sessions import session_on
 from tests.spark_tables import RECIPE, SCHEMA, SEGMENTS, check_counted, check_segmented, people, read, released, rows_of
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, SfumatoError, WriteError
-from sfumato.release.large.leveled_counts import LevelCounts
-from sfumato.sources import spark_source, spark_workers
-from sfumato.sources.base import NOWHERE, WEIGHT, TablePiece, TooManyCombinationsError, ValueMapping
-from sfumato.sources.spark_files import collect_parts
-from sfumato.sources.spark_source import SparkSource
-from sfumato.table.columns import strip_metadata
-from sfumato.table.frames import to_canonical
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError, SfumatoError, WriteError
+from sfumato.io._columns import strip_metadata
+from sfumato.io._dataframes import to_canonical
+from sfumato.tables.engines import _spark_source, _spark_workers
+from sfumato.tables.engines._source import NOWHERE, WEIGHT, TablePiece, TooManyCombinationsError, ValueMapping
+from sfumato.tables.engines._spark_source import SparkSource, collect_parts
+from sfumato.tables.out_of_core._levels import LevelCounts
 
 pytestmark = pytest.mark.spark
 
@@ -43,9 +42,9 @@ REFUSED = {
     "long decimals": pa.array([Decimal("0.12345678901234567"), None], pa.decimal128(38, 18)),
 }
 DEPTHS = {
-    "Mondrian": (sf.Mondrian(), (sf.KAnonymity(k=5),), 0.0),
-    "Mondrian, l-diversity": (sf.Mondrian(), (sf.DistinctLDiversity(l=2, sensitive="disease"),), 0.0),
-    "Datafly": (sf.algorithms.Datafly(), (sf.KAnonymity(k=3),), 0.2),
+    "Mondrian": (sf.algorithms.Mondrian(), (sf.models.KAnonymity(k=5),), 0.0),
+    "Mondrian, l-diversity": (sf.algorithms.Mondrian(), (sf.models.DistinctLDiversity(l=2, sensitive="disease"),), 0.0),
+    "Datafly": (sf.algorithms.Datafly(), (sf.models.KAnonymity(k=3),), 0.2),
 }
 
 
@@ -80,7 +79,7 @@ def test_rows_and_their_order_are_those_of_memory(name, spark, tmp_path):
 
 
 def test_workers_write_parts_in_their_order(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(spark_source, "ROWS_PER_PART", 100)
+    monkeypatch.setattr(_spark_source, "ROWS_PER_PART", 100)
     table, odd = people(600), tmp_path / "age=1 [é],{x}*\\%20?"  # nothing of it is a pattern, a code or a column
     odd.mkdir()
     found = released(read(spark, table, tmp_path / "in", parts=2), odd / "release")
@@ -99,7 +98,7 @@ def test_segments_hold_the_rows_of_memory(spark, tmp_path):
 
 
 def test_blocks_hold_the_rows_of_memory(spark, tmp_path):
-    table, recipe = people(300), replace(RECIPE, algorithm=sf.TopDownNCP(), block_rows=100)
+    table, recipe = people(300), replace(RECIPE, algorithm=sf.algorithms.TopDownNCP(), block_rows=100)
     found = released(read(spark, table, tmp_path / "in", parts=2), tmp_path / "release", recipe=recipe)
     assert found.passage.way == "blocked"
     assert found.passage.segments > 2
@@ -107,9 +106,9 @@ def test_blocks_hold_the_rows_of_memory(spark, tmp_path):
     assert rows_of(found).sort_by(by).equals(strip_metadata(sf.run_recipe(recipe, table).published).sort_by(by))
 
 
-@pytest.mark.parametrize("algorithm", [sf.Anatomy(), sf.Slicing()], ids=repr)
+@pytest.mark.parametrize("algorithm", [sf.algorithms.Anatomy(), sf.algorithms.Slicing()], ids=repr)
 def test_buckets_hold_the_rows_of_memory_and_are_judged_in_pieces(spark, tmp_path, algorithm):
-    models, table = (sf.FrequencyLDiversity(l=2, sensitive="disease"),), people(300)
+    models, table = (sf.models.FrequencyLDiversity(l=2, sensitive="disease"),), people(300)
     recipe = replace(RECIPE, algorithm=algorithm, models=models, secret="5f" * 32, block_rows=100)
     frame, few = read(spark, table, tmp_path / "in", parts=2), replace(SEGMENTS, groups=150)
     found = released(frame, tmp_path / "release", recipe=recipe, limits=few)
@@ -252,15 +251,15 @@ def test_workers_with_another_python_are_refused(spark, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("version", "told"), [("9.9", "another version of Sfumato"), (None, "do not have Sfumato")])
 def test_workers_without_the_same_sfumato_are_refused(version, told, spark, tmp_path, monkeypatch):
     source = opened(read(spark, pa.table({"age": [1]}), tmp_path / "in"))
-    real = spark_workers.run_in_workers
+    real = _spark_workers.run_in_workers
 
     def pretended(frame, function, kinds):
-        if kinds == spark_workers.FOUND:
+        if kinds == _spark_workers.FOUND:
             nothing = "cast(null AS string)"
             return frame.selectExpr(nothing if version is None else f"'{version}'", nothing)
         return real(frame, function, kinds)
 
-    monkeypatch.setattr(spark_workers, "run_in_workers", pretended)
+    monkeypatch.setattr(_spark_workers, "run_in_workers", pretended)
     with pytest.raises(ReadError, match=told) as raised:
         source.profile(["age"], ["age"])
     assert str(raised.value).count(". ") == 0
@@ -293,7 +292,9 @@ def test_a_release_goes_to_an_address_and_comes_back_from_there(spark, tmp_path)
 def test_databases_are_refused_before_any_scan(spark):
     frame = spark.range(10).selectExpr("raise_error('a row was read') AS age")
     with pytest.raises(WriteError, match="postgresql:// addresses"):
-        sf.anonymize(frame, sf.Schema(quasi_identifiers=["age"]), [sf.KAnonymity(k=2)], out="postgresql://host/release")
+        sf.anonymize(
+            frame, sf.Schema(quasi_identifiers=["age"]), [sf.models.KAnonymity(k=2)], out="postgresql://host/release"
+        )
 
 
 def test_errors_of_spark_are_told_without_cells(spark, tmp_path):
@@ -317,7 +318,7 @@ def test_an_empty_table_and_names_that_spark_confuses_are_refused(spark, tmp_pat
 def test_a_spark_table_stays_in_spark(spark, tmp_path):
     frame = read(spark, people(5), tmp_path / "in")
     with pytest.raises(InvalidParameterError, match='engine="spark"'):
-        sf.anonymize(frame, SCHEMA, [sf.KAnonymity(k=2)], engine="duckdb", out=tmp_path / "release")
+        sf.anonymize(frame, SCHEMA, [sf.models.KAnonymity(k=2)], engine="duckdb", out=tmp_path / "release")
     with pytest.raises(SfumatoError):
-        sf.anonymize(frame, SCHEMA, [sf.KAnonymity(k=6)], out=tmp_path / "release")
+        sf.anonymize(frame, SCHEMA, [sf.models.KAnonymity(k=6)], out=tmp_path / "release")
     assert not (tmp_path / "release").exists()

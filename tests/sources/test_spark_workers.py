@@ -13,9 +13,10 @@ from tests.drawn_examples import examples
 from tests.odd_columns import MOMENT
 
 from sfumato import __version__
-from sfumato.sources import spark_workers
-from sfumato.sources.packing import PackedField
-from sfumato.sources.spark_workers import (
+from sfumato.io._columns import strip_metadata
+from sfumato.tables.engines import _spark_workers
+from sfumato.tables.engines._packing import PackedField
+from sfumato.tables.engines._spark_workers import (
     CHANGED,
     PartWriter,
     make_worker_probe,
@@ -24,7 +25,6 @@ from sfumato.sources.spark_workers import (
     sort_rows,
     unpack_rows,
 )
-from sfumato.table.columns import strip_metadata
 
 
 @pytest.mark.parametrize("sizes", [[3, 4, 5], [12], [1] * 12, [0, 12, 0]])
@@ -38,7 +38,7 @@ def test_rows_are_regrouped_in_their_order(sizes):
 
 @pytest.mark.parametrize("most", [2, 3, 100])
 def test_rows_are_packed_and_unpacked(most, monkeypatch):
-    monkeypatch.setattr(spark_workers, "SHIPPED", most)
+    monkeypatch.setattr(_spark_workers, "SHIPPED", most)
     batches = pa.table({"a": [1, 2, 3, None], "b": list("wxyz")}).to_batches(max_chunksize=1)
     cells = [cell for sent in pack_rows(iter(batches)) for cell in sent["sent"].to_pylist()]
     assert len(cells) == -(-4 // most)
@@ -114,7 +114,7 @@ def test_rows_are_ordered_by_all_columns_with_missing_cells_last(seed, rows, lar
     wide = {f"wide {at}": pa.array(rng.integers(0, 2**40, rows)) for at in range(13)}  # more than one number holds
     table = pa.table(columns | wide)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(spark_workers, "LARGEST", largest)
+        patch.setattr(_spark_workers, "LARGEST", largest)
         found = sort_rows(table.slice(start, 7) for start in range(0, rows, 7))
     by = [(name, "ascending") for name in table.column_names[1:]]
     expected = table.take(pc.sort_indices(table, sort_keys=by))

@@ -12,20 +12,20 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
-from sfumato.sources import staging
-from sfumato.sources.engines import EngineSelector
-from sfumato.table.columns import strip_metadata
-from sfumato.table.formats import csv_batches
+from sfumato.errors import InvalidParameterError, ReadError, WriteError
+from sfumato.io import _csv_batches
+from sfumato.io._columns import strip_metadata
+from sfumato.tables.engines import _opening
+from sfumato.tables.engines.options import EngineSelector
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"])
-MODELS = [sf.KAnonymity(k=5)]
+MODELS = [sf.models.KAnonymity(k=5)]
 duckdb = pytest.importorskip("duckdb")
 
 
 @pytest.fixture
 def people(tmp_path):
-    table = sf.samples.generate_hospital(300, seed=3).select(["age", "zip", "disease"])
+    table = sf.datasets.generate_hospital(300, seed=3).select(["age", "zip", "disease"])
     sf.write(table, tmp_path / "people.csv")
     return table
 
@@ -36,7 +36,7 @@ def released(data: object, out: Path, **more: object) -> pa.Table:
 
 
 def test_every_source_gives_the_release_of_memory(people, tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_batches, "BATCH", 500)
+    monkeypatch.setattr(_csv_batches, "BATCH", 500)
     expected = strip_metadata(sf.anonymize(sf.read(tmp_path / "people.csv"), SCHEMA, MODELS, seed=1).published)
     packed = tmp_path / "people.csv.gz"
     packed.write_bytes(gzip.compress((tmp_path / "people.csv").read_bytes()))
@@ -92,7 +92,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(staging.CSVConverter, "write", full)
+    monkeypatch.setattr(_opening.CSVConverter, "write", full)
     with pytest.raises(WriteError, match="temporary folder is full"):
         released(tmp_path / "people.csv", tmp_path / "release")
     assert [each.name for each in tmp_path.iterdir()] == ["people.csv"]

@@ -7,9 +7,9 @@ import os
 
 import pytest
 
-from sfumato.exceptions import WriteError
-from sfumato.table import atomic
-from sfumato.table.atomic import atomic_folder, atomic_path
+from sfumato.core import _atomic_writes
+from sfumato.core._atomic_writes import atomic_folder, atomic_path
+from sfumato.errors import WriteError
 
 
 def names(folder) -> list[str]:
@@ -75,7 +75,7 @@ def test_a_refusal_by_the_system_is_one_sentence(tmp_path, monkeypatch, step):
     if step == "fsync":
         monkeypatch.setattr(os, "fsync", refuse)
     else:
-        monkeypatch.setattr(atomic.Path, "replace", refuse)
+        monkeypatch.setattr(_atomic_writes.Path, "replace", refuse)
 
     def fail() -> None:
         with atomic_path(target) as temporary:
@@ -168,7 +168,7 @@ def test_a_failed_move_brings_the_old_folder_back(tmp_path, monkeypatch):
     target = tmp_path / "release"
     target.mkdir()
     (target / "old").write_text("old")
-    rename, calls = atomic.Path.rename, []
+    rename, calls = _atomic_writes.Path.rename, []
 
     def second_fails(path, other):
         calls.append(path)
@@ -180,7 +180,7 @@ def test_a_failed_move_brings_the_old_folder_back(tmp_path, monkeypatch):
         with atomic_folder(target, replace=True) as temporary:
             (temporary / "new").write_text("new")
 
-    monkeypatch.setattr(atomic.Path, "rename", second_fails)
+    monkeypatch.setattr(_atomic_writes.Path, "rename", second_fails)
     with pytest.raises(KeyboardInterrupt):
         fail()
     assert names(target) == ["old"]

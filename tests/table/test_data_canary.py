@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.exceptions import SfumatoError
-from sfumato.table import atomic
-from sfumato.table.formats import postgresql as backend
-from sfumato.table.frames import to_arrow, to_canonical
-from sfumato.table.read import read
-from sfumato.table.write import write
+from sfumato.core import _atomic_writes
+from sfumato.errors import SfumatoError
+from sfumato.io import _postgresql as backend
+from sfumato.io._dataframes import to_arrow, to_canonical
+from sfumato.io._reading import read
+from sfumato.io._writing import write
 
 CANARY = "kanarien" + "vogel"  # in two halves, so that no line of source holds it
 NUMBER = int("7391" * 2)
@@ -160,7 +160,7 @@ def test_a_full_disk_does_not_sing(tmp_path, monkeypatch, name):
     place = tmp_path / "place"
     place.mkdir()
     (place / f"new{Path(name).suffix}").symlink_to("/dev/full")
-    monkeypatch.setattr(atomic, "open_workspace", lambda _: nullcontext(place))
+    monkeypatch.setattr(_atomic_writes, "open_workspace", lambda _: nullcontext(place))
     expect_silence(lambda: write(pa.table({"a": [CANARY]}), tmp_path / name))
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.table.read import read
-from sfumato.table.write import write
+from sfumato.errors import InvalidParameterError, ReadError
+from sfumato.io._reading import read
+from sfumato.io._writing import write
 
 TABLE = pa.table({"zip": ["02139", None], "age": [39, 52]})
 

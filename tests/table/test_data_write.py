@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import InvalidParameterError, WriteError
-from sfumato.table import atomic
-from sfumato.table.write import write
+from sfumato.core import _atomic_writes
+from sfumato.errors import InvalidParameterError, WriteError
+from sfumato.io._writing import write
 
 TABLE = pa.table({"zip": ["=02139", None], "age": [39, 52]})
 FILES = ["x.csv", "x.csv.gz", "x.tsv", "x.parquet", "x.xlsx"]
@@ -38,7 +38,7 @@ def test_a_failure_half_way_leaves_the_old_file(tmp_path, monkeypatch, name, fai
         raise failure
 
     for writer in ("csv.write_csv", "parquet.write_parquet", "excel.write_excel"):
-        monkeypatch.setattr(f"sfumato.table.formats.{writer}", half)
+        monkeypatch.setattr(f"sfumato.io.{writer}", half)
     with pytest.raises(WriteError if isinstance(failure, OSError) else KeyboardInterrupt):
         write(TABLE, target)
     assert target.read_text() == "old"
@@ -50,7 +50,7 @@ def test_a_failure_half_way_leaves_the_old_file(tmp_path, monkeypatch, name, fai
 def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path, monkeypatch, name):
     target = tmp_path / name
     target.write_text("old")
-    workplace = atomic.open_workspace
+    workplace = _atomic_writes.open_workspace
 
     @contextmanager
     def full(parent: Path) -> Iterator[Path]:
@@ -58,7 +58,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_file(tmp_path, monkeypat
             (place / f"new{''.join(target.suffixes)}").symlink_to(FULL)
             yield place
 
-    monkeypatch.setattr(atomic, "open_workspace", full)
+    monkeypatch.setattr(_atomic_writes, "open_workspace", full)
     with pytest.raises(WriteError, match=rf"{name} cannot be written: No space left on device\."):
         write(TABLE, target)
     assert target.read_text() == "old"

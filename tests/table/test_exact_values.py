@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.exceptions import SchemaError
-from sfumato.table.frames import to_arrow, to_canonical
-from sfumato.table.values import decimals_to_exact_floats, format_value
+from sfumato.errors import SchemaError
+from sfumato.io._dataframes import to_arrow, to_canonical
+from sfumato.io._values import decimals_to_exact_floats, format_value
 
 FINE = Decimal("0.12345678901234567890")
 NEARLY = Decimal("0.12345678901234567891")
@@ -124,7 +124,7 @@ def test_spellings_of_one_number_in_csv_files_are_one(tmp_path):
 
 
 def test_fractions_beside_long_whole_numbers_in_sqlite_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.table.formats.sqlite.ROWS_AT_ONCE", 1)
+    monkeypatch.setattr("sfumato.io._sqlite.ROWS_AT_ONCE", 1)
     path = tmp_path / "x.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE t (x)")

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import SchemaError
-from sfumato.table.frames import get_time_zones, restore_time_zones, to_arrow, to_canonical
+from sfumato.errors import SchemaError
+from sfumato.io._dataframes import get_time_zones, restore_time_zones, to_arrow, to_canonical
 
 DAY, NEXT = dt.date(2020, 1, 1), dt.date(2020, 1, 2)
 NOON = dt.datetime(2020, 1, 1, 12)
@@ -360,9 +360,9 @@ def test_what_a_schema_says_outweighs_the_order_of_categories():
 
 def test_a_release_takes_the_order_of_categories_over():
     frame = pd.DataFrame({"x": pd.Categorical(["low", "middle", "high"] * 4, categories=ORDER, ordered=True)})
-    made = sf.anonymize(frame, sf.Schema(quasi_identifiers=["x"]), [sf.KAnonymity(k=5)])
+    made = sf.anonymize(frame, sf.Schema(quasi_identifiers=["x"]), [sf.models.KAnonymity(k=5)])
     assert made.recipe.schema.orders == {"x": tuple(ORDER)}
-    assert sf.explore(frame, sf.Schema(quasi_identifiers=["x"]), [sf.KAnonymity(k=5)]).recipe.schema.orders == {
+    assert sf.explore(frame, sf.Schema(quasi_identifiers=["x"]), [sf.models.KAnonymity(k=5)]).recipe.schema.orders == {
         "x": tuple(ORDER)
     }
 
@@ -380,7 +380,7 @@ def test_moments_are_held_in_utc_and_know_their_zone():
 
 @pytest.mark.parametrize("table_format", ["csv", "parquet", "xlsx"])
 def test_moments_are_published_with_their_zone(tmp_path, table_format):
-    made = sf.anonymize(ZONED, sf.Schema(quasi_identifiers=["n"], insensitive=["at"]), [sf.KAnonymity(k=2)])
+    made = sf.anonymize(ZONED, sf.Schema(quasi_identifiers=["n"], insensitive=["at"]), [sf.models.KAnonymity(k=2)])
     made.write(tmp_path / "release", table_format=table_format, report=False)
     read = sf.read(tmp_path / "release" / "public" / f"table.{table_format}")
     assert get_time_zones(read) == {"at": "Europe/Berlin" if table_format == "parquet" else "UTC"}

@@ -7,9 +7,9 @@ from contextlib import closing
 
 import pytest
 
-from sfumato.exceptions import ReadError, WriteError
-from sfumato.table import held_file
-from sfumato.table.held_file import create_locked, open_locked, read_facts
+from sfumato.core import _locked_sqlite
+from sfumato.core._locked_sqlite import create_locked, open_locked, read_facts
+from sfumato.errors import ReadError, WriteError
 
 SCHEMA = "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);"
 
@@ -36,7 +36,7 @@ def test_nobody_else_can_begin_to_write_before_the_holder_lets_go(path):
 
 
 def test_who_waits_too_long_is_told_to_come_back(path, monkeypatch):
-    monkeypatch.setattr(held_file, "PATIENCE", 0.01)
+    monkeypatch.setattr(_locked_sqlite, "PATIENCE", 0.01)
     with (
         open_locked(path, "test"),
         pytest.raises(WriteError, match="is busy; try again later"),

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.table import kept_rows
-from sfumato.table.kept_rows import RowStore, write_rows
+from sfumato.workbench import _row_store
+from sfumato.workbench._row_store import RowStore, write_rows
 
 
 @given(rows=st.lists(st.none() | st.integers(0, 99), max_size=30), first=st.integers(0, 40), count=st.integers(0, 40))
@@ -17,7 +17,7 @@ from sfumato.table.kept_rows import RowStore, write_rows
 def test_a_page_is_a_part_of_the_table(rows, first, count, tmp_path_factory):
     path = tmp_path_factory.mktemp("kept") / "rows.arrow"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept_rows, "BATCH", 7)
+        patch.setattr(_row_store, "BATCH", 7)
         write_rows(pa.table({"a": pa.array(rows, pa.int64()), "b": pa.array(map(str, rows), pa.string())}), path)
     kept = RowStore(path)
     part = rows[first : first + count]
@@ -37,6 +37,6 @@ def test_types_and_metadata_survive(tmp_path):
 def test_columns_of_codes_are_told_as_their_values(rows, first, tmp_path_factory):
     path = tmp_path_factory.mktemp("kept") / "rows.arrow"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept_rows, "BATCH", 7)
+        patch.setattr(_row_store, "BATCH", 7)
         write_rows(pa.table({"a": pa.array(rows, pa.string()).dictionary_encode()}), path)
     assert RowStore(path).texts(first, 9) == [rows[first : first + 9]]

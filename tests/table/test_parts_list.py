@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.exceptions import ReadError
-from sfumato.table.parts_list import check_parts_manifest, write_parts_manifest
+from sfumato.errors import ReadError
+from sfumato.io._parquet_parts import check_parts_manifest, write_parts_manifest
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import SchemaError
-from sfumato.table.persons import individual_keys, number_individuals
+from sfumato.errors import SchemaError
+from sfumato.io._individuals import individual_keys, number_individuals
 
 
 def test_seven_is_one_person_however_it_is_written():

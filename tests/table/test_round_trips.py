@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import WriteError
-from sfumato.table.frames import to_arrow, to_canonical
-from sfumato.table.read import read
-from sfumato.table.write import write
+from sfumato.errors import WriteError
+from sfumato.io._dataframes import to_arrow, to_canonical
+from sfumato.io._reading import read
+from sfumato.io._writing import write
 
 ODD_TEXTS = [
     "NA",

@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli.application import app
-from sfumato.table.frames import to_arrow
-from sfumato.table.text_days import format_text_dates, parse_text_dates
+from sfumato.cli._application import app
+from sfumato.io._dataframes import to_arrow
+from sfumato.io._text_dates import format_text_dates, parse_text_dates
 
 ROWS = 60
 DAYS = [f"20{10 + i // 12}-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(ROWS)]
@@ -48,14 +48,14 @@ FRAMES = [pd.DataFrame, pl.DataFrame, lambda cells: pd.DataFrame(cells).astype({
 def test_a_dataframe_with_iso_days_as_text_is_released_like_its_file(tmp_path):
     path = tmp_path / "patients.csv"
     pd.DataFrame(CELLS).to_csv(path, index=False)
-    read = sf.anonymize(sf.read(path), SCHEMA, [sf.KAnonymity(k=3)], seed=1, secret="0" * 64)
+    read = sf.anonymize(sf.read(path), SCHEMA, [sf.models.KAnonymity(k=3)], seed=1, secret="0" * 64)
     for frame in FRAMES:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            release = sf.anonymize(frame(CELLS), SCHEMA, [sf.KAnonymity(k=3)], seed=1, secret="0" * 64)
+            release = sf.anonymize(frame(CELLS), SCHEMA, [sf.models.KAnonymity(k=3)], seed=1, secret="0" * 64)
             assert sf.inspect(frame(CELLS)).remarks == ()
         assert release.published.equals(read.published)
-        assert sf.audit(release.frame, SCHEMA, [sf.KAnonymity(k=3)], original=frame(CELLS)).holds
+        assert sf.audit(release.frame, SCHEMA, [sf.models.KAnonymity(k=3)], original=frame(CELLS)).holds
 
 
 @pytest.mark.parametrize("texts", NOTATIONS)

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.collecting.agreements import load_mechanism
-from sfumato.collecting.plans import load_perturbation_plan
-from sfumato.exceptions import RecipeError
-from sfumato.fusing.party_file import PartyFile
-from sfumato.queries.private.store import PrivateStore
-from sfumato.recipe import Recipe
-from sfumato.release.recoding_rules import Recoding
-from sfumato.table import toml
-from sfumato.table.toml import MAX_NESTED, parse_toml, read_toml
+from sfumato.core import _toml
+from sfumato.core._toml import MAX_NESTED, parse_toml, read_toml
+from sfumato.core.recipe import Recipe
+from sfumato.dp.store import PrivateStore
+from sfumato.errors import RecipeError
+from sfumato.fusion.party_file import PartyFile
+from sfumato.local_dp.configuration import load_mechanism, load_perturbation_plan
+from sfumato.tables.recoding import Recoding
 
 CANARY = "Ada-Lovelace-1815"
 READERS = {
@@ -97,7 +96,7 @@ def test_what_is_nested_too_deep_is_refused(refuse, content):
 
 
 def test_what_is_too_large_is_refused(refuse, monkeypatch):
-    monkeypatch.setattr(toml, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(_toml, "MAX_BYTES", 1 << 20)
     assert refuse(b"#" * ((1 << 20) + 1)).startswith("is larger than any ")
 
 

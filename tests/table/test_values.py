@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.table.values import count_distinct, dictionary_encode, format_value, format_values
+from sfumato.io._values import count_distinct, dictionary_encode, format_value, format_values
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -9,8 +9,7 @@ import time
 
 import pytest
 
-from sfumato.table.atomic import atomic_folder, atomic_path
-from sfumato.table.workplace import WORKSPACE_NAME, open_workspace
+from sfumato.core._atomic_writes import WORKSPACE_NAME, atomic_folder, atomic_path, open_workspace
 
 KILLED = """
 import os, signal, sys
@@ -94,7 +93,7 @@ def test_what_only_looks_like_ours_is_left_alone(tmp_path, monkeypatch):
 
 
 def test_where_nothing_can_be_locked_nothing_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr("sfumato.table.workplace.fcntl", None)
+    monkeypatch.setattr("sfumato.core._atomic_writes.fcntl", None)
     (tmp_path / ".sfumato-00000000000000ff").mkdir()
     write(tmp_path / "x.csv")
     assert names(tmp_path) == [".sfumato-00000000000000ff", "x.csv"]

@@ -7,9 +7,8 @@ from string import Formatter
 
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.words import LANGUAGES, load_messages
-from sfumato.words.entries import MessageFiles
+from sfumato._locale.messages import LANGUAGES, MessageFiles, load_messages
+from sfumato.errors import InvalidParameterError
 
 OWN_ENGLISH = ("models", "steps")  # their English is in their own files; test_library_words.py compares them
 

@@ -14,18 +14,18 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.losses import LOSSES
-from sfumato.attacks.base import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
-from sfumato.catalogue import MASKING_STEPS, MODELS
-from sfumato.core.publication import LossBound, OptimalityProof
-from sfumato.judging.audit.unpromised import UnprotectedAttribute
-from sfumato.judging.risk.hipaa_columns import IDENTIFIERS
-from sfumato.judging.risk.presets import PRESETS
-from sfumato.models.base import GroupModel
-from sfumato.models.conjunction import Conjunction
-from sfumato.models.words import ModelDescription
-from sfumato.reporting.words import masking_step_texts, metric_texts, model_texts
-from sfumato.words import LANGUAGES, LocalizedText, load_messages, quote_names
+from sfumato._locale.messages import LANGUAGES, LocalizedText, load_messages, quote_names
+from sfumato.core._descriptions import ModelDescription
+from sfumato.core.attack import INFERENCE, LINKABILITY, SINGLING_OUT, Attack
+from sfumato.report.texts import masking_step_texts, metric_texts, model_texts
+from sfumato.tables._catalogue import MASKING_STEPS, MODELS
+from sfumato.tables.algorithms.full_domain._losses import LOSSES
+from sfumato.tables.audit.audit import UnprotectedAttribute
+from sfumato.tables.models._conjunction import Conjunction
+from sfumato.tables.models.base import GroupModel
+from sfumato.tables.published.solution import LossBound, OptimalityProof
+from sfumato.tables.risk._hipaa import IDENTIFIERS
+from sfumato.tables.risk._regulations import PRESETS
 
 OTHERS = [each for each in LANGUAGES if each != "en"]
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -114,7 +114,7 @@ def test_identifiers_of_the_safe_harbor_have_words():
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_findings_are_told_in_every_language(preset):
-    table = sf.samples.generate_hospital(300, seed=2).append_column(
+    table = sf.datasets.generate_hospital(300, seed=2).append_column(
         "phone", pa.array([f"+49 30 {n:07}" for n in range(300)])
     )
     found = sf.assess_risk(

@@ -9,8 +9,7 @@ from string import Formatter
 import pytest
 
 import sfumato
-from sfumato.words import load_messages
-from sfumato.words.entries import NAMED
+from sfumato._locale.messages import NAMED, load_messages
 
 SOURCE = Path(sfumato.__file__).parent
 TEXT = "\n".join(path.read_text("utf-8") for end in ("py", "j2", "js") for path in sorted(SOURCE.rglob(f"*.{end}")))

@@ -17,10 +17,10 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from sfumato.workbench.application import Application
-from sfumato.workbench.desk import Session
-from sfumato.workbench.guard import COOKIE, AccessTokens
-from sfumato.workbench.projects import Project
+from sfumato.workbench._access_control import COOKIE, AccessTokens
+from sfumato.workbench._application import Application
+from sfumato.workbench._project import Project
+from sfumato.workbench._session import Session
 from sfumato.workbench.worker import WorkerState, serve
 
 PORT = 8123

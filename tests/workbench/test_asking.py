@@ -7,9 +7,9 @@ from pkgutil import iter_modules
 
 import pytest
 
-from sfumato.workbench import verbs
+from sfumato.workbench import _tasks
 
-VERBS = {each.name: import_module(f"sfumato.workbench.verbs.{each.name}") for each in iter_modules(verbs.__path__)}
+VERBS = {each.name: import_module(f"sfumato.workbench._tasks.{each.name}") for each in iter_modules(_tasks.__path__)}
 ODD = (None, "x", "1", -1, 10**30, 1.5, True, [], [1], {}, {"x": "y"})
 OPTIONAL = {"assess": ("population",), "outside": ("key",), "preview": ("hierarchy", "kind")}
 OPTIONAL |= {"write": ("format", "language", "excel_safe", "report")}

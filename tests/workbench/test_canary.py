@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from sfumato.cli.workbench import _project_and_source
-from sfumato.workbench.rendering import PLACES
+from sfumato.workbench._rendering import PLACES
 
 CANARY = "Xanthippe"
 PASSWORD = "Myrto"  # noqa: S105 - made up; another word, for tests beside this one show it in the list of processes

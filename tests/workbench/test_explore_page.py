@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.core.publication import OptimalityProof
-from sfumato.reporting.solution_scatter import ScatterLabels, draw_solution_scatter
-from sfumato.words import load_messages
-from sfumato.workbench.pages.explore import _filter_summary, _solution_summary
+from sfumato._locale.messages import load_messages
+from sfumato.report.charts.scatter import ScatterLabels, draw_solution_scatter
+from sfumato.tables.published.solution import OptimalityProof
+from sfumato.workbench._pages.explore import _filter_summary, _solution_summary
 
 SAY = load_messages("en")
 COUNTS = {"anonymous": 12, "not anonymous": 30, "bounded": 0}

@@ -8,8 +8,8 @@ import re
 import pytest
 from starlette.routing import Route
 
-from sfumato.workbench.guard import OPEN, POLICY, READS, AccessTokens
-from sfumato.workbench.rendering import PLACES
+from sfumato.workbench._access_control import OPEN, POLICY, READS, AccessTokens
+from sfumato.workbench._rendering import PLACES
 
 PORT = 8123
 TOLD = (

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import WriteError
-from sfumato.workbench.history import ChangeHistory, apply_changes, differences
+from sfumato.errors import WriteError
+from sfumato.workbench._history import ChangeHistory, apply_changes, differences
 
 VALUES = st.recursive(
     st.integers(0, 3) | st.text("ab", max_size=2), lambda inner: st.lists(inner, max_size=2), max_leaves=4

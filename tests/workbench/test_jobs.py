@@ -9,8 +9,8 @@ import signal
 
 import pytest
 
-from sfumato.workbench.desk import Session
-from sfumato.workbench.projects import Project
+from sfumato.workbench._project import Project
+from sfumato.workbench._session import Session
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_what_cannot_be_is_told_with_its_class(client):
 
 
 def test_a_disk_that_is_full_is_told(client, monkeypatch):
-    from sfumato.exceptions import WriteError
+    from sfumato.errors import WriteError
 
     def full(*_):
         raise WriteError("The disk is full.")

@@ -70,7 +70,7 @@ def test_single_protected_cells_are_shown_for_what_they_are(bench_client, tmp_pa
 def test_without_scikit_learn_the_page_says_how_to_install_it(client, monkeypatch):
     searched(client, "mondrian")
     assert 'id="learn"' in client.get("/utility").text
-    monkeypatch.setattr("sfumato.workbench.pages.utility.find_spec", lambda _: None)
+    monkeypatch.setattr("sfumato.workbench._pages.utility.find_spec", lambda _: None)
     page = client.get("/utility").text
     assert "pip install &#34;sfumato[learn]&#34;" in page or 'pip install "sfumato[learn]"' in page
     assert 'id="learn"' not in page

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.recipe import Recipe
-from sfumato.release.learning import evaluate_classification
-from sfumato.reporting.judged import PARTS
+from sfumato.core.recipe import Recipe
+from sfumato.report.measurements import PARTS
+from sfumato.tables._pipeline.comparison import evaluate_classification
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.workbench.desk import Session
-from sfumato.workbench.history import ChangeHistory
-from sfumato.workbench.projects import Project
-from sfumato.workbench.results import ResultCache
-from sfumato.workbench.verbs import open as opening
+from sfumato.workbench._history import ChangeHistory
+from sfumato.workbench._project import Project
+from sfumato.workbench._session import ResultCache, Session
+from sfumato.workbench._tasks import tables as opening
 from sfumato.workbench.worker import WorkerState
 
 CITIES = "city,mayor,people\nUlm,Ann,100\nBonn,Bob,200\nKiel,Cy,300\n"
 STEPS = (  # every function that changes a file of the project while a table is opened
-    ("sfumato.table.kept_rows", "keep_rows"),
+    ("sfumato.workbench._row_store", "keep_rows"),
     (WorkerState, "write"),
     (Project, "write"),
     (ResultCache, "_drop"),

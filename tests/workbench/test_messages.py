@@ -17,10 +17,10 @@ from tests.workbench.chinese_pages import english_in
 from tests.workbench.conftest import persons
 
 import sfumato
-from sfumato.catalogue import ALGORITHMS, MODELS
-from sfumato.words import load_messages
-from sfumato.workbench.messages import translate_error, translate_note
-from sfumato.workbench.rendering import PLACES
+from sfumato._locale.messages import load_messages
+from sfumato.tables._catalogue import ALGORITHMS, MODELS
+from sfumato.workbench._messages import translate_error, translate_note
+from sfumato.workbench._rendering import PLACES
 
 EN, ZH = load_messages("en"), load_messages("zh")
 SOURCE = Path(sfumato.__file__).parent
@@ -53,7 +53,7 @@ SAID = {
     "Use strict=True.": "Use “strict”: yes.",
     "Give count_rows=True (--count-rows) to count rows.": "Give “rows are counted”: yes to count rows.",
     "The width must be below 1e+09; got 2.5e9.": "The width must be below 1,000,000,000; got 2,500,000,000.",
-    "Give it a hierarchy, such as sf.Intervals(5, 10).": "Give it a hierarchy, such as Intervals (5, 10).",
+    "Give it a hierarchy, such as sf.hierarchies.Intervals(5, 10).": "Give it a hierarchy, such as Intervals (5, 10).",
     "Column '1e9' and column 'Recipe x' stay.": "Column '1e9' and column 'Recipe x' stay.",
 }
 # Sentences that the library puts together from parts; each is told below.

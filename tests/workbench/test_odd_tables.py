@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sfumato.workbench.rendering import PLACES
+from sfumato.workbench._rendering import PLACES
 
 HOSTILE = [
     "<script>alert(1)</script>",

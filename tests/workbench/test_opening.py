@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.workbench.application import Application
-from sfumato.workbench.desk import Session
-from sfumato.workbench.projects import Project
-from sfumato.workbench.serving import ServerOptions, serve
-from sfumato.workbench.uploads import safe_display_name
+from sfumato.errors import InvalidParameterError
+from sfumato.workbench._application import Application
+from sfumato.workbench._project import Project
+from sfumato.workbench._requests import safe_display_name
+from sfumato.workbench._session import Session
+from sfumato.workbench.server import ServerOptions, serve
 
 GERMAN = "Kundenliste, Stand 2026\n\nName;Alter;Gehalt\nMüller;34;1.234,50\nMaier;51;2.345,75\nSchulz;34;1.111,25\n"
 CHINESE = "姓名,年龄,疾病\n张三,34,流感\n李四,51,感冒\n王五,34,流感\n"
@@ -141,7 +141,7 @@ def test_a_file_that_is_too_large_is_refused_while_it_comes(bench_client):
 
 
 def test_a_disk_that_is_almost_full_takes_nothing(bench_client, monkeypatch):
-    monkeypatch.setattr("sfumato.workbench.uploads.SPARE", 1 << 60)
+    monkeypatch.setattr("sfumato.workbench._requests.SPARE", 1 << 60)
     answer = bench_client.upload(b"a,b\n1,2\n", "small.csv")
     assert answer.status_code == 507
     assert list((bench_client.desk.project.folder / "input").iterdir()) == []

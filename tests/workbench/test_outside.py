@@ -9,7 +9,7 @@ import json
 import pytest
 
 import sfumato as sf
-from sfumato.recipe import Recipe
+from sfumato.core.recipe import Recipe
 
 
 def text_of(rows):
@@ -97,9 +97,9 @@ def test_nothing_is_taken_before_a_table_is_open(bench_client):
 
 def test_too_large_a_table_is_refused_and_leaves_nothing(searched, monkeypatch):
     client = searched[0]
-    from sfumato.workbench import uploads
+    from sfumato.workbench import _requests
 
-    monkeypatch.setattr(uploads, "SPARE", 1 << 62)
+    monkeypatch.setattr(_requests, "SPARE", 1 << 62)
     answer = give(client, b"a\n1\n")
     assert answer.status_code == 507
     assert not list((client.desk.project.folder / "input").glob("outside-*"))

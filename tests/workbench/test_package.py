@@ -13,8 +13,8 @@ import pytest
 from jinja2 import Environment, nodes
 
 import sfumato.workbench
-from sfumato.workbench.desk import STEPS
-from sfumato.workbench.rendering import PLACES, load_templates
+from sfumato.workbench._rendering import PLACES, load_templates
+from sfumato.workbench._session import STEPS
 
 PACKAGE = Path(sfumato.workbench.__file__).parent
 NAMES = {"Sfumato", "public", "internal", "recipe", "toml", "release"}
@@ -82,7 +82,7 @@ def test_the_wheel_has_everything(tmp_path):
 
 @pytest.mark.slow
 def test_importing_sfumato_loads_no_server():
-    said = "import sfumato, sfumato.cli.application, sys; print('starlette' in sys.modules, 'uvicorn' in sys.modules)"
+    said = "import sfumato, sfumato.cli._application, sys; print('starlette' in sys.modules, 'uvicorn' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", said], check=True, capture_output=True, text=True)  # noqa: S603 - ours
     assert done.stdout.strip() == "False False"
 

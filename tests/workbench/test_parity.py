@@ -9,9 +9,9 @@ import zipfile
 import pytest
 from typer.testing import CliRunner
 
-from sfumato.catalogue import ALGORITHMS
-from sfumato.cli.application import app
-from sfumato.words import load_messages
+from sfumato._locale.messages import load_messages
+from sfumato.cli._application import app
+from sfumato.tables._catalogue import ALGORITHMS
 
 HIERARCHIES = {
     "age": {"kind": "intervals", "widths": [10, 30]},

@@ -11,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sfumato.workbench import peers
-from sfumato.workbench.guard import COOKIE
-from sfumato.workbench.peers import is_other_user, socket_owner
+from sfumato.workbench import _peer_users
+from sfumato.workbench._access_control import COOKIE
+from sfumato.workbench._peer_users import is_other_user, socket_owner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a socket is")
 NOBODY = 65534
@@ -42,13 +42,13 @@ def test_the_system_tells_whose_a_connection_is(family, host):
 def test_another_user_is_a_stranger_and_whoever_is_unknown_is_not(monkeypatch):
     monkeypatch.setenv("SUDO_UID", "1234")
     for owner, strange in ((os.getuid(), False), (0, False), (1234, False), (54321, True), (None, False)):
-        monkeypatch.setattr(peers, "socket_owner", lambda *_, owner=owner: owner)
+        monkeypatch.setattr(_peer_users, "socket_owner", lambda *_, owner=owner: owner)
         assert is_other_user(("127.0.0.1", 1), ("127.0.0.1", 2)) is strange
     assert not is_other_user(None, ("127.0.0.1", 2))
 
 
 def test_strangers_get_nothing_whatever_they_know(opened_client, monkeypatch):
-    monkeypatch.setattr(peers, "socket_owner", lambda *_: 54321)
+    monkeypatch.setattr(_peer_users, "socket_owner", lambda *_: 54321)
     for path in ("/", "/data", "/rows/original", "/static/page.js"):
         answer = opened_client.get(path)
         assert answer.status_code == 403

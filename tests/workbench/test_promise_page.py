@@ -10,9 +10,9 @@ from html import unescape
 
 import pytest
 
-from sfumato.catalogue import MODELS
-from sfumato.release.presets import PRESETS, starting_model
-from sfumato.words import load_messages
+from sfumato._locale.messages import load_messages
+from sfumato.tables._catalogue import MODELS
+from sfumato.tables._pipeline.presets import PRESETS, starting_model
 
 NEEDS_MORE = {
     "p-plus-sensitive-k-anonymity": {"categories": {"flu": "cold", "cold": "cold", "cough": "other"}},

@@ -107,7 +107,7 @@ def test_pages_are_in_the_language_of_the_switch_or_the_browser(opened_client):
 
 
 def test_a_body_that_is_too_long_is_refused_while_it_comes(opened_client, monkeypatch):
-    monkeypatch.setattr("sfumato.workbench.bodies.MOST", 1000)
+    monkeypatch.setattr("sfumato.workbench._requests.MOST", 1000)
     for content in (b"x" * 1001, b'{"version": 1, "x": "' + b"a" * 1000 + b'"}'):
         answer = opened_client.send("PATCH", "/recipe", content=content)
         assert answer.status_code == 422

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.workbench import results
-from sfumato.workbench.projects import Project
-from sfumato.workbench.results import ResultCache
+from sfumato.workbench import _session
+from sfumato.workbench._project import Project
+from sfumato.workbench._session import ResultCache
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_results_are_found_again(project):
 
 
 def test_the_oldest_go_when_they_are_many(project, monkeypatch):
-    monkeypatch.setattr(results, "MOST", 1000)
+    monkeypatch.setattr(_session, "MOST", 1000)
     kept = ResultCache(project)
     for n in range(10):
         kept.store(str(n), "risk", {"n": n}, "x" * 300)

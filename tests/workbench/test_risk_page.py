@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.attacks.results import AttackVerdict
-from sfumato.words import load_messages
-from sfumato.workbench.pages.risk import _attack
+from sfumato._locale.messages import load_messages
+from sfumato.core.attack import AttackVerdict
+from sfumato.workbench._pages.risk import _attack
 
 ATTACKS = ("singling-out", "linkage", "homogeneity", "background-knowledge", "skewness")
 ATTACKS += ("membership", "similarity", "composition")

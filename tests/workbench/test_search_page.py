@@ -9,10 +9,10 @@ from html import unescape
 
 import pytest
 
-from sfumato.catalogue import ALGORITHMS, RECOMMENDED
-from sfumato.words import load_messages
+from sfumato._locale.messages import load_messages
+from sfumato.tables._catalogue import ALGORITHMS, RECOMMENDED
 from sfumato.workbench import worker
-from sfumato.workbench.jobs import Job
+from sfumato.workbench._jobs import Job
 
 
 def drawn(client, language="en"):

@@ -16,12 +16,12 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli.application import app
+from sfumato.cli._application import app
 from sfumato.cli.workbench import _project_and_source
-from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
-from sfumato.workbench import serving
-from sfumato.workbench.projects import FILE, Project
-from sfumato.workbench.serving import ServerOptions, _bind_socket, reopen_address, serve
+from sfumato.errors import InvalidParameterError, ReadError, WriteError
+from sfumato.workbench import server as serving
+from sfumato.workbench._project import FILE, Project
+from sfumato.workbench.server import ServerOptions, _bind_socket, reopen_address, serve
 
 
 @pytest.fixture
@@ -301,7 +301,7 @@ def test_a_password_of_a_database_stays_in_memory(bench_client):
 
 
 def test_a_table_of_a_database_is_opened_from_the_command_line(bench_client, tmp_path):
-    sf.write(sf.samples.generate_hospital(60, seed=1), f"sqlite:///{tmp_path}/clinic.db", table_name="patients")
+    sf.write(sf.datasets.generate_hospital(60, seed=1), f"sqlite:///{tmp_path}/clinic.db", table_name="patients")
     _, place, name = _project_and_source(f"sqlite:///{tmp_path}/clinic.db", None)
 
     async def start():

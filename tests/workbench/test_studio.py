@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sfumato.cli.application import app
-from sfumato.hierarchies import Taxonomy
-from sfumato.workbench import studio
-from sfumato.workbench.pages.coverage import uncovered_columns
+from sfumato.cli._application import app
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.workbench._pages.hierarchies import uncovered_columns
+from sfumato.workbench._routes import hierarchies
 
 JOBS = ("nurse", "cook", "clerk", "smith")
 AGE, SEX, JOB, ADMITTED = 0, 1, 2, 3
@@ -177,7 +177,7 @@ def test_files_that_are_no_hierarchy_are_refused_by_their_own_name(desk, monkeyp
     assert answer.status_code == 422
     assert answer.json()["error"].startswith("Line 2 of my jobs.csv has 2 columns")
     assert str(desk.desk.project.folder) not in upload(desk, b"\x00\xff\xfe\x81", "x.csv").text
-    monkeypatch.setattr(studio, "LARGEST", 10)
+    monkeypatch.setattr(hierarchies, "LARGEST", 10)
     assert upload(desk, b"nurse;services;*\n").status_code == 413
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.inspection.raw_risk import measure_raw_risk
-from sfumato.release.changing import with_roles
-from sfumato.reporting.numbers import format_percent
-from sfumato.words import load_messages
+from sfumato._locale.messages import load_messages
+from sfumato._number_format import format_percent
+from sfumato.tables._pipeline.recipe_edits import with_roles
+from sfumato.tables.inspection._raw_risk import measure_raw_risk
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "tutorial" / "without-code.md").read_text("utf-8")
@@ -50,18 +50,18 @@ def test_every_picture_is_shown_told_and_small():
 @pytest.fixture(scope="module")
 def release():
     """Make the release of the tutorial without the page."""
-    table = sf.samples.generate_hospital(5000, seed=0)
+    table = sf.datasets.generate_hospital(5000, seed=0)
     script = runpy.run_path(str(ROOT / "scripts" / "workbench_pictures.py"))
     assert {name: sorted(values) for name, values in script["PARTNERS"].items()} == HIERARCHY
     left_out = {table.column_names[number]: None for number in script["UNPUBLISHED"]}
     content = with_roles(sf.propose_recipe(sf.inspect(table), table), left_out).to_dict()
-    content["attributes"]["marital_status"]["hierarchy"] = sf.Taxonomy(HIERARCHY).to_dict()
+    content["attributes"]["marital_status"]["hierarchy"] = sf.hierarchies.Taxonomy(HIERARCHY).to_dict()
     content["models"][1]["l"] = 3
     return sf.run_recipe(sf.Recipe.from_dict(content), table)
 
 
 def test_the_figures_are_those_of_the_release(release):
-    risk = measure_raw_risk(sf.samples.generate_hospital(5000, seed=0), release.recipe.schema.quasi)
+    risk = measure_raw_risk(sf.datasets.generate_hospital(5000, seed=0), release.recipe.schema.quasi)
     linkage, skewness = (
         next(each for each in release.judged.attacks() if each["attack"] == name) for name in ("linkage", "skewness")
     )

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sfumato.cli.application import app, main
+from sfumato.cli._application import app, main
 
 __all__ = ["app", "main"]

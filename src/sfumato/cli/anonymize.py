@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import (
+from sfumato.cli._errors import DOES_NOT_HOLD
+from sfumato.cli._options import (
     CountRows,
     Json,
     Language,
@@ -23,26 +24,31 @@ from sfumato.cli.options import (
     expand_option_groups,
     format_examples,
 )
-from sfumato.cli.printing import color_warning, print_json, print_remark, printable, show_progress_bar
-from sfumato.cli.summary import (
+from sfumato.cli._output import (
     audit_lines,
+    color_warning,
     folder_lines,
     masking_lines,
     metric_lines,
+    print_json,
+    print_remark,
+    printable,
     report_path,
     series_lines,
     series_summary,
+    show_progress_bar,
 )
-from sfumato.exceptions import InvalidParameterError, WriteError
+from sfumato.errors import InvalidParameterError, WriteError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.ledger.ledger import Series
-    from sfumato.recipe import Recipe
-    from sfumato.release.large.large_release import StoredRelease
-    from sfumato.release.release import Release
-    from sfumato.sources.engines import EngineSelector
+    from sfumato.core.recipe import Recipe
+    from sfumato.tables._pipeline.release import Release
+    from sfumato.tables.engines.options import EngineSelector
+    from sfumato.tables.out_of_core.stored_release import StoredRelease
+    from sfumato.tables.series.series import Series
+
 
 SEARCH_HELP = "The algorithm, as in optimal:loss=precision or fixed-levels:levels=age=1+zip=2; by default Mondrian."
 SHARE_HELP = "The share of records that may be suppressed."
@@ -97,7 +103,7 @@ def anonymize(
     The promise and the role of every column come from a recipe (see sfumato inspect), from options, or from both:
     options override the recipe, column by column and model by model. A release that fails its own audit is withheld.
     """
-    from sfumato.cli.asking import build_recipe
+    from sfumato.cli._recipe_options import build_recipe
 
     _check_database_options(to, to_table)
     writing.check_target(out)
@@ -136,7 +142,7 @@ def _make_in_memory(
     ledger: Series | None,
 ) -> Release:
     """Make a release in memory, and write it; `to` is a database and the name of a table there, if given."""
-    from sfumato.release.anonymizing import run_recipe
+    from sfumato.tables._pipeline.anonymize import run_recipe
 
     with show_progress_bar("Searching") as tell:
         release: Release = run_recipe(recipe, table, progress=tell, ledger=ledger)
@@ -158,7 +164,7 @@ def _make_out_of_core(
     ledger: Series | None,
 ) -> Release | StoredRelease:
     """Make a release of a table that does not fit into memory; it is written as Parquet parts."""
-    from sfumato.release.anonymizing import run_recipe_in
+    from sfumato.tables._pipeline.anonymize import run_recipe_in
 
     if to is not None:
         raise InvalidParameterError("--to needs a table that fits into memory; load the Parquet parts yourself.")
@@ -178,7 +184,7 @@ def _make_out_of_core(
 
 def read_for(recipe: Recipe, file: str, reading: ReadingOptions) -> tuple[Recipe, pa.Table]:
     """Read a table as its recipe says, say if it is another one, and remember how it was read."""
-    from sfumato.release.proposing import non_default_options
+    from sfumato.tables._pipeline.presets import non_default_options
 
     loaded = reading.load(file, recipe.reading)
     unlike = recipe.explain_input_mismatch(loaded.table)
@@ -207,16 +213,16 @@ def print_release_summary(
 
 def with_title(recipe: Recipe, file: str, date: str | None, *, recorded: bool) -> Recipe:
     """Record what the title of the report tells: the name of the file, and the date, by default today's."""
-    from sfumato.release.changing import with_title as recorded_title
-    from sfumato.table.formats.database import mask_url
-    from sfumato.table.formats.known import is_url
+    from sfumato.io._database import mask_url
+    from sfumato.io.formats import is_url
+    from sfumato.tables._pipeline.recipe_edits import with_title as recorded_title
 
     return recorded_title(recipe, mask_url(file) if is_url(file) else Path(file).name, date, recorded=recorded)
 
 
 def _check_database_options(to: str | None, to_table: str | None) -> None:
     """Refuse before the search what names no table of a database."""
-    from sfumato.table.formats.known import is_url
+    from sfumato.io.formats import is_url
 
     if (to is None) != (to_table is None):
         raise InvalidParameterError("Give --to and --to-table together.")
@@ -225,9 +231,9 @@ def _check_database_options(to: str | None, to_table: str | None) -> None:
 
 
 def _write_database(release: Release, out: Path, url: str, name: str, *, replace: bool) -> None:
-    from sfumato.table.columns import strip_metadata
-    from sfumato.table.frames import get_time_zones, restore_time_zones
-    from sfumato.table.write import write
+    from sfumato.io._columns import strip_metadata
+    from sfumato.io._dataframes import get_time_zones, restore_time_zones
+    from sfumato.io._writing import write
 
     try:
         published = restore_time_zones(strip_metadata(release.published), get_time_zones(release.original))
@@ -237,8 +243,8 @@ def _write_database(release: Release, out: Path, url: str, name: str, *, replace
 
 
 def _release_facts(release: Release | StoredRelease, out: Path) -> dict[str, object]:
-    from sfumato.judging.audit.unpromised import unprotected_attributes
-    from sfumato.release.large.large_release import StoredRelease
+    from sfumato.tables.audit.audit import unprotected_attributes
+    from sfumato.tables.out_of_core.stored_release import StoredRelease
 
     return {
         "holds": release.audit.holds,
@@ -260,8 +266,8 @@ def _release_facts(release: Release | StoredRelease, out: Path) -> dict[str, obj
 
 
 def _release_lines(release: Release | StoredRelease, out: Path, to: str | None, to_table: str | None) -> list[str]:
-    from sfumato.release.large.large_release import StoredRelease
-    from sfumato.table.formats.database import mask_url
+    from sfumato.io._database import mask_url
+    from sfumato.tables.out_of_core.stored_release import StoredRelease
 
     unpromised = f"{color_warning('No promise:')} no privacy model is promised; attack the table before you publish it."
     lines = [] if release.recipe.models else [unpromised]
@@ -277,3 +283,117 @@ def _release_lines(release: Release | StoredRelease, out: Path, to: str | None, 
     if to is not None:
         lines.append(f"Also written to table {to_table!r} of {mask_url(to)}")
     return [*lines, *folder_lines(out)]
+
+
+# `sfumato mask`: mask a table and publish it as it is.
+
+NOTHING_MASKED = "Nothing is masked; give --step (see sfumato steps) or a recipe with [[masking]]."
+MASK_EXAMPLES = format_examples(
+    "sfumato mask patients.csv --identifier name --quasi age,zip --sensitive disease --insensitive cost \\",
+    "    --step top-code:column=age,at=85 --step add-noise:columns=age+cost,share=0.1 --out masked",
+    "sfumato mask patients.csv --quasi age,sex,job --k 3 \\",
+    "    --step round-numbers:columns=age,base=10 --step suppress-cells:columns=age+sex+job,k=3 --out masked",
+)
+
+
+@expand_option_groups
+def mask_table(
+    *,
+    file: Source,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where to write public/ and internal/.", show_default=False)],
+    reading: ReadingOptions,
+    asked: RecipeOptions,
+    step: Steps = [],  # noqa: B006 - Typer copies it
+    max_suppressed: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="The share of records that may be suppressed.")
+    ] = None,
+    count_rows: CountRows = False,
+    publish_text: PublishText = [],  # noqa: B006 - Typer copies it
+    writing: WritingOptions,
+    json: Json = False,
+) -> None:
+    """Mask a table and publish what the steps leave, without making anything coarser.
+
+    A privacy model is promised only if you ask for one, and then audited. Without one, nothing is said about how many
+    persons look alike: read the attacks in the report before you publish.
+    """
+    from sfumato.cli._recipe_options import build_recipe
+    from sfumato.tables._pipeline.anonymize import run_recipe
+
+    writing.check_target(out)
+    if not step and asked.recipe is None:
+        raise InvalidParameterError(NOTHING_MASKED)
+    recipe = build_recipe(
+        asked,
+        algorithm="as-is",
+        max_suppressed=max_suppressed,
+        count_rows=count_rows,
+        publish_text=publish_text,
+        seed=None,
+        steps=step,
+    )
+    if not recipe.masking:
+        raise InvalidParameterError(NOTHING_MASKED)
+    recipe, table = read_for(recipe, file, reading)
+    with show_progress_bar("Masking") as tell:
+        release = run_recipe(recipe, table, progress=tell)
+    with show_progress_bar("Writing") as tell:
+        writing.write(release, out, tell)
+    print_release_summary(release, out, json=json, quiet=reading.quiet)
+
+
+# `sfumato relate`: publish several tables about the same people together.
+
+RELATE_EXAMPLES = format_examples(
+    "sfumato relate hospital.toml --out release",
+    "sfumato relate hospital.toml --audit",
+)
+
+
+def anonymize_related_tables(
+    *,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file of relations (TOML).", show_default=False)],
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder to write.")] = None,
+    audit: Annotated[bool, typer.Option("--audit", help="Judge the tables as they are, and write nothing.")] = False,
+    table_format: Annotated[str, typer.Option("--format", metavar="FORMAT", help="The format of the tables.")] = "csv",
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an older release in the folder.")] = False,
+    json: Json = False,
+) -> None:
+    """Publish several tables joined by a person, so that what their join tells is shared by many.
+
+    The file names the tables with their keys and columns, the table that has one row per person, and the models. With
+    --audit, the exit code is 1 if the promise does not hold.
+    """
+    from sfumato.core._atomic_writes import check_target_free
+    from sfumato.errors import InvalidParameterError
+    from sfumato.io.formats import resolve_release_format
+    from sfumato.tables.relational.audit import audit_relations
+    from sfumato.tables.relational.relation import read_relations
+    from sfumato.tables.relational.release import anonymize_relations
+
+    if (out is None) != audit:
+        raise InvalidParameterError("Give --out to publish the tables, or --audit to judge them.")
+    if out is not None:
+        check_target_free(out, replace=replace)
+        resolve_release_format(table_format)
+    with show_progress_bar("Reading"):
+        asked = read_relations(file)
+    if out is None:
+        found = audit_relations(asked.tables, asked.models, persons=asked.individuals)
+        print_json(found.to_dict()) if json else typer.echo(repr(found))
+        raise typer.Exit(0 if found.holds else DOES_NOT_HOLD)
+    with show_progress_bar("Searching"):
+        release = anonymize_relations(
+            asked.tables,
+            asked.models,
+            persons=asked.individuals,
+            max_suppressed=asked.max_suppressed,
+            secret=asked.secret,
+        )
+        release.write(out, table_format=table_format, replace=replace)
+    if json:
+        levels = {name: dict(each) for name, each in release.levels.items()}
+        print_json({"audit": release.audit.to_dict(), "levels": levels, "loss": release.loss})
+        return
+    typer.echo(repr(release))
+    typer.echo(f"\nSafe to share:  {out / 'public'}\nKeep private:   {out / 'internal'}")

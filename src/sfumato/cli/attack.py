@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.attack_search import MinimalityOutput, show_minimality_attack
-from sfumato.cli.attack_series import SeriesAttackOptions, attack_series_files
-from sfumato.cli.audit import ReferenceOptions
-from sfumato.cli.options import (
+from sfumato.cli._errors import DOES_NOT_HOLD
+from sfumato.cli._minimality_attack import MinimalityOutput, show_minimality_attack
+from sfumato.cli._options import (
     Json,
     PromisedOptions,
     ReadingOptions,
@@ -21,13 +20,14 @@ from sfumato.cli.options import (
     expand_option_groups,
     format_examples,
 )
-from sfumato.cli.printing import align_columns, color_verdict, print_json, printable, show_progress_bar
-from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.exceptions import InvalidParameterError
+from sfumato.cli._output import align_columns, color_verdict, print_json, printable, show_progress_bar
+from sfumato.cli.audit import ReferenceOptions
+from sfumato.cli.series import SeriesAttackOptions, attack_series_files
+from sfumato.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.attacks.results import AttackResults
-    from sfumato.cli.asking import AuditRequest
+    from sfumato.cli._recipe_options import AuditRequest
+    from sfumato.core.attack import AttackResults
 
 WORRY = (
     "Worry about a rate above the guarantee, which is then broken, and about a gain that is not limited if it\n"
@@ -207,7 +207,7 @@ def _attack_records(
     json: bool,
 ) -> None:
     """Attack perturbed, synthetic or averaged records, and print what was found."""
-    from sfumato.attacks.attacking_records import attack_records
+    from sfumato.tables.attacks.records import attack_records
 
     assert knowing.control is not None  # noqa: S101 - the caller has looked
     given = {"--original": knowing.original, "--key": knowing.key, "--correspondence": knowing.correspondence}
@@ -241,7 +241,7 @@ def _attack_records(
 def _run_attacks(
     published: Any, promise: AuditRequest, knowing: KnowledgeOptions, attacking: AttackOptions
 ) -> AttackResults:
-    from sfumato.attacks.attack import attack as run
+    from sfumato.tables.attacks._attack_table import attack as run
 
     tables: dict[str, Any] = {
         name: None if source is None else ReadingOptions().read(source, promise.reading)
@@ -271,7 +271,7 @@ def _run_attacks(
 
 
 def _result_lines(found: AttackResults, threshold: float | None) -> Iterator[str]:
-    from sfumato.attacks.results import AttackVerdict
+    from sfumato.core.attack import AttackVerdict
 
     yield from map(printable, repr(found).splitlines())
     if not found.results:

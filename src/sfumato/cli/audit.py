@@ -9,33 +9,32 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.audit_series import SeriesAuditOptions, audit_series_files
-from sfumato.cli.counterfeits import stated_counterfeits
-from sfumato.cli.options import (
+from sfumato.cli._errors import DOES_NOT_HOLD
+from sfumato.cli._options import (
     EngineArguments,
     Json,
     ReadingOptions,
     RecipeOptions,
     expand_option_groups,
     format_examples,
+    stated_counterfeits,
 )
-from sfumato.cli.printing import print_json, show_progress_bar
-from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.cli.summary import audit_lines, disclosure_risk_lines, level_lines
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
+from sfumato.cli._output import audit_lines, disclosure_risk_lines, level_lines, print_json, show_progress_bar
+from sfumato.cli.series import SeriesAuditOptions, audit_series_files
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
 
-    from sfumato.cli.asking import AuditRequest
-    from sfumato.judging.audit.audit import Audit
-    from sfumato.judging.evidence import AuditContext
-    from sfumato.judging.exposure import DisclosureRisk
-    from sfumato.models.base import GroupModel
-    from sfumato.sources.engines import EngineSelector
-    from sfumato.table.formats.base import Option
+    from sfumato.cli._recipe_options import AuditRequest
+    from sfumato.io.formats import Option
+    from sfumato.tables.audit._context import AuditContext
+    from sfumato.tables.audit.audit import Audit
+    from sfumato.tables.engines.options import EngineSelector
+    from sfumato.tables.models.base import GroupModel
+    from sfumato.tables.risk.disclosure import DisclosureRisk
 
 EXAMPLES = format_examples(
     "sfumato audit release/public/table.csv --recipe recipe.toml",
@@ -107,7 +106,7 @@ class ReferenceOptions:
         """Read the original row numbers: the only column of whole numbers in a file."""
         import pyarrow as pa
 
-        from sfumato.table.read import read
+        from sfumato.io._reading import read
 
         if self.correspondence is None:
             return None
@@ -151,7 +150,7 @@ class InterpretationOptions:
 
     def masked(self, promise: AuditRequest) -> tuple[str, ...]:
         """Name the columns that were masked."""
-        from sfumato.cli.asking import split_names
+        from sfumato.cli._recipe_options import split_names
 
         named = [name for text in self.perturbed for name in split_names(text)]
         for name in named:
@@ -186,8 +185,8 @@ def audit(
     table reaches, such as the largest k. With --series several releases are audited together. Exit codes: 0 every
     promise holds, 1 a promise does not hold or a cell is not true, 2 bad request.
     """
-    from sfumato.cli.asking import build_audit_request
-    from sfumato.table.parts_list import check_parts_manifest
+    from sfumato.cli._recipe_options import build_audit_request
+    from sfumato.io._parquet_parts import check_parts_manifest
 
     if series.series:
         _check_no_single_table_options(comparing, taken, exposure=exposure)
@@ -229,7 +228,7 @@ def _audit_files(
     json: bool,
 ) -> None:
     """Audit a table that does not fit into memory."""
-    from sfumato.judging.audit.auditing import audit_files, reject_comparison_options
+    from sfumato.tables.audit._audit_table import audit_files, reject_comparison_options
 
     reject_comparison_options(
         **{
@@ -268,11 +267,11 @@ def _audit_in_memory(
     json: bool,
 ) -> None:
     """Audit a table that fits into memory."""
-    from sfumato.judging.audit.audit import audit_context, without_suppressed_rows
-    from sfumato.judging.counterfeits import check_counterfeits
-    from sfumato.judging.evidence import AuditContext
-    from sfumato.masking.masking import MaskingRecord
-    from sfumato.table.read import as_written
+    from sfumato.io._reading import as_written
+    from sfumato.tables.audit._context import AuditContext
+    from sfumato.tables.audit._counterfeits import check_counterfeits
+    from sfumato.tables.audit.audit import audit_context, without_suppressed_rows
+    from sfumato.tables.masking._apply import MaskingRecord
 
     schema, models = promise.schema, promise.models
     original, rows, population = comparing.table(promise.reading), comparing.rows(), comparing.read_population()
@@ -305,7 +304,7 @@ def _print_audit(found: Audit, exposed: DisclosureRisk | None, *, json: bool) ->
 
 def _disclosure_risk(evidence: AuditContext) -> DisclosureRisk:
     """Measure the exposure of what was judged; where centers or masked cells cover nobody, everybody is known."""
-    from sfumato.judging.exposure import disclosure_risk_of
+    from sfumato.tables.risk.disclosure import disclosure_risk_of
 
     masked = set(evidence.masking.perturbed) & set(evidence.schema.quasi_identifiers)
     original = None if evidence.centers or masked else evidence.original
@@ -316,7 +315,7 @@ def _suppression_hint(
     found: Audit, evidence: AuditContext, models: tuple[GroupModel, ...], population: pa.Table | None
 ) -> None:
     """Print a hint if only records that are suppressed in every quasi-identifier break the promise."""
-    from sfumato.judging.audit.audit import audit_context
+    from sfumato.tables.audit.audit import audit_context
 
     try:
         apart = audit_context(evidence, models, population=population, ignore_suppressed=True)

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import format_examples
-from sfumato.cli.printing import align_columns, show_progress_bar
-from sfumato.cli.summary import audit_lines, folder_lines, metric_lines
+from sfumato.cli._options import format_examples
+from sfumato.cli._output import align_columns, audit_lines, folder_lines, metric_lines, show_progress_bar
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
 
-    from sfumato.release.release import Release
-    from sfumato.samples.series_demo import SeriesDemo
+    from sfumato.cli._demo_runs import SeriesDemo
+    from sfumato.tables._pipeline.release import Release
 
 EXAMPLES = format_examples(
     "sfumato demo",
@@ -64,7 +63,7 @@ def demo(
 
 def _show_release(rows: int, seed: int, out: Path) -> None:
     """Publish a table once."""
-    from sfumato.samples.demo import check_demo_folder, run_demo
+    from sfumato.cli._demo_runs import check_demo_folder, run_demo
 
     check_demo_folder(out)
     with show_progress_bar("Publishing"):
@@ -80,7 +79,7 @@ def _show_release(rows: int, seed: int, out: Path) -> None:
 
 def _show_series(rows: int, seed: int, out: Path) -> None:
     """Publish a table that changes, quarter by quarter, in two ways."""
-    from sfumato.samples.series_demo import APART, LEDGER, QUARTERS, TOGETHER, check_series_demo_folder, run_series_demo
+    from sfumato.cli._demo_runs import APART, LEDGER, QUARTERS, TOGETHER, check_series_demo_folder, run_series_demo
 
     check_series_demo_folder(out)
     with show_progress_bar("Publishing"):
@@ -127,7 +126,7 @@ def _group_members(release: Release) -> str:
     """Show some members of a group that is suppressed in few columns, as they were and as they are published."""
     import numpy as np
 
-    from sfumato.core.published.table import PublishedTable
+    from sfumato.tables.published.published_table import PublishedTable
 
     table = PublishedTable.read(release.published, release.recipe.schema)
     stars = np.sum([column.mask_suppressed() for column in table.columns if column.name in SHOWN_COLUMNS], axis=0)
@@ -138,7 +137,7 @@ def _group_members(release: Release) -> str:
 
 
 def _table_lines(table: pa.Table, rows: npt.NDArray[np.integer]) -> str:
-    from sfumato.table.values import format_values
+    from sfumato.io._values import format_values
 
     chosen = table.select([name for name in SHOWN_COLUMNS if name in table.column_names]).take(rows)
     shown = {

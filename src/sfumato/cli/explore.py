@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import (
+from sfumato.cli._errors import DOES_NOT_HOLD
+from sfumato.cli._options import (
     Force,
     Json,
     ReadingOptions,
@@ -19,14 +20,12 @@ from sfumato.cli.options import (
     expand_option_groups,
     format_examples,
 )
-from sfumato.cli.printing import align_columns, print_json, printable, show_progress_bar
-from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.cli.writing import check_overwrite
-from sfumato.exceptions import InvalidParameterError
+from sfumato.cli._output import align_columns, check_overwrite, print_json, printable, show_progress_bar
+from sfumato.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.recipe import Recipe
-    from sfumato.release.solutions import LatticeExploration, LatticeNode
+    from sfumato.core.recipe import Recipe
+    from sfumato.tables._pipeline.exploration import LatticeExploration, LatticeNode
 
 EXAMPLES = format_examples(
     "sfumato explore patients.csv --recipe recipe.toml --picture lattice.svg",
@@ -65,8 +64,8 @@ def explore(
     recoding. Keep tables and pictures of nodes private. Exit codes: 0 there is a solution, 1 there is none, 2 bad
     request.
     """
-    from sfumato.cli.asking import build_recipe
-    from sfumato.release.exploring import explore as find
+    from sfumato.cli._recipe_options import build_recipe
+    from sfumato.tables._pipeline.exploration import explore as find
 
     check_overwrite(out, force=force)
     check_overwrite(picture, force=force)
@@ -100,14 +99,14 @@ def _check_not_masked(recipe: Recipe) -> Recipe:
 
 def _with_search(recipe: Recipe) -> Recipe:
     """Search for the optimum, unless the recipe names a search over full-domain recodings."""
-    from sfumato.algorithms.full_domain.optimal import Optimal
-    from sfumato.algorithms.full_domain.search import FullDomainSearch
+    from sfumato.tables.algorithms.full_domain._lattice_search import FullDomainSearch
+    from sfumato.tables.algorithms.full_domain.optimal import Optimal
 
     return recipe if isinstance(recipe.algorithm, FullDomainSearch) else replace(recipe, algorithm=Optimal())
 
 
 def _write(found: LatticeExploration, out: Path | None, picture: Path | None) -> None:
-    from sfumato.table.write import write
+    from sfumato.io._writing import write
 
     if out is not None:
         write(found.table(), out)

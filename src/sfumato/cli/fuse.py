@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Json, WritingOptions, expand_option_groups, format_examples
-from sfumato.cli.printing import print_json, printable, show_progress_bar
-from sfumato.cli.summary import audit_lines, folder_lines, report_path
-from sfumato.exceptions import InvalidParameterError
+from sfumato.cli._options import Json, WritingOptions, expand_option_groups, format_examples
+from sfumato.cli._output import audit_lines, folder_lines, print_json, printable, report_path, show_progress_bar
+from sfumato.errors import InvalidParameterError
 
 if TYPE_CHECKING:
-    from sfumato.core.progress import Progress
-    from sfumato.fusing.agreement import SessionParameters
-    from sfumato.fusing.fused import FusionResult
-    from sfumato.fusing.party_file import PartyFile
+    from sfumato._progress import Progress
+    from sfumato.fusion.party_file import PartyFile
+    from sfumato.fusion.result import FusionResult
+    from sfumato.fusion.session import SessionParameters
 
 EXAMPLES = format_examples(
     "sfumato fuse hospital/party.toml agency/party.toml --out fused",
@@ -46,7 +45,7 @@ def fuse(
 
     Exit codes: 0 fused, 2 bad request, or nothing can be fused.
     """
-    from sfumato.fusing.party_file import PartyFile
+    from sfumato.fusion.party_file import PartyFile
 
     writing.check_target(out)
     read = [PartyFile.read(file) for file in files]
@@ -70,9 +69,9 @@ def _run_parties(
     """Run every party with the agreement in its own file."""
     from functools import partial
 
-    from sfumato.core.progress import ignore_progress
-    from sfumato.fusing.protocol import ignore_notes, run_party
-    from sfumato.fusing.secure.channel import Parties, run_parties
+    from sfumato._progress import ignore_progress
+    from sfumato.fusion.protocol import ignore_notes, run_party
+    from sfumato.fusion.secure.channel import Parties, run_parties
 
     first = agreement.parties[0]
     if len(files) == 1:

@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import Force, ReadingOptions, Source, command_group, expand_option_groups, format_examples
-from sfumato.cli.printing import printable
-from sfumato.cli.refusals import DOES_NOT_HOLD, exit_with_error
-from sfumato.cli.writing import check_overwrite, write_text_atomically
-from sfumato.exceptions import HierarchyError, InvalidParameterError, SchemaError
+from sfumato.cli._errors import DOES_NOT_HOLD, exit_with_error
+from sfumato.cli._options import Force, ReadingOptions, Source, command_group, expand_option_groups, format_examples
+from sfumato.cli._output import check_overwrite, printable, write_text_atomically
+from sfumato.errors import HierarchyError, InvalidParameterError, SchemaError
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import pyarrow as pa
 
-    from sfumato.hierarchies import Hierarchy
+    from sfumato.hierarchies.hierarchy import Hierarchy
 
 EXAMPLES = format_examples(
     "sfumato hierarchy make patients.csv --column zip --out zip.csv",
@@ -60,8 +59,8 @@ def draw_hierarchy(
 
     The number after every node counts the leaves below it.
     """
-    from sfumato.hierarchies import Taxonomy
     from sfumato.hierarchies.drawing import draw_hierarchy as drawn
+    from sfumato.hierarchies.taxonomy import Taxonomy
 
     if column is None and kind is not None:
         raise InvalidParameterError("--kind also needs --column.")
@@ -93,7 +92,7 @@ def check_hierarchy(
 
     Exit codes: 0 it covers every value, 1 it is not a hierarchy or misses values, 2 bad request.
     """
-    from sfumato.hierarchies import Taxonomy
+    from sfumato.hierarchies.taxonomy import Taxonomy
 
     values, _ = _distinct_values(reading, file, column)
     try:
@@ -144,8 +143,8 @@ def make_hierarchy(
 
 def _distinct_values(reading: ReadingOptions, file: str, column: str) -> tuple[pa.Array, npt.NDArray[np.int64]]:
     """Return the distinct values of a column, without missing ones, and how many records have each."""
-    from sfumato.hierarchies.outlines import count_values
-    from sfumato.validation import suggest_closest
+    from sfumato._validation import suggest_closest
+    from sfumato.hierarchies.preview import count_values
 
     table = reading.read(file)
     if column not in table.column_names:
@@ -155,8 +154,8 @@ def _distinct_values(reading: ReadingOptions, file: str, column: str) -> tuple[p
 
 
 def _build_hierarchy(reading: ReadingOptions, file: str, column: str, kind: str | None) -> Hierarchy:
-    from sfumato.hierarchies.proposing import propose_hierarchy
-    from sfumato.hierarchies.settings import parse_builder
+    from sfumato.hierarchies._settings import parse_builder
+    from sfumato.hierarchies.proposal import propose_hierarchy
 
     values, counts = _distinct_values(reading, file, column)
     chosen = propose_hierarchy(values, counts) if kind is None else parse_builder(kind)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from sfumato.cli.options import (
+from sfumato import __version__
+from sfumato.cli._options import (
     EngineArguments,
     Force,
     Json,
@@ -17,21 +19,33 @@ from sfumato.cli.options import (
     Source,
     expand_option_groups,
     format_examples,
+    reading_as_options,
 )
-from sfumato.cli.printing import align_columns, print_json, print_remark, printable, show_progress_bar
-from sfumato.cli.remembering import reading_as_options
-from sfumato.cli.summary import rows_counted_lines
-from sfumato.cli.words import to_shell_terms
-from sfumato.cli.writing import check_overwrite, write_text_atomically
-from sfumato.exceptions import ReadError, SchemaError
+from sfumato.cli._output import (
+    align_columns,
+    check_overwrite,
+    print_json,
+    print_remark,
+    printable,
+    rows_counted_lines,
+    show_progress_bar,
+    write_text_atomically,
+)
+from sfumato.cli._terms import to_shell_terms
+from sfumato.errors import ReadError, SchemaError
+from sfumato.io.formats import resolve_format
 from sfumato.schema.roles import Role
-from sfumato.table.formats.known import resolve_format
+from sfumato.tables._pipeline.presets import PRESETS, USUAL, USUAL_K, propose_recipe
+from sfumato.tables.models.base import GroupModel
+from sfumato.tables.models.k_anonymity import KAnonymity
 
 if TYPE_CHECKING:
-    from sfumato.inspection.detect import Inspection
-    from sfumato.sources.engines import EngineSelector
-    from sfumato.table.formats.base import Option
-    from sfumato.table.read import LoadedTable
+    from sfumato.io._reading import LoadedTable
+    from sfumato.io.formats import Option
+    from sfumato.tables._pipeline.presets import Preset
+    from sfumato.tables.engines.options import EngineSelector
+    from sfumato.tables.inspection.inspection import ColumnProposal, Inspection
+
 
 INSPECT_EXAMPLES = format_examples(
     "sfumato inspect patients.csv --out recipe.toml",
@@ -68,8 +82,7 @@ def inspect(
     out, told, and remembered in the recipe. The recipe goes to the --out file or to standard output; in the latter case
     the findings go to standard error.
     """
-    from sfumato.release.presets import get_preset
-    from sfumato.release.proposing import non_default_options, with_models
+    from sfumato.tables._pipeline.presets import get_preset, non_default_options, with_models
 
     check_overwrite(out, force=force)
     if preset is not None:
@@ -108,9 +121,9 @@ def _refuse_nothing(found: Inspection, reading: ReadingOptions) -> NoReturn:
 
 def _inspect_source(file: str, reading: ReadingOptions, resources: EngineSelector) -> tuple[Inspection, LoadedTable]:
     """Inspect a table wherever it is; one that stays in an engine is not among what was read."""
-    from sfumato.inspection.detect import inspect_columns, inspect_source
-    from sfumato.table.formats.findings import FileFindings
-    from sfumato.table.read import LoadedTable
+    from sfumato.io._reading import LoadedTable
+    from sfumato.io.formats import FileFindings
+    from sfumato.tables.inspection.inspection import inspect_columns, inspect_source
 
     if resources.choose_engine(file) == "memory":
         loaded = reading.load(file, propose=True)
@@ -128,9 +141,8 @@ def _inspect_source(file: str, reading: ReadingOptions, resources: EngineSelecto
 
 
 def _proposed_recipe(file: str, found: Inspection, loaded: LoadedTable, preset: str | None) -> str:
-    from sfumato.cli.proposing import commented_recipe
-    from sfumato.table.formats.database import mask_url
-    from sfumato.table.formats.known import is_url
+    from sfumato.io._database import mask_url
+    from sfumato.io.formats import is_url
 
     return commented_recipe(mask_url(file) if is_url(file) else Path(file).name, found, loaded, preset)
 
@@ -180,3 +192,100 @@ def _risk_lines(found: Inspection) -> Iterator[str]:
 
 def _format_share(count: int, of: int) -> str:
     return f"{count:,} ({count / of:.1%})"
+
+
+# A proposed recipe as TOML, with the reasons as comments above the lines they explain.
+
+WIDTH = 100
+
+
+def commented_recipe(source: str, found: Inspection, loaded: LoadedTable, preset: str | None = None) -> str:
+    """Write a recipe that can be run on the inspected table as it stands, or edited first."""
+    import tomli_w
+
+    recipe = propose_recipe(found, loaded.table, reading=loaded.reading, preset=preset)
+    content = recipe.to_dict()
+    attributes, models = content.pop("attributes"), content.pop("models")
+    algorithm = {"algorithm": content.pop("algorithm")}
+    source_table = {"input": content.pop("input", {})}
+    reasons = {each.name: each.reasons for each in found.proposals}
+    parts = [
+        _comment_wrapper(
+            f"Proposed by sfumato {__version__} for {source}: {found.rows:,} rows, {len(found.proposals):,} columns.",
+            "Check every role, then run: sfumato anonymize FILE --recipe THIS --out DIR",
+            "Roles: identifier (never published), quasi (others may know it; generalized),",
+            "sensitive (nobody should learn it), insensitive (published unchanged).",
+        ),
+        tomli_w.dumps(content) + _counted(found),
+        _comment_wrapper("The table, and how it is read.", *loaded.remarks) + tomli_w.dumps(source_table),
+    ]
+    parts += [
+        _comment_wrapper(*reasons[name]) + tomli_w.dumps({"attributes": {name: entry}})
+        for name, entry in attributes.items()
+    ]
+    chosen = PRESETS[preset or USUAL]
+    parts += [_comment_wrapper(*_left_out(each, chosen)) for each in found.proposals if each.name not in attributes]
+    parts += [_comment_wrapper(*wrap(f"{chosen.title}: {chosen.reason}", WIDTH)).rstrip()]
+    parts += [
+        _comment_wrapper(*_model_comment(model, found, preset)) + "[[models]]\n" + tomli_w.dumps(entry)
+        for model, entry in zip(recipe.models, models, strict=True)
+    ]
+    return "\n".join([*parts, tomli_w.dumps(algorithm)])
+
+
+def _left_out(column: ColumnProposal, chosen: Preset) -> list[str]:
+    sentence = (
+        f"Column {column.name!r} is left out: it is sensitive, and {column.commonest:.0%} of its values are the same "
+        f"or missing, so nothing keeps {chosen.title!r}, where none may be more than one in {chosen.l} of a group."
+    )
+    return wrap(sentence, WIDTH)
+
+
+def _counted(found: Inspection) -> str:
+    """Say below the section of the release that individuals have several rows, if they do."""
+    if found.rows_counted is None:
+        return ""
+    wrapped = wrap(found.rows_counted.sentence, WIDTH)
+    return _comment_wrapper(*wrapped, "To go on all the same:") + "# count_rows = true\n"
+
+
+def _model_comment(model: GroupModel, found: Inspection, preset: str | None) -> list[str]:
+    sentences = [] if model.description is None else wrap(model.description.sentence(model.parameters()), WIDTH)
+    lowered = preset is None and isinstance(model, KAnonymity) and found.rows < USUAL_K
+    return [*sentences, *([f"The table has only {found.rows} rows."] if lowered else [])]
+
+
+def _comment_wrapper(*lines: str) -> str:
+    return "".join(f"# {printable(line)}\n" for line in lines)
+
+
+# `sfumato script`: a recipe as a Python script.
+
+SCRIPT_EXAMPLES = format_examples(
+    "sfumato script patients.csv --recipe recipe.toml",
+    "sfumato script patients.csv --recipe release/internal/recipe.toml --out release.py",
+)
+
+
+def recipe_as_script(
+    *,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The table that the script reads.", show_default=False)],
+    recipe: Annotated[Path, typer.Option(metavar="FILE", help="The recipe (TOML).", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the script to this file; by default it is printed.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Write a recipe as a Python script that makes the same release.
+
+    A recipe in internal/ has the seed and, where people are hidden at random, the secret: keep its script private, too.
+    """
+    from sfumato.core.recipe import Recipe
+
+    check_overwrite(out, force=force)
+    written = Recipe.read(recipe).to_python(file)
+    if out is None:
+        typer.echo(written, nl=False)
+    else:
+        write_text_atomically(out, written)
+        typer.echo(out)

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from sfumato.cli._nonblocking_stderr import make_stderr_nonblocking
+from sfumato.cli._options import Json, WritingOptions, command_group, expand_option_groups, format_examples
+from sfumato.cli._output import write_text_atomically
 from sfumato.cli.fuse import print_fusion_result, show_progress
-from sfumato.cli.options import Json, WritingOptions, command_group, expand_option_groups, format_examples
-from sfumato.cli.unread import make_stderr_nonblocking
-from sfumato.cli.writing import write_text_atomically
-from sfumato.exceptions import InvalidParameterError, WriteError
+from sfumato.errors import InvalidParameterError, WriteError
 
 EXAMPLES = format_examples(
     "sfumato party init hospital --name hospital",
@@ -78,7 +78,7 @@ def init_party(
 
     Existing files are not overwritten. The key stays on this machine; the certificate goes to the other parties.
     """
-    from sfumato.fusing.certificates import certificate_fingerprint, create_credentials, read_certificate
+    from sfumato.fusion.certificates import certificate_fingerprint, create_credentials, read_certificate
 
     good = 0 < len(name) <= MAX_NAME_LENGTH and name.replace("-", "").replace("_", "").isalnum()
     if not good:
@@ -120,8 +120,8 @@ def join_parties(*, file: File, out: Out = None, writing: WritingOptions, json: 
 
 
 def _run_party(file: Path, out: Path | None, writing: WritingOptions, *, json: bool, retry: bool) -> None:
-    from sfumato.fusing.network import declining, fuse_over_network
-    from sfumato.fusing.party_file import PartyFile
+    from sfumato.fusion.network import declining, fuse_over_network
+    from sfumato.fusion.party_file import PartyFile
 
     make_stderr_nonblocking()
     connections, agreement = PartyFile.read_meeting(file)

@@ -1,404 +1,250 @@
-"""`sfumato query`: ask a table with differential privacy and a budget, or exactly with an audit."""
+"""`sfumato estimate`: answer a question from a published table."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from datetime import date
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sfumato.cli.options import Json, ReadingOptions, Source, command_group, expand_option_groups, format_examples
-from sfumato.cli.paying import AnotherBudget, in_words_of_options
-from sfumato.cli.printing import align_columns, print_json
-from sfumato.cli.refusals import DOES_NOT_HOLD, exit_with_error
-from sfumato.cli.writing import check_overwrite, write_text_atomically
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
+from sfumato.cli._options import (
+    Force,
+    Json,
+    ReadingOptions,
+    RoleOptions,
+    Source,
+    command_group,
+    expand_option_groups,
+    format_examples,
+)
+from sfumato.cli._output import check_overwrite, print_json, printable, show_progress_bar
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.queries.audited.auditor import QueryAuditor
-    from sfumato.queries.private.accountant import BudgetUsage
-    from sfumato.queries.private.answers import PrivateAnswer, PrivateCounts
-    from sfumato.queries.private.store import PrivateStore
+    from sfumato.queries.estimation import Estimate
+    from sfumato.queries.query import Query
+    from sfumato.schema.schema import Schema
 
-EXAMPLES = format_examples(
-    "sfumato query init patients.csv --store study.toml --bounds age=0,120 --categories sex=F,M --total 2",
-    'sfumato query ask study.toml "count where age >= 60" --epsilon 0.1 --analyst ann',
-    "sfumato query budget study.toml",
+
+ESTIMATE_EXAMPLES = format_examples(
+    'sfumato estimate release/public/table.csv --recipe recipe.toml --where "age >= 60" --where "sex = F"',
+    'sfumato estimate release/public/table.csv --recipe recipe.toml --sum cost --where "job in clerk,lawyer"',
+    "sfumato estimate release/public/table.csv --recipe recipe.toml --sum cost --errors 1000 --original patients.csv",
 )
-PAIR = 2
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-EXACT = re.compile(r"\s*(?P<kind>count|sum|avg|max|min)\s+of\s+(?P<column>.+?)(?:\s+where\s+(?P<where>.+?))?\s*")
-
-StoreFile = Annotated[
-    Path, typer.Argument(metavar="STORE", help="The settings file that init wrote.", show_default=False)
-]
-
-app = command_group("Ask a table with differential privacy and pay from a budget, or exactly and audited.")
+CONDITION = re.compile(r"\s*(?P<name>.*?)\s*(?P<sign>!=|>=|<=|=|<|>|\sin\s)\s*(?P<value>.*?)\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeclaredFactOptions:
-    """What is stated about the table without looking at it."""
+class QueryOptions:
+    """What is asked of the table."""
 
-    bounds: Annotated[
+    total: Annotated[str | None, typer.Option("--sum", metavar="NAME", help="Sum this column.")] = None
+    average: Annotated[str | None, typer.Option("--avg", metavar="NAME", help="Average this column.")] = None
+    where: Annotated[
         list[str],
-        typer.Option(metavar="COLUMN=LOW,HIGH", help="The range of a column of numbers or dates. Repeatable."),
+        typer.Option(metavar="CONDITION", help='Such as "age >= 60", "sex = F", "job in clerk,lawyer"; all must hold.'),
     ] = field(default_factory=list)
-    categories: Annotated[
-        list[str], typer.Option(metavar="COLUMN=A,B,...", help="The values a column of text can have. Repeatable.")
-    ] = field(default_factory=list)
-    person: Annotated[str | None, typer.Option(metavar="NAME", help="The column that identifies people.")] = None
-    max_rows: Annotated[
-        int | None, typer.Option(metavar="N", help="The most rows to use per person, with --person.")
-    ] = None
-
-
-@app.command(
-    "init",
-    epilog=format_examples(
-        "sfumato query init patients.csv --store study.toml --bounds age=0,120 --total 2",
-        "sfumato query init visits.csv --store study.toml --person patient --max-rows 5 --total 2 --per-analyst 0.5",
-    ),
-)
-@expand_option_groups
-def init_store(
-    *,
-    file: Source,
-    store: Annotated[Path, typer.Option(metavar="FILE", help="Write the settings to this file.", show_default=False)],
-    total: Annotated[str, typer.Option(metavar="EPSILON", help="The budget of all analysts.", show_default=False)],
-    per_analyst: Annotated[str | None, typer.Option(metavar="EPSILON", help="The budget of each analyst.")] = None,
-    another_budget: AnotherBudget = False,
-    stated: DeclaredFactOptions,
-    reading: ReadingOptions,
-) -> None:
-    """Set up private queries on a table: state what is known without looking at it, and grant a budget.
-
-    Writes the settings and, next to them, the budget file (.sqlite). Keep both and the table away from analysts. How
-    the table is read is settled here: separator, encoding, and what every column holds. A table has one budget, unless
-    another one is asked for.
-    """
-    from sfumato.queries.private.accountant import Accountant
-    from sfumato.queries.private.private_table import PrivateTable
-    from sfumato.queries.private.store import PrivateStore, path_from_folder
-
-    check_overwrite(store, force=None)
-    if store.suffix == ".sqlite":
-        raise InvalidParameterError("--store names the settings, not the budget; name a .toml file.")
-    budget = store.with_suffix(".sqlite")
-    check_overwrite(budget, force=None)
-    made = PrivateStore(
-        source=path_from_folder(file, store.parent),
-        accountant=budget.name,
-        reading=_reading_for_all_queries(file, reading),
-        bounds={name: (ends[0], ends[1]) for name, ends in _parse_edges("--bounds", stated.bounds).items()},
-        categories=_parse_named("--categories", stated.categories),
-        person=stated.person,
-        max_rows=stated.max_rows,
-    )
-    table = _read_source(file, made)
-    if Path(file).suffix.lower() == ".xlsx" and "header" not in made.reading:
-        made = replace(made, reading={**made.reading, "header": True})  # seen once, so that no row decides it again
-    with _remove_on_failure(budget), in_words_of_options():
-        accountant = Accountant(budget, total=total, per_analyst=per_analyst, another_budget=another_budget)
-        private = PrivateTable(table, accountant=accountant, analyst="init", **made.declared_columns)
-        write_text_atomically(store, made.text())
-    typer.echo(store)
-    for name, cells in private.unreadable_counts.items():
-        if cells:
-            typer.echo(f"sfumato: {cells} of {table.num_rows} cells of {name} are missing or not as stated.", err=True)
-
-
-@app.command(
-    "ask",
-    epilog=format_examples(
-        'sfumato query ask study.toml "mean of cost where age from 30 to 39 and sex = F" --epsilon 0.2 --analyst ann',
-        'sfumato query ask study.toml "histogram of age" --edges age=0,20,40,60,120 --epsilon 0.1 --analyst ann',
-    ),
-)
-def query_store(
-    *,
-    store: StoreFile,
-    question: Annotated[
+    whole: Annotated[
         str,
-        typer.Argument(
-            metavar="QUESTION",
-            help="count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram of A, table of A, B or "
-            'grid of A, B; optionally with conditions, as in "where age >= 60 and sex = F".',
-            show_default=False,
-        ),
-    ],
-    epsilon: Annotated[str, typer.Option(metavar="NUMBER", help="The epsilon to spend.", show_default=False)],
-    analyst: Annotated[str, typer.Option(metavar="NAME", help="The name of the analyst.", show_default=False)],
-    edges: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN=A,B,...", help="The edges of the bins of a column. Repeatable.")
-    ] = None,
-    confidence: Annotated[float, typer.Option(metavar="SHARE", help="The confidence of the interval.")] = 0.95,
-    json: Json = False,
-) -> None:
-    """Ask one question; its cost is spent before it is answered.
-
-    Exit codes: 0 answered, 1 the budget does not allow it, 2 bad request.
-    """
-    from sfumato.queries.private.accountant import Accountant
-    from sfumato.queries.private.private_table import PrivateTable
-    from sfumato.queries.private.sentences import Question
-    from sfumato.queries.private.store import PrivateStore, path_in_folder
-
-    asked = Question.parse(question)
-    bins = _parse_edges("--edges", edges or [])
-    known = PrivateStore.read(store)
-    accountant = Accountant(store.parent / known.accountant)
-    rows = _read_source(path_in_folder(known.source, store.parent), known)
-    table = PrivateTable(rows, accountant=accountant, analyst=analyst, **known.declared_columns)
-    try:
-        answer = asked.ask(table, epsilon=epsilon, confidence=confidence, edges=bins)
-    except InfeasibleError as error:
-        raise exit_with_error(str(error), DOES_NOT_HOLD) from None
-    _print_answer(answer, json=json)
-
-
-@dataclass(frozen=True, kw_only=True)
-class QueryAuditOptions:
-    """What questions may use, and what else is denied."""
-
-    public: Annotated[
-        list[str], typer.Option(metavar="A,B,...", help="Columns that conditions may use.", show_default=False)
-    ]
-    tolerance: Annotated[
-        float | None, typer.Option(metavar="WIDTH", help="Also deny answers that narrow a value down this far.")
-    ] = None
-    bounds: Annotated[
-        str | None, typer.Option(metavar="LOW,HIGH", help="Known bounds of all values, with --tolerance.")
-    ] = None
-    skew: Annotated[
-        float,
         typer.Option(
-            metavar="SHARE", help="How near averages may lie to a bound, with --tolerance; 0.5: evenly spread."
+            metavar="NAMES",
+            help="Columns of whole numbers or days only: [0, 2) is 0 or 1, so that bounds are narrower.",
+            show_default=False,
         ),
-    ] = 0.1
+    ] = ""
 
-    def auditor(self, table: pa.Table, column: str, history: Path) -> QueryAuditor:
-        """Begin to audit questions about a column."""
-        from sfumato.cli.asking import split_names
-        from sfumato.queries.audited.auditor import QueryAuditor
+    @property
+    def aggregate(self) -> tuple[Literal["count", "sum", "avg"], str | None]:
+        """What to compute, and over which column."""
+        if self.total is not None and self.average is not None:
+            raise InvalidParameterError("Give --sum or --avg, not both.")
+        if self.total is not None:
+            return "sum", self.total
+        return ("count", None) if self.average is None else ("avg", self.average)
 
-        limits = None if self.bounds is None else _parse_numbers("--bounds", [f"values={self.bounds}"])["values"]
-        return QueryAuditor(
-            table,
-            column,
-            history,
-            public=[name for names in self.public for name in split_names(names)],
-            tolerance=self.tolerance,
-            bounds=None if limits is None else (limits[0], limits[1]),
-            skew=self.skew,
-        )
+    def query(self) -> Query:
+        """Make the query."""
+        from sfumato.queries.query import Query
+
+        kind, over = self.aggregate
+        return Query(kind=kind, over=over, where=_conditions(self.where))
+
+
+@expand_option_groups
+def query_release(
+    *,
+    file: Source,
+    reading: ReadingOptions,
+    described: RoleOptions,
+    question: QueryOptions,
+    errors: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Instead, ask N random questions and report how far off the answers are."),
+    ] = None,
+    original: Annotated[str | None, typer.Option(metavar="FILE", help="The original, for --errors.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="Another seed draws other random questions.")] = 0,
+    json: Json = False,
+) -> None:
+    """Answer a question from a published table: the expected answer, and bounds on the true one.
+
+    Counts records unless --sum or --avg is given. Values are assumed to be spread evenly over generalized cells, and
+    dealt at random within buckets. Suppressed records are not guessed.
+    """
+    from sfumato.cli._recipe_options import split_names
+    from sfumato.queries.estimation import estimate as answer
+
+    promise = described.audit_request()
+    schema = promise.schema
+    if (errors is None) != (original is None):
+        raise InvalidParameterError("Give --errors and --original together.")
+    table = reading.read(file, promise.conventions)
+    if errors is None or original is None:
+        with show_progress_bar("Estimating"):
+            found = answer(table, schema, question.query(), whole=split_names(question.whole))
+        _suggest_whole(table, schema, question, found)
+        said = {"expected": found.expected, "lower": found.lower, "upper": found.upper}
+        lines = [f"{found.expected:.6g} expected", f"between {found.lower:.6g} and {found.upper:.6g}"]
+    else:
+        from sfumato.queries.workload import Workload, relative_errors
+
+        if question.where or question.whole:
+            raise InvalidParameterError("--errors draws its own questions; drop --where and --whole.")
+        kind, over = question.aggregate
+        most = min(Workload.attributes, len(schema.quasi_identifiers))
+        workload = Workload(queries=errors, attributes=most, kind=kind, over=over, seed=seed)
+        with show_progress_bar("Estimating"):
+            off = relative_errors(table, ReadingOptions().read(original, promise.reading), schema, workload)
+        said, lines = off.summary(), [repr(off)]
+    if json:
+        print_json(said)
+    else:
+        typer.echo("\n".join(lines))
+
+
+def _suggest_whole(table: pa.Table, schema: Schema, question: QueryOptions, found: Estimate) -> None:
+    """Suggest --whole if it would narrow the bounds: whole ends of intervals do not exclude fractions in between."""
+    from sfumato.cli._recipe_options import split_names
+    from sfumato.queries.estimation import estimate as answer
+
+    _, over = question.aggregate
+    if over is None:
+        return
+    try:
+        narrower = answer(table, schema, question.query(), whole=[*split_names(question.whole), over])
+    except SchemaError:  # the column shows fractions, or no numbers
+        return
+    if narrower.lower > found.lower or narrower.upper < found.upper:
+        typer.echo(f"If {printable(over)} holds whole numbers only, give --whole for narrower bounds.", err=True)
+
+
+def _conditions(texts: Sequence[str]) -> dict[str, object]:
+    """Read conditions, at most one per column.
+
+    >>> _conditions(["age >= 60", "job in clerk, lawyer", "sex=F"])
+    {'age': ('>=', '60'), 'job': ['clerk', 'lawyer'], 'sex': ('=', 'F')}
+    """
+    from sfumato.cli._recipe_options import split_names
+
+    found: dict[str, object] = {}
+    for number, text in enumerate(texts, 1):
+        read = CONDITION.fullmatch(text)
+        if read is None or not read["name"] or not read["value"]:
+            raise InvalidParameterError(
+                f'Condition {number} is not understood; write a column, an operator and a value, such as "age >= 60".'
+            )
+        if read["name"] in found:
+            raise InvalidParameterError(f"Two conditions name {read['name']!r}; give one per column.")
+        sign = read["sign"].strip()
+        found[read["name"]] = split_names(read["value"]) if sign == "in" else (sign, read["value"])
+    return found
+
+
+# `sfumato buckets`: split, join or expand a bucketized table.
+
+BUCKET_EXAMPLES = format_examples(
+    "sfumato buckets split release/public/table.csv --recipe recipe.toml --out parts",
+    "sfumato buckets join parts --out table.csv",
+    "sfumato buckets spell-out release/public/table.csv --recipe recipe.toml --out long.parquet",
+)
+RECORDS, VALUES = "records.csv", "values "
+NewFile = Annotated[Path, typer.Option(metavar="FILE", help="CSV, Parquet or XLSX, by its suffix.", show_default=False)]
+
+app = command_group("Split, join or expand a bucketized table.")
 
 
 @app.command(
-    "exact",
+    "split", epilog=format_examples("sfumato buckets split release/public/table.csv --recipe recipe.toml --out parts")
+)
+@expand_option_groups
+def split_buckets(
+    *,
+    file: Source,
+    reading: ReadingOptions,
+    described: RoleOptions,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to create.", show_default=False)],
+) -> None:
+    """Split a bucketized table into records with bucket numbers and the values of every bucket.
+
+    Writes records.csv and, for every column in buckets, a file "values NAME.csv" with bucket, value and count.
+    """
+    from sfumato.core._atomic_writes import atomic_folder, check_target_free
+    from sfumato.io._writing import write
+    from sfumato.tables.bucketized_tables import split_bucketized
+
+    schema = described.schema()
+    check_target_free(out, replace=False)
+    with show_progress_bar("Parting"):
+        records, values = split_bucketized(reading.read(file), schema)
+        with atomic_folder(out, replace=False) as made:
+            write(records, made / RECORDS)
+            for name, counted in values.items():
+                write(counted, made / f"{VALUES}{name}.csv")
+    typer.echo(out)
+
+
+@app.command("join", epilog=format_examples("sfumato buckets join parts --out table.csv"))
+@expand_option_groups
+def join_buckets(
+    *,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that split wrote.", show_default=False)],
+    out: NewFile,
+    force: Force = False,
+) -> None:
+    """Join the two parts into one table again, with the values of each bucket in random order."""
+    from sfumato.io._reading import read
+    from sfumato.io._writing import write
+    from sfumato.tables.bucketized_tables import join_bucketized
+
+    check_overwrite(out, force=force)
+    parts = {path.stem.removeprefix(VALUES): path for path in sorted(folder.glob(f"{VALUES}*.csv"))}
+    if not parts or not (folder / RECORDS).is_file():
+        raise ReadError(f"{folder} has no {RECORDS} or no file of values; give the folder that split wrote.")
+    with show_progress_bar("Joining"):
+        write(join_bucketized(read(folder / RECORDS), {name: read(path) for name, path in parts.items()}), out)
+    typer.echo(out)
+
+
+@app.command(
+    "spell-out",
     epilog=format_examples(
-        'sfumato query exact staff.csv "sum of salary where team = A" --history h.sqlite --public team --user ann',
-        'sfumato query exact staff.csv "max of salary" --history h.sqlite --public age --tolerance 50 --bounds 0,900',
+        "sfumato buckets spell-out release/public/table.csv --recipe recipe.toml --out long.parquet"
     ),
 )
 @expand_option_groups
-def query_exactly(
-    *,
-    file: Source,
-    question: Annotated[
-        str,
-        typer.Argument(
-            metavar="QUESTION",
-            help='count, sum, avg, max or min of A; optionally with conditions, as in "where age >= 60 and sex = F".',
-            show_default=False,
-        ),
-    ],
-    history: Annotated[
-        Path,
-        typer.Option(metavar="FILE", help="The history of all questions; created if missing.", show_default=False),
-    ],
-    auditing: QueryAuditOptions,
-    user: Annotated[str, typer.Option(metavar="NAME", help="The name of the user, for the history.")] = "",
-    json: Json = False,
-    reading: ReadingOptions,
+def expand_buckets(
+    *, file: Source, reading: ReadingOptions, described: RoleOptions, out: NewFile, force: Force = False
 ) -> None:
-    """Ask one question exactly; it is denied if the answers so far would reveal somebody's value.
+    """Expand a bucketized table: one row for every record and every value it may have, with its probability."""
+    from sfumato.io._writing import write
+    from sfumato.queries.long_form import long_form
 
-    Give the same --tolerance, --bounds and --skew every time. Exit codes: 0 answered, 1 denied, 2 bad request.
-    """
-    from sfumato.queries.audited.auditor import DeniedAnswer
-    from sfumato.queries.private.sentences import parse_conditions
-
-    read = _exact_question(question)
-    auditor = auditing.auditor(reading.read(file), read["column"], history)
-    answer = auditor.ask(read["kind"], parse_conditions(read["where"]), user=user)  # type: ignore[arg-type]  # by EXACT
-    if json:
-        print_json({**asdict(answer), "denied": answer.denied})
-    if isinstance(answer, DeniedAnswer):
-        raise exit_with_error(answer.reason, DOES_NOT_HOLD)
-    if not json:
-        typer.echo(answer.value)
-
-
-def _exact_question(question: str) -> re.Match[str]:
-    read = EXACT.fullmatch(question)
-    if read is None:
-        raise InvalidParameterError("The question is not understood; write count, sum, avg, max or min of a column.")
-    return read
-
-
-@app.command(
-    "budget", epilog=format_examples("sfumato query budget study.toml", "sfumato query budget study.toml --json")
-)
-def show_budget(*, store: StoreFile, json: Json = False) -> None:
-    """Show how much of the budget is spent, and by whom."""
-    from sfumato.queries.private.accountant import Accountant
-    from sfumato.queries.private.store import PrivateStore
-
-    balance = Accountant(store.parent / PrivateStore.read(store).accountant).balance()
-    if json:
-        print_json({**asdict(balance), "analysts": {name: asdict(each) for name, each in balance.analysts.items()}})
-        return
-    rows = [["", "spent", "of", "left"], _budget_row("all", balance.total)]
-    rows += [_budget_row(name, each) for name, each in balance.analysts.items()]
-    typer.echo(f"epsilon for {balance.neighbors}")
-    typer.echo(
-        align_columns(rows if balance.delta.budget == "0" else [*rows, _budget_row("delta of all", balance.delta)])
-    )
-
-
-@app.command(epilog=format_examples("sfumato query repair study.toml", "sfumato query repair ways.budget"))
-def repair(
-    *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The settings, or a budget file.", show_default=False)],
-) -> None:
-    """Go on with a budget that was made on another computer or by another user; be sure that it is the newest copy.
-
-    How much is spent is remembered in the state folder of the user (XDG_STATE_HOME, by default ~/.local/state), so an
-    older copy of a budget is refused. This remembers a budget that the folder does not know.
-    """
-    from sfumato.queries.private.accountant import Accountant
-    from sfumato.queries.private.store import PrivateStore
-
-    path = file.parent / PrivateStore.read(file).accountant if file.suffix == ".toml" else file
-    typer.echo(Accountant.repair(path))
-
-
-def _reading_for_all_queries(file: str, reading: ReadingOptions) -> dict[str, str | int]:
-    """Settle how a table is read, once and for all questions."""
-    from sfumato.queries.private.store import READING
-    from sfumato.table.formats.base import stated
-    from sfumato.table.formats.headers import Header
-    from sfumato.table.formats.known import FORMATS, is_url
-    from sfumato.table.formats.lines import detect_text_layout
-
-    texts = FORMATS.built_in["csv"].suffixes
-    if file.lower().endswith(texts) and not is_url(file) and Path(file).is_file():
-        tabs = ".tsv" in Path(file).name.lower() and reading.separator is None
-        separator = "\t" if tabs else reading.separator
-        about = Header(given=reading.header, names=reading.options().get("names", ()))  # type: ignore[arg-type]  # as it is told
-        separator, encoding = detect_text_layout(
-            Path(file), separator=separator, encoding=reading.encoding, skip_rows=reading.skip_rows, header=about
-        )
-        reading = replace(reading, separator=separator, encoding=encoding)
-    given = reading.options() | {"separator": reading.separator, "encoding": reading.encoding}
-    other = next((name for name, value in given.items() if name not in READING and value), None)
-    if other:
-        option = "column-type" if other == "column_types" else other.replace("_", "-")
-        raise InvalidParameterError(
-            f"--{option} cannot be used with sfumato query, which reads every cell as"
-            " it is written; convert the table first."
-        )
-    return stated(given)  # type: ignore[return-value]  # as READING says
-
-
-def _read_source(source: str, store: PrivateStore) -> pa.Table:
-    from sfumato.cli.printing import show_progress_bar
-    from sfumato.table.read import read
-
-    with show_progress_bar("Reading"):
-        return read(source, as_text=True, **store.reading)  # type: ignore[arg-type]  # as Store.read saw
-
-
-def _budget_row(name: str, spending: BudgetUsage) -> list[str]:
-    return [name, spending.spent, spending.budget, spending.left]
-
-
-def _print_answer(answer: PrivateAnswer | PrivateCounts, *, json: bool) -> None:
-    from sfumato.neighbors import describe_epsilon
-    from sfumato.queries.private.answers import PrivateAnswer
-
-    facts = {
-        name: getattr(answer, name)
-        for name in ("question", "confidence", "mechanism", "scale", "epsilon", "neighbors", "steps")
-    }
-    if isinstance(answer, PrivateAnswer):
-        if json:
-            print_json({"value": answer.value, "lower": answer.lower, "upper": answer.upper, **facts})
-            return
-        typer.echo(f"{answer.value:.10g}")
-        typer.echo(f"between {answer.lower:.10g} and {answer.upper:.10g} with confidence {answer.confidence:g}")
-    else:
-        ends = zip(answer.cells, answer.counts.tolist(), answer.lower.tolist(), answer.upper.tolist(), strict=True)
-        rows = [[*cell, *(f"{number:.10g}" for number in numbers)] for cell, *numbers in ends]
-        if json:
-            counts = {"counts": answer.counts.tolist(), "lower": answer.lower.tolist(), "upper": answer.upper.tolist()}
-            print_json({"columns": answer.columns, "cells": answer.cells, **counts, **facts})
-            return
-        typer.echo(align_columns([[*answer.columns, "count", "from", "to"], *rows]))
-    typer.echo(
-        f"{answer.mechanism} of scale {answer.scale:.6g}; {describe_epsilon(answer.epsilon, answer.neighbors)} was spent"
-    )
-
-
-def _parse_named(option: str, given: Sequence[str]) -> dict[str, list[str]]:
-    from sfumato.cli.asking import split_names
-
-    found: dict[str, list[str]] = {}
-    for each in given:
-        name, sign, texts = each.partition("=")
-        if not sign or not name or not texts or name in found:
-            raise InvalidParameterError(f"Write {option} once per column, as in age=0,120.")
-        found[name] = split_names(texts)
-    return found
-
-
-def _parse_edges(option: str, given: Sequence[str]) -> dict[str, list[float | date]]:
-    """Read numbers, or dates."""
-    found: dict[str, list[float | date]] = {}
-    for name, texts in _parse_named(option, given).items():
-        try:
-            found[name] = [date.fromisoformat(text) if DAY.fullmatch(text) else float(text) for text in texts]
-        except ValueError:
-            raise InvalidParameterError(f"{option} {name} takes numbers, as in age=0,120, or dates.") from None
-        if len({type(each) for each in found[name]}) > 1:
-            raise InvalidParameterError(f"{option} {name} takes numbers or dates, not both.")
-        if option == "--bounds" and len(texts) != PAIR:
-            raise InvalidParameterError(f"{option} {name} takes two numbers, as in age=0,120.")
-    return found
-
-
-def _parse_numbers(option: str, given: Sequence[str]) -> dict[str, list[float]]:
-    found = {
-        name: [each for each in ends if isinstance(each, float)] for name, ends in _parse_edges(option, given).items()
-    }
-    if not all(found.values()):
-        raise InvalidParameterError(f"{option} takes numbers, as in 0,120.")
-    return found
-
-
-@contextmanager
-def _remove_on_failure(path: Path) -> Iterator[None]:
-    """Remove a newly created budget if the next step fails, so that a mistake can be corrected."""
-    try:
-        yield
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+    schema = described.schema()
+    check_overwrite(out, force=force)
+    with show_progress_bar("Expanding"):
+        write(long_form(reading.read(file), schema), out)
+    typer.echo(out)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import Language, format_examples
-from sfumato.cli.writing import write_text_atomically
+from sfumato.cli._options import Language, format_examples
+from sfumato.cli._output import write_text_atomically
 
 EXAMPLES = format_examples(
     "sfumato report release",
@@ -26,7 +26,7 @@ def render_report_again(
 
     The figures come from internal/report.json. Keep the page private, like everything in internal/.
     """
-    from sfumato.reporting.folders import read_facts, render
+    from sfumato.core.writing import read_facts, render
 
     page = out or folder / "internal" / "report.html"
     write_text_atomically(page, render(read_facts(folder), language))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from sfumato.cli.options import (
+from sfumato.cli._errors import DOES_NOT_HOLD
+from sfumato.cli._options import (
     EngineArguments,
     Identifiers,
     Json,
@@ -19,16 +20,15 @@ from sfumato.cli.options import (
     expand_option_groups,
     format_examples,
 )
-from sfumato.cli.printing import color_verdict, print_json, printable, show_progress_bar
-from sfumato.cli.refusals import DOES_NOT_HOLD
-from sfumato.exceptions import InvalidParameterError
+from sfumato.cli._output import color_verdict, print_json, printable, show_progress_bar
+from sfumato.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.judging.risk.assess import RiskAssessment
-    from sfumato.judging.risk.findings import ComplianceReport
     from sfumato.schema.schema import Schema
+    from sfumato.tables.risk.assessment import RiskAssessment
+    from sfumato.tables.risk.compliance import ComplianceReport
 
 EXAMPLES = format_examples(
     "sfumato risk patients.csv --quasi age,zip,job",
@@ -71,7 +71,7 @@ class PopulationOptions:
 
     def check_grouped(self) -> None:
         """Refuse columns that are looked up row by row."""
-        from sfumato.judging.risk.file_counts import reject_row_options
+        from sfumato.tables.risk._record_groups import reject_row_options
 
         reject_row_options(**{"--weights": self.weights, "--household": self.household})
 
@@ -107,10 +107,10 @@ def risk(
     is judged, and the records with a risk above 1/11 are counted. Exit codes: 0 nothing fails, 1 the
     threshold or the preset fails, 2 bad request.
     """
-    from sfumato.cli.asking import split_names
-    from sfumato.judging.risk.assess import risk_of_context
-    from sfumato.judging.risk.file_counts import count_records_in_engine
-    from sfumato.table.read import as_written
+    from sfumato.cli._recipe_options import split_names
+    from sfumato.io._reading import as_written
+    from sfumato.tables.risk._record_groups import count_records_in_engine
+    from sfumato.tables.risk.assessment import risk_of_context
 
     promise = described.audit_request()
     published = "public" in Path(file).parts[-3:-1]
@@ -143,7 +143,7 @@ def risk(
 def _assess(
     table: pa.Table, schema: Schema, everybody: PopulationOptions, threshold: float | None, max_subset: int
 ) -> RiskAssessment:
-    from sfumato.judging.risk.assess import assess_risk
+    from sfumato.tables.risk.assessment import assess_risk
 
     population = everybody.read_population()
     with show_progress_bar("Assessing"):
@@ -159,7 +159,7 @@ def _assess(
 
 
 def _parse_threshold(threshold: float | None) -> float:
-    from sfumato.judging.risk.attackers import DEFAULT_THRESHOLD
+    from sfumato.tables.risk._attacker_models import DEFAULT_THRESHOLD
 
     return DEFAULT_THRESHOLD if threshold is None else threshold
 

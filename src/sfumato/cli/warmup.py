@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import typer
 
-from sfumato.cli.options import Json, format_examples
-from sfumato.cli.printing import print_json, show_progress_bar
+from sfumato.cli._options import Json, format_examples
+from sfumato.cli._output import print_json, show_progress_bar
 
 EXAMPLES = format_examples("sfumato warmup", "sfumato warmup --json")
 
@@ -18,7 +18,7 @@ def warmup(*, json: Json = False) -> None:
     Later runs load them from a cache. Small tables do not need them. Run it after installing, for
     example while building an image.
     """
-    from sfumato.coding.warmup import warm_up
+    from sfumato._warmup import warm_up
 
     with show_progress_bar("Compiling"):
         done = warm_up()

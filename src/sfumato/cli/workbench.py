@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.options import expand_option_groups, format_examples
-from sfumato.cli.printing import printable
+from sfumato.cli._options import expand_option_groups, format_examples
+from sfumato.cli._output import printable
 
 if TYPE_CHECKING:
-    from sfumato.workbench.serving import ServerOptions
+    from sfumato.workbench.server import ServerOptions
 
 EXAMPLES = format_examples(
     "sfumato workbench",
@@ -41,7 +41,7 @@ class WorkbenchOptions:
 
     def serving(self, *, kept: bool) -> ServerOptions:
         """Return how to serve; `kept` says whether the project stays."""
-        from sfumato.workbench.serving import ServerOptions
+        from sfumato.workbench.server import ServerOptions
 
         return ServerOptions(
             host=self.host,
@@ -79,16 +79,16 @@ def workbench(
 
     The page is served on this machine, for you alone, and needs no network. The address that is printed opens it once.
     """
-    from sfumato.exceptions import InvalidParameterError
-    from sfumato.table.extras import import_optional
+    from sfumato._optional import import_optional
+    from sfumato.errors import InvalidParameterError
 
     for library in ("starlette", "uvicorn"):
         import_optional(library, extra="workbench", error=InvalidParameterError)
-    from sfumato.workbench import serving
+    from sfumato.workbench import server
     from sfumato.workbench.worker import BlockPandasImport
 
     if again:
-        typer.echo(serving.reopen_address())
+        typer.echo(server.reopen_address())
         return
     folder, place, name = _project_and_source(source, project)
     asked = options.serving(kept=folder is not None)
@@ -97,7 +97,7 @@ def workbench(
     sys.meta_path.insert(0, BlockPandasImport())
     with TemporaryDirectory(prefix="sfumato-workbench-") as temporary:
         kept = Path(temporary) / "project" if folder is None else folder
-        serving.serve(kept, asked, lambda address: _print_address(address, no_browser=no_browser), opened)
+        server.serve(kept, asked, lambda address: _print_address(address, no_browser=no_browser), opened)
 
 
 def _print_address(address: str, *, no_browser: bool) -> None:
@@ -110,8 +110,8 @@ def _print_address(address: str, *, no_browser: bool) -> None:
 
 def _project_and_source(source: str | None, project: Path | None) -> tuple[Path | None, str | None, str]:
     """Return the folder of the project if one is kept, and the table to open with its name."""
-    from sfumato.table.formats.database import mask_url
-    from sfumato.table.formats.known import is_url
+    from sfumato.io._database import mask_url
+    from sfumato.io.formats import is_url
 
     if source is None:
         return project, None, ""

@@ -1,1 +1,1 @@
-"""The narrow waist: what is published per record, counts per group, and how published cells are read back."""
+"""Contracts that all data types share: models, algorithms, audits, recipes, releases."""

@@ -1,4 +1,4 @@
-"""Hierarchies: how the values of an attribute can be generalized, level by level.
+"""Generalization hierarchies.
 
 A builder (`Intervals`, `Prefixes`, `OrderedGroups`, `Taxonomy`) holds the settings of a user; its `build` turns the
 values of a column into a `Hierarchy`, which holds one array of node numbers per level. `automatic`

@@ -1,4 +1,3 @@
-from .builder import HierarchyBuilder as HierarchyBuilder
 from .drawing import draw_hierarchy as draw_hierarchy
 from .editing import add_values as add_values
 from .editing import create_group as create_group
@@ -8,10 +7,11 @@ from .editing import rename_group as rename_group
 from .editing import shift_label as shift_label
 from .editing import ungroup as ungroup
 from .hierarchy import Hierarchy as Hierarchy
+from .hierarchy import HierarchyBuilder as HierarchyBuilder
 from .intervals import Intervals as Intervals
 from .ordered_groups import OrderedGroups as OrderedGroups
-from .outlines import HierarchyPreview as HierarchyPreview
-from .outlines import preview_hierarchy as preview_hierarchy
 from .prefixes import Prefixes as Prefixes
-from .proposing import propose_hierarchy as propose_hierarchy
+from .preview import HierarchyPreview as HierarchyPreview
+from .preview import preview_hierarchy as preview_hierarchy
+from .proposal import propose_hierarchy as propose_hierarchy
 from .taxonomy import Taxonomy as Taxonomy

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.validation import require
+from sfumato._validation import require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

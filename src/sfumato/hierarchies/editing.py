@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from sfumato.exceptions import HierarchyError
+from sfumato.errors import HierarchyError
+from sfumato.hierarchies._nested_groups import NestedGroups, Row
 from sfumato.hierarchies.hierarchy import ROOT
-from sfumato.hierarchies.nesting import NestedGroups, Row
-from sfumato.table.values import format_value
+from sfumato.io._values import format_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

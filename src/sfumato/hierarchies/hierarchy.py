@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.exceptions import HierarchyError
+from sfumato._validation import suggest_closest
+from sfumato.errors import HierarchyError, RecipeError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
+
+    import pyarrow as pa
+
 
 ROOT = "*"
 
@@ -203,3 +207,37 @@ def _check_labels(levels: list[_Level], leaves: int) -> None:
             f"The hierarchy has {ambiguous} labels that stand for different sets of leaves; "
             f"give each set its own label, and keep {ROOT!r} for the root."
         )
+
+
+# What every hierarchy builder can do.
+
+
+class HierarchyBuilder(Protocol):
+    """Settings that turn the distinct values of a column into a hierarchy.
+
+    `kind` is its name in recipes; `scale` is how the values of such a column relate to each other.
+    """
+
+    kind: ClassVar[str]
+    scale: ClassVar[str]
+
+    def build(self, values: pa.Array) -> Hierarchy:
+        """Build the hierarchy over the distinct, nonmissing values of a column."""
+
+    def find_uncovered(self, values: pa.Array) -> pa.Array:
+        """Return the texts of those distinct, nonmissing values that have nothing above them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain numbers, strings, lists and dictionaries."""
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, object]) -> Self:
+        """Rebuild a builder from the settings returned by `to_dict`."""
+
+
+def check_settings(kind: str, settings: Mapping[str, object], known: Collection[str]) -> None:
+    """Refuse settings that a builder does not have."""
+    for name in settings:
+        if name != "kind" and name not in known:
+            hint = suggest_closest(name, known) or f"; it has {', '.join(sorted(known))}."
+            raise RecipeError(f"A hierarchy of kind {kind!r} has no setting {name!r}{hint}")

@@ -13,13 +13,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies.builder import check_settings
-from sfumato.hierarchies.dates import UNITS, label_units, normalize_iso, number_units, parse_datetime
-from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
-from sfumato.hierarchies.widths import MAX_STEP, label_steps, number_steps, to_fraction
-from sfumato.table.values import format_value, format_values
-from sfumato.validation import is_finite_number, require
+from sfumato._validation import is_finite_number, require
+from sfumato.errors import HierarchyError
+from sfumato.hierarchies._steps import (
+    MAX_STEP,
+    UNITS,
+    label_steps,
+    label_units,
+    normalize_iso,
+    number_steps,
+    number_units,
+    parse_datetime,
+    to_fraction,
+)
+from sfumato.hierarchies.hierarchy import ROOT, Hierarchy, check_settings
+from sfumato.io._values import format_value, format_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sfumato.hierarchies.nesting import NestedGroups
+from sfumato.hierarchies._nested_groups import NestedGroups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

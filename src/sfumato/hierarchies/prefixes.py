@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.exceptions import HierarchyError
-from sfumato.hierarchies.builder import check_settings
-from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
-from sfumato.table.values import format_values
-from sfumato.validation import is_integer, require
+from sfumato._validation import is_integer, require
+from sfumato.errors import HierarchyError
+from sfumato.hierarchies.hierarchy import ROOT, Hierarchy, check_settings
+from sfumato.io._values import format_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
-from sfumato.exceptions import HierarchyError, ReadError
-from sfumato.hierarchies.nesting import NestedGroups
-from sfumato.table.formats.cells import detect_separator
-from sfumato.table.formats.encoding import detect_encoding
-from sfumato.validation import require
+from sfumato._validation import require
+from sfumato.errors import HierarchyError, ReadError
+from sfumato.hierarchies._nested_groups import NestedGroups
+from sfumato.io._csv_syntax import detect_separator
+from sfumato.io._text_encoding import detect_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Data mining: item sets and rules, hiding the sensitive ones, and trees that single nobody out."""
+"""Association rules: mining, hiding, and mining of perturbed transactions."""
 
 from lazy_loader import attach_stub
 

@@ -6,13 +6,204 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.mining.borders import hide_itemsets_by_border
-from sfumato.mining.exact import hide_itemsets_exactly, hide_rules_exactly
-from sfumato.mining.heuristics import HidingState, add_left_items, block_items, delete_items, delete_right_items
-from sfumato.mining.patterns import MiningThresholds, Rule, mine_frequent_itemsets, rules_from_itemsets
-from sfumato.mining.transactions import IntoTransactions, ItemSet, TransactionMatrix
-from sfumato.validation import require
+import numpy as np
+import numpy.typing as npt
+
+from sfumato._validation import require
+from sfumato.errors import InvalidParameterError
+from sfumato.mining._exact_hiding import hide_itemsets_exactly, hide_rules_exactly
+from sfumato.mining.association_rules import (
+    MiningThresholds,
+    Rule,
+    maximal_itemsets,
+    mine_frequent_itemsets,
+    minimal_itemsets,
+    rules_from_itemsets,
+    sort_itemsets,
+)
+from sfumato.mining.transaction_matrix import Flags, IntoTransactions, Ints, ItemSet, TransactionMatrix
+
+# Hide item sets while protecting the border of those that stay frequent (Sun and Yu 2005).
+
+
+def hide_itemsets_by_border(
+    transactions: TransactionMatrix, sensitive: Sequence[ItemSet], frequent: Mapping[ItemSet, int], least: int
+) -> Flags:
+    """Delete items until no sensitive set is frequent; each time the item whose loss affects the border least.
+
+    Sensitive sets come longest first and, among these, the least frequent first.
+    """
+    matrix = transactions.matrix.copy()
+    hidden = minimal_itemsets(sensitive)
+    border = _Border.from_itemsets(
+        transactions, [x for x in frequent if not any(s <= x for s in hidden)], frequent, least
+    )
+    for items in sorted(hidden, key=lambda s: (-len(s), transactions.support(s), sort_itemsets(s))):
+        columns = np.array(transactions.columns(items))
+        while len(rows := np.flatnonzero(matrix[:, columns].all(axis=1))) >= least:
+            row, column = border.least_affected(matrix, rows, columns)
+            matrix[row, column] = False
+    return matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Border:
+    """The maximal sets that should stay frequent: their items, and their supports before anything was deleted."""
+
+    member: Flags
+    before: Ints
+    least: int
+
+    @classmethod
+    def from_itemsets(
+        cls, transactions: TransactionMatrix, others: Sequence[ItemSet], frequent: Mapping[ItemSet, int], least: int
+    ) -> _Border:
+        sets = maximal_itemsets(others)
+        member = np.zeros((len(sets), len(transactions.items)), dtype=np.bool_)
+        for place, items in enumerate(sets):
+            member[place, transactions.columns(items)] = True
+        return cls(member, np.array([frequent[items] for items in sets], dtype=np.int64), least)
+
+    def least_affected(self, matrix: Flags, rows: Ints, columns: Ints) -> tuple[int, int]:
+        """Choose a transaction and an item; among equals the first transaction, then the first item."""
+        held = self._supporting(matrix)
+        weights = compute_border_weights(self.before, held.sum(axis=0), self.least)
+        touched = [np.flatnonzero(self.member[:, column]) for column in columns.tolist()]
+        felt = np.column_stack([held[rows][:, sets] @ weights[sets] for sets in touched])
+        best = int(np.argmin(felt))
+        return int(rows[best // len(columns)]), int(columns[best % len(columns)])
+
+    def _supporting(self, matrix: Flags) -> Flags:
+        """Return which transactions contain which sets of the border."""
+        return np.asarray((matrix.astype(np.int64) @ self.member.T.astype(np.int64)) == self.member.sum(axis=1))
+
+
+def compute_border_weights(before: Ints, now: Ints, least: int) -> npt.NDArray[np.float64]:
+    """Weight sets of the border: those close to being lost weigh most, and lost ones more than all others together.
+
+    >>> compute_border_weights(np.array([6, 6, 6]), np.array([6, 5, 4]), 4).tolist()
+    [0.5, 1.0, 4.0]
+    """
+    room = np.maximum(before - least, 1)
+    return np.where(now >= least + 1, (before - now + 1) / room, len(before) + 1 + least - now)
+
+
+# Hide rules by changing one transaction after another (Verykios et al. 2004; Saygin, Verykios, Clifton 2001).
+
+
+class HidingState:
+    """Transactions under change, and how far a rule is from being hidden."""
+
+    def __init__(self, transactions: TransactionMatrix, asked: MiningThresholds, frequent: Sequence[ItemSet]) -> None:
+        self.transactions = transactions.with_cells(transactions.matrix.copy(), transactions.unknown.copy())
+        self.least, self.confidence = asked.min_count(len(transactions)), asked.fraction
+        self.frequent = frequent
+
+    @property
+    def matrix(self) -> Flags:
+        """The cells, to be changed in place."""
+        return self.transactions.matrix
+
+    @property
+    def unknown(self) -> Flags:
+        """The blocked cells, to be changed in place."""
+        return self.transactions.unknown
+
+    def visible(self, rule: Rule) -> bool:
+        """Return whether a rule is certainly found: by its smallest possible support and confidence."""
+        both, left = self.transactions.support(rule.items), self.transactions.support(rule.left, perhaps=True)
+        return both >= self.least and left > 0 and both >= self.confidence * left
+
+    def shortest_supporting(self, items: ItemSet) -> Ints:
+        """Return the transactions that contain all items, those with the fewest items first."""
+        rows = np.flatnonzero(self.transactions.supporting(items))
+        return rows[np.argsort(self.matrix[rows].sum(axis=1), kind="stable")]
+
+    def least_impact_item(self, row: int, among: ItemSet, size: int) -> int:
+        """Choose the item whose loss in a transaction affects the fewest frequent item sets of a size."""
+        held = {self.transactions.items[i] for i in np.flatnonzero(self.matrix[row])}
+        touched = dict.fromkeys(sorted(among), 0)
+        for items in self.frequent:
+            if len(items) == size and items <= held:
+                for item in items & among:
+                    touched[item] += 1
+        chosen = min(touched, key=lambda item: (touched[item], item))
+        return self.transactions.items.index(chosen)
+
+
+def add_left_items(bench: HidingState, rules: Sequence[Rule]) -> None:
+    """Heuristic 1.a: raise the support of the left side, in transactions without some of it and of the right side.
+
+    Those with the most items of the left side come first. Added items can make another rule seen again, so passes are
+    repeated while they change something. A rule stays visible if no such transaction is left.
+    """
+    before = -1
+    while before < (held := int(bench.matrix.sum())) and any(map(bench.visible, rules)):
+        before = held
+        for rule in rules:
+            _raise_support_of_left(bench, rule)
+
+
+def _raise_support_of_left(bench: HidingState, rule: Rule) -> None:
+    left = bench.transactions.columns(rule.left)
+    lacking = np.flatnonzero(
+        ~bench.transactions.supporting(rule.left, perhaps=True)
+        & ~bench.transactions.supporting(rule.right, perhaps=True)
+    )
+    held = bench.matrix[np.ix_(lacking, np.array(left))].sum(axis=1)
+    for row in lacking[np.argsort(-held, kind="stable")]:
+        if not bench.visible(rule):
+            break
+        bench.matrix[row, left] = True
+
+
+def delete_right_items(bench: HidingState, rules: Sequence[Rule]) -> None:
+    """Heuristic 1.b: remove an item of the right side from transactions that contain the rule, shortest first."""
+    _delete_until_hidden(bench, rules, right_only=True)
+
+
+def delete_items(bench: HidingState, rules: Sequence[Rule]) -> None:
+    """Heuristic 2.a: remove any item of the rule from transactions that contain the rule, shortest first."""
+    _delete_until_hidden(bench, rules, right_only=False)
+
+
+def _delete_until_hidden(bench: HidingState, rules: Sequence[Rule], *, right_only: bool) -> None:
+    """Go through the rules until none is visible: hiding one can raise the confidence of another."""
+    while True:
+        visible = [rule for rule in rules if bench.visible(rule)]
+        if not visible:
+            return
+        for rule in visible:
+            for row in bench.shortest_supporting(rule.items):
+                if not bench.visible(rule):
+                    break
+                among = rule.right if right_only else rule.items
+                bench.matrix[row, bench.least_impact_item(int(row), among, len(rule.items) - 1)] = False
+
+
+def block_items(bench: HidingState, rules: Sequence[Rule]) -> None:
+    """Make cells unknown: items of the right side where the rule occurs, and missing items of the left side elsewhere.
+
+    The two take turns, so that an unknown cell does not reveal what it was. The smallest possible support and
+    confidence of the rule fall, and their highest possible values stay: the rule is unsure, not hidden.
+    """
+    for rule in rules:
+        left = bench.transactions.columns(rule.left)
+        lacking = np.flatnonzero(
+            ~bench.transactions.supporting(rule.left, perhaps=True)
+            & ~bench.transactions.supporting(rule.right, perhaps=True)
+        )
+        held = bench.matrix[np.ix_(lacking, np.array(left))].sum(axis=1)
+        others = iter(lacking[np.argsort(-held, kind="stable")].tolist())
+        for row in bench.shortest_supporting(rule.items).tolist():
+            if not bench.visible(rule):
+                break
+            column = bench.least_impact_item(row, rule.right, len(rule.items) - 1)
+            bench.matrix[row, column], bench.unknown[row, column] = False, True
+            other = next(others, None)
+            if other is not None and bench.visible(rule):
+                bench.unknown[other, left] = ~bench.matrix[other, left]
+
 
 Method = Literal["1.a", "1.b", "2.a", "blocking", "border", "exact"]
 HEURISTICS: Mapping[str, Callable[[HidingState, Sequence[Rule]], None]] = {

@@ -1,4 +1,4 @@
-"""Answers to questions: estimated from a release, with differential privacy, or exact under an audit."""
+"""Query answering: estimates from published tables, and audited exact answers."""
 
 from lazy_loader import attach_stub
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.queries.estimates.rows import matching_rows, natural_column
-from sfumato.queries.query import Query
-from sfumato.table.frames import Frame, to_arrow
-from sfumato.validation import is_finite_number, is_integer, require
+from sfumato._validation import is_finite_number, is_integer, require
+from sfumato.errors import InfeasibleError, InvalidParameterError
+from sfumato.io._dataframes import Frame, to_arrow
+from sfumato.queries.query import Query, matching_rows, natural_column
 
 Where = Mapping[str, object]
 Ask = Callable[[Where], float]

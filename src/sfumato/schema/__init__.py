@@ -1,1 +1,1 @@
-"""Describe: the role and scale of every attribute, and which single cells are sensitive."""
+"""Roles and scales of columns."""

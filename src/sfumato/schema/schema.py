@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from sfumato.exceptions import SchemaError
-from sfumato.schema.missing import MissingName, MissingPolicy
-from sfumato.schema.roles import Role
-from sfumato.schema.scales import Scale, ScaleName
-from sfumato.validation import suggest_closest
+from sfumato._validation import suggest_closest
+from sfumato.errors import SchemaError
+from sfumato.schema.roles import MissingName, MissingPolicy, Role, Scale, ScaleName
 
 if TYPE_CHECKING:
-    from sfumato.hierarchies import HierarchyBuilder
+    from sfumato.hierarchies.hierarchy import HierarchyBuilder
+
 
 Choice = TypeVar("Choice", Scale, MissingPolicy)
 
@@ -59,7 +58,7 @@ class Schema:
 
     def __post_init__(self) -> None:
         for role in Role:
-            object.__setattr__(self, role.value, _check_names(role.value, getattr(self, role.value)))
+            object.__setattr__(self, role.field, _check_names(role.field, getattr(self, role.field)))
         _check_single_role(self._names_by_role())
         for what in ("hierarchies", "scales", "orders", "flags"):
             if not isinstance(getattr(self, what), Mapping):
@@ -119,7 +118,7 @@ class Schema:
         return tuple(name for name in columns if name not in known)
 
     def _names_by_role(self) -> dict[Role, tuple[str, ...]]:
-        return {role: tuple(getattr(self, role.value)) for role in Role}
+        return {role: tuple(getattr(self, role.field)) for role in Role}
 
     def _check_known_names(self, what: str, given: Mapping[str, object]) -> None:
         for name in given:
@@ -139,14 +138,14 @@ def _check_names(role: str, given: object) -> tuple[str, ...]:
 
 def _check_builder(name: str, given: object) -> HierarchyBuilder:
     if isinstance(given, type) or not all(hasattr(given, method) for method in ("build", "to_dict", "scale")):
-        raise SchemaError(f"Schema.hierarchies[{name!r}] must be a hierarchy, such as sf.Intervals(5, 10).")
+        raise SchemaError(f"Schema.hierarchies[{name!r}] must be a hierarchy, such as sf.hierarchies.Intervals(5, 10).")
     return cast("HierarchyBuilder", given)
 
 
 def _check_order(name: str, given: object) -> tuple[str, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise SchemaError(f"Schema.orders[{name!r}] must be a list of all values, from lowest to highest.")
-    from sfumato.table.values import format_value
+    from sfumato.io._values import format_value
 
     values = list(given)
     if any(value is None for value in values):
@@ -179,3 +178,28 @@ def _parse_choice(kind: type[Choice], what: str, given: object) -> Choice:
 def _format_names(columns: Sequence[str], most: int = 12) -> str:
     shown = ", ".join(repr(name) for name in columns[:most])
     return shown if len(columns) <= most else f"{shown} and {len(columns) - most} more"
+
+
+# A schema of some columns alone.
+
+
+COLUMNS = ("hierarchies", "scales", "orders")
+
+
+def restrict_schema(
+    schema: Schema, sensitive: Sequence[str], insensitive: Sequence[str] = (), quasi: Sequence[str] | None = None
+) -> Schema:
+    """Describe the quasi-identifiers, or some of them, and some other columns alone."""
+    quasi = schema.quasi_identifiers if quasi is None else quasi
+    known = {*quasi, *sensitive, *insensitive}
+    kept: dict[str, Any] = {what: {n: v for n, v in getattr(schema, what).items() if n in known} for what in COLUMNS}
+    transient = tuple(name for name in schema.transient if name in known)
+    return replace(
+        schema,
+        identifiers=(),
+        quasi_identifiers=quasi,
+        sensitive=sensitive,
+        insensitive=insensitive,
+        transient=transient,
+        **kept,
+    )

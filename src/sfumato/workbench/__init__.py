@@ -1,1 +1,1 @@
-"""The workbench: a local page from a raw table to an audited release."""
+"""The workbench: a local web page from a file to a release."""

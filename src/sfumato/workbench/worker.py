@@ -22,22 +22,23 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from sfumato.exceptions import SfumatoError
+from sfumato.errors import SfumatoError
+from sfumato.workbench._tasks import find_task
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.recipe import Recipe
-    from sfumato.release.release import Release
+    from sfumato.core.recipe import Recipe
+    from sfumato.tables._pipeline.release import Release
 
 BETWEEN = 0.1  # seconds between two messages on the same job
 MAX_CACHED = 1  # releases that are kept in memory
 # What the first job needs, loaded while the user chooses a table.
 FIRST = (
-    "sfumato.table.read",
-    "sfumato.inspection.detect",
-    "sfumato.release.proposing",
-    "sfumato.reporting.column_details",
+    "sfumato.io._reading",
+    "sfumato.tables.inspection.inspection",
+    "sfumato.tables._pipeline.presets",
+    "sfumato.report.sections.distributions",
 )
 
 
@@ -60,29 +61,29 @@ class WorkerState:
     def table(self) -> pa.Table:
         """The table as it was read, mapped."""
         if self._table is None:
-            from sfumato.table.kept_rows import RowStore
+            from sfumato.workbench._row_store import RowStore
 
             self._table = RowStore(self.folder / "tables" / str(self._number) / "original.arrow").table()
         return self._table
 
     def write(self, path: Path, text: str) -> None:
         """Write a file of the project, completely or not at all."""
-        from sfumato.table.atomic import atomic_path
+        from sfumato.core._atomic_writes import atomic_path
 
         with atomic_path(path) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
 
     def recipe(self, request: Mapping[str, Any]) -> Recipe:
         """Return the recipe that was sent along with a request."""
-        from sfumato.recipe import Recipe
+        from sfumato.core.recipe import Recipe
 
         return Recipe.from_dict(request["recipe"], self.folder)
 
     def release(self, number: int) -> Release:
         """Return the release of a candidate; it is made again if this process did not make it or let go of it."""
         if number not in self._releases:
-            from sfumato.recipe import Recipe
-            from sfumato.release.anonymizing import run_recipe
+            from sfumato.core.recipe import Recipe
+            from sfumato.tables._pipeline.anonymize import run_recipe
 
             recipe = Recipe.read(self.folder / "candidates" / str(number) / "recipe.toml")
             self.cache_release(number, run_recipe(recipe, self.table))
@@ -134,9 +135,9 @@ def release_memory() -> None:
 
 def warm_up_kernels() -> None:
     """Load the compiled loops, or compile them, while the user looks at the table."""
-    from sfumato.coding import warmup
+    from sfumato import _warmup
 
-    warmup.warm_up()
+    _warmup.warm_up()
 
 
 def serve(bench: WorkerState, job: Mapping[str, Any], answers: TextIO) -> None:
@@ -154,8 +155,7 @@ def serve(bench: WorkerState, job: Mapping[str, Any], answers: TextIO) -> None:
 
     try:
         bench.open_project(job["table"])
-        verb = import_module(f"sfumato.workbench.verbs.{job['verb']}")
-        result = verb.run(bench, job["request"], tell)
+        result = find_task(job["verb"]).load()(bench, job["request"], tell)
     except SfumatoError as error:
         advice = list(getattr(error, "advice", ()))
         _send_answer(answers, {"error": str(error), "kind": type(error).__name__, "advice": advice})

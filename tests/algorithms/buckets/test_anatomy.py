@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import sfumato as sf
-from sfumato.algorithms.buckets.anatomy import Anatomy
-from sfumato.algorithms.buckets.assignment import is_eligible, min_suppression
-from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
-from sfumato.checks import algorithms as laws
-from sfumato.checks.requests import edge_case_requests, requests
-from sfumato.checks.trials import AlgorithmTrial
-from sfumato.core.progress import ignore_progress
-from sfumato.randomness import secret_from_seed
-from sfumato.release.applying import apply_solution
-from sfumato.release.streams import SEARCH, SHUFFLE, derive_streams
-from sfumato.release.tasks import build_request
-from sfumato.schema.missing import MissingPolicy
-from sfumato.table.columns import strip_metadata
-from sfumato.table.frames import to_arrow
+from sfumato._progress import ignore_progress
+from sfumato._randomness import secret_from_seed
+from sfumato.io._columns import strip_metadata
+from sfumato.io._dataframes import to_arrow
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables._pipeline.apply import apply_solution
+from sfumato.tables._pipeline.request import build_request
+from sfumato.tables._pipeline.search import SEARCH, SHUFFLE, derive_streams
+from sfumato.tables.algorithms.bucketization._assignment import is_eligible, min_suppression
+from sfumato.tables.algorithms.bucketization.anatomy import Anatomy
+from sfumato.tables.algorithms.bucketization.local_anatomy import LocalAnatomy
+from sfumato.testing import algorithms as laws
+from sfumato.testing._requests import edge_case_requests, requests
+from sfumato.testing._trials import AlgorithmTrial
 
 D = "disease"
 SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=[D])
@@ -73,7 +73,10 @@ def test_no_value_is_exposed_by_more_than_one_over_l(counts, l, seed):
         return
     table = table.set_column(0, "age", pa.array(np.random.default_rng(seed).integers(0, 6, sum(counts))))
     release = release_of(
-        table, sf.FrequencyLDiversity(l=l, sensitive=D), max_suppressed=min(1.0, (lost + 0.5) / sum(counts)), seed=seed
+        table,
+        sf.models.FrequencyLDiversity(l=l, sensitive=D),
+        max_suppressed=min(1.0, (lost + 0.5) / sum(counts)),
+        seed=seed,
     )
     assert release.suppressed == lost
     for exposure in (
@@ -87,11 +90,11 @@ def test_no_value_is_exposed_by_more_than_one_over_l(counts, l, seed):
 @pytest.mark.parametrize(
     "model",
     [
-        sf.DistinctLDiversity(l=3, sensitive=D),
-        sf.EntropyLDiversity(l=2.9, sensitive=D),
-        sf.FrequencyLDiversity(l=3, sensitive=D),
-        sf.KLAnonymity(k=1, l=3, sensitive=D),
-        sf.RecursiveLDiversity(c=2, l=3, sensitive=D),
+        sf.models.DistinctLDiversity(l=3, sensitive=D),
+        sf.models.EntropyLDiversity(l=2.9, sensitive=D),
+        sf.models.FrequencyLDiversity(l=3, sensitive=D),
+        sf.models.KLAnonymity(k=1, l=3, sensitive=D),
+        sf.models.RecursiveLDiversity(c=2, l=3, sensitive=D),
     ],
     ids=lambda model: model.name,
 )
@@ -101,12 +104,15 @@ def test_buckets_are_as_small_as_the_model_allows(model):
 
 
 def test_values_too_frequent_for_different_ones_are_dealt_evenly():
-    assert len(buckets_of(release_of(people(8, 1, 1), sf.DistinctLDiversity(l=3, sensitive=D)))) == 1
-    assert buckets_of(release_of(people(4, 2), sf.FrequencyLDiversity(l=1.5, sensitive=D))) == [["d0", "d0", "d1"]] * 2
+    assert len(buckets_of(release_of(people(8, 1, 1), sf.models.DistinctLDiversity(l=3, sensitive=D)))) == 1
+    assert (
+        buckets_of(release_of(people(4, 2), sf.models.FrequencyLDiversity(l=1.5, sensitive=D)))
+        == [["d0", "d0", "d1"]] * 2
+    )
 
 
 def test_distances_to_the_table_are_kept():
-    release = release_of(people(8, 6, 4, 2), sf.TCloseness(t=0.2, sensitive=D))
+    release = release_of(people(8, 6, 4, 2), sf.models.TCloseness(t=0.2, sensitive=D))
     assert release.audit.level("t-closeness") <= 0.2
     assert len(buckets_of(release)) > 1
 
@@ -114,7 +120,7 @@ def test_distances_to_the_table_are_kept():
 def test_every_attribute_has_buckets_of_its_own():
     table = people(4, 4, 4).append_column("salary", pa.array([10, 20, 30, 40] * 3))
     schema = replace(SCHEMA, sensitive=[D, "salary"])
-    models = [sf.FrequencyLDiversity(l=3, sensitive=D), sf.FrequencyLDiversity(l=4, sensitive="salary")]
+    models = [sf.models.FrequencyLDiversity(l=3, sensitive=D), sf.models.FrequencyLDiversity(l=4, sensitive="salary")]
     release = release_of(table, *models, schema=schema)
     assert {len(bucket) for bucket in buckets_of(release)} == {3}
     assert {len(bucket) for bucket in buckets_of(release, "salary")} == {4}
@@ -126,7 +132,7 @@ def test_every_attribute_has_buckets_of_its_own():
 def test_suppression_for_one_attribute_is_seen_by_the_others():
     table = people(6, 2, 2).append_column("salary", pa.array([1, 1, 1, 1, 2, 2, 2, 2, 2, 2]))
     schema = replace(SCHEMA, sensitive=[D, "salary"])
-    models = [sf.FrequencyLDiversity(l=2, sensitive=D), sf.FrequencyLDiversity(l=2, sensitive="salary")]
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive=D), sf.models.FrequencyLDiversity(l=2, sensitive="salary")]
     release = release_of(table, *models, schema=schema, max_suppressed=0.6)
     left = table.take(pa.array(np.sort(release.correspondence)))
     for name in (D, "salary"):
@@ -136,10 +142,10 @@ def test_suppression_for_one_attribute_is_seen_by_the_others():
 
 def test_too_frequent_values_are_refused_without_being_named():
     table = people(6, 2, 1)
-    model = sf.FrequencyLDiversity(l=2, sensitive=D)
-    with pytest.raises(sf.InfeasibleError, match=r"'disease'.*reaches 1\.5, 2 is needed"):
+    model = sf.models.FrequencyLDiversity(l=2, sensitive=D)
+    with pytest.raises(sf.errors.InfeasibleError, match=r"'disease'.*reaches 1\.5, 2 is needed"):
         release_of(table, model)
-    with pytest.raises(sf.InfeasibleError) as caught:
+    with pytest.raises(sf.errors.InfeasibleError) as caught:
         release_of(table, model, max_suppressed=0.2)
     for part in ("'disease'", "66.67%", "at most 1.5 ", "3 or more records", "only 1 may be"):
         assert part in str(caught.value)
@@ -148,22 +154,22 @@ def test_too_frequent_values_are_refused_without_being_named():
 
 
 def test_no_suppression_helps_where_values_are_too_few():
-    with pytest.raises(sf.InfeasibleError, match="9 or more records"):
-        release_of(people(5, 4), sf.FrequencyLDiversity(l=3, sensitive=D), max_suppressed=1.0)
+    with pytest.raises(sf.errors.InfeasibleError, match="9 or more records"):
+        release_of(people(5, 4), sf.models.FrequencyLDiversity(l=3, sensitive=D), max_suppressed=1.0)
 
 
 REFUSED = {
-    "not identities": ([sf.KAnonymity(k=2), sf.FrequencyLDiversity(l=2, sensitive=D)], {}),
-    "hides values, not": ([sf.KLAnonymity(k=2, l=2, sensitive=D)], {}),
-    "l > 1": ([sf.FrequencyLDiversity(l=1, sensitive=D)], {}),
-    "no model protects it": ([sf.KAnonymity(k=1)], {}),
+    "not identities": ([sf.models.KAnonymity(k=2), sf.models.FrequencyLDiversity(l=2, sensitive=D)], {}),
+    "hides values, not": ([sf.models.KLAnonymity(k=2, l=2, sensitive=D)], {}),
+    "l > 1": ([sf.models.FrequencyLDiversity(l=1, sensitive=D)], {}),
+    "no model protects it": ([sf.models.KAnonymity(k=1)], {}),
 }
 
 
 @pytest.mark.parametrize("said", REFUSED)
 def test_what_anatomy_cannot_hide_is_refused(said):
     models, changes = REFUSED[said]
-    with pytest.raises(sf.UnsupportedModelError, match=said) as caught:
+    with pytest.raises(sf.errors.UnsupportedModelError, match=said) as caught:
         release_of(people(3, 3, 3), *models, schema=replace(SCHEMA, **changes))
     assert str(caught.value).count(". ") == 0
 
@@ -171,15 +177,15 @@ def test_what_anatomy_cannot_hide_is_refused(said):
 @pytest.mark.parametrize("missing", MissingPolicy)
 def test_missing_cells_may_be_any_value_under_every_policy_and_are_refused(missing):
     table = people(5, 5).set_column(1, D, pa.array([*["flu", "ulcer", "asthma"] * 3, None]))
-    model = sf.FrequencyLDiversity(l=2, sensitive=D)
-    with pytest.raises(sf.UnsupportedModelError, match="1 missing cells"):
+    model = sf.models.FrequencyLDiversity(l=2, sensitive=D)
+    with pytest.raises(sf.errors.UnsupportedModelError, match="1 missing cells"):
         release_of(table, model, schema=replace(SCHEMA, missing=missing))
 
 
 def test_who_shares_a_bucket_is_uniformly_random():
     """Four records, two values: three ways to share buckets would be unequal if any order were kept."""
     table = people(3, 3)
-    recipe = release_of(table, sf.FrequencyLDiversity(l=2, sensitive=D)).recipe
+    recipe = release_of(table, sf.models.FrequencyLDiversity(l=2, sensitive=D)).recipe
     draws = 600
     partner = Counter()
     for seed in range(draws):
@@ -194,7 +200,7 @@ def test_who_shares_a_bucket_is_uniformly_random():
 
 def test_values_are_permuted_uniformly_inside_a_bucket():
     table = people(1, 1, 1)
-    recipe = release_of(table, sf.FrequencyLDiversity(l=3, sensitive=D)).recipe
+    recipe = release_of(table, sf.models.FrequencyLDiversity(l=3, sensitive=D)).recipe
     draws = 600
     shown = Counter(tuple(drawn_by(recipe, table, seed)[D].to_pylist()) for seed in range(draws))
     assert len(shown) == 6
@@ -203,18 +209,18 @@ def test_values_are_permuted_uniformly_inside_a_bucket():
 
 
 def test_equal_tables_in_any_row_order_give_the_same_bytes():
-    table, model = people(4, 4, 3, 1), sf.FrequencyLDiversity(l=3, sensitive=D)
+    table, model = people(4, 4, 3, 1), sf.models.FrequencyLDiversity(l=3, sensitive=D)
     shuffled = table.take(pa.array(np.random.default_rng(5).permutation(12)))
     assert to_arrow(release_of(table, model).frame)[0].equals(to_arrow(release_of(shuffled, model).frame)[0])
 
 
 def unidentified(asked):
     for request in asked():
-        models = [model for model in request.models if not isinstance(model, sf.KAnonymity)]
+        models = [model for model in request.models if not isinstance(model, sf.models.KAnonymity)]
         if models:
             yield replace(request, models=models)
     schema = sf.Schema(quasi_identifiers=["age"], insensitive=["note"])
-    yield replace(next(asked()), schema=schema, models=[sf.KAnonymity(k=1)])
+    yield replace(next(asked()), schema=schema, models=[sf.models.KAnonymity(k=1)])
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.algorithms.buckets.assignment import (
+from sfumato.tables.algorithms.bucketization._assignment import (
     assign_buckets,
     distribute_in_turn,
     ineligible_error,
@@ -108,7 +108,7 @@ def test_work_does_not_grow_with_the_number_of_records():
 
 
 def test_an_ineligible_input_is_refused():
-    with pytest.raises(sf.InfeasibleError, match="too frequent"):
+    with pytest.raises(sf.errors.InfeasibleError, match="too frequent"):
         assign_buckets([3, 1], 2)
 
 

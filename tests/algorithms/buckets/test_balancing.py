@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.algorithms.buckets import balancing
-from sfumato.algorithms.buckets.assignment import is_eligible, min_suppression
-from sfumato.algorithms.buckets.balancing import (
+from sfumato._randomness import KeyedRandom
+from sfumato.tables.algorithms.bucketization import _balancing
+from sfumato.tables.algorithms.bucketization._assignment import is_eligible, min_suppression
+from sfumato.tables.algorithms.bucketization._balancing import (
     NOBODY,
     BucketSlots,
     SignatureSets,
@@ -23,7 +24,6 @@ from sfumato.algorithms.buckets.balancing import (
     split_by_co_members,
     trim_unbalanced,
 )
-from sfumato.randomness import KeyedRandom
 
 X, Y, Z = 0, 1, 2
 
@@ -124,7 +124,7 @@ def test_values_are_found_in_signatures_with_and_without_a_table_of_all(monkeypa
     asked = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 2, 0, 1, 2])
     expected = [0, NOBODY, 1, NOBODY, 2, 3]
     assert signatures.places(*asked).tolist() == expected
-    monkeypatch.setattr(balancing, "MOST_DENSE", 0)
+    monkeypatch.setattr(_balancing, "MOST_DENSE", 0)
     assert signatures.places(*asked).tolist() == expected
 
 

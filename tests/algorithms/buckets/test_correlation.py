@@ -13,15 +13,15 @@ from scipy.stats import chi2_contingency
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.algorithms.buckets import correlation
-from sfumato.algorithms.buckets.correlation import (
+from sfumato.encoding.coded_table import encode_column
+from sfumato.tables.algorithms.bucketization import slicing
+from sfumato.tables.algorithms.bucketization.slicing import (
     bin_values,
     contingency_matrix,
     k_medoids,
     mean_square_contingency,
     partition_around_medoids,
 )
-from sfumato.coding.codes import encode_column
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=40)
 
@@ -106,7 +106,7 @@ def test_parts_of_a_table_are_counted_together(cuts, dense):
     expected = [[mean_square_contingency(bin_values(a), bin_values(b)) for b in columns] for a in columns]
     parts = [[each.take(rows) for each in columns] for rows in np.split(np.arange(300), cuts)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(correlation, "DENSE_PAIRS", 1 << 22 if dense else 0)
+        patch.setattr(slicing, "DENSE_PAIRS", 1 << 22 if dense else 0)
         found = contingency_matrix(lambda: parts)
     assert found[~np.eye(3, dtype=bool)].tolist() == np.array(expected)[~np.eye(3, dtype=bool)].tolist()
 
@@ -167,7 +167,7 @@ def test_swaps_mend_a_greedy_start():
 @examples(40)
 def test_many_choices_are_searched_by_swaps(matrix, clusters):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(correlation, "MOST_CHOICES", 0)
+        patch.setattr(slicing, "MOST_CHOICES", 0)
         cluster = k_medoids(matrix, clusters)
     assert sorted(set(cluster.tolist())) == list(range(min(clusters, len(matrix))))
 

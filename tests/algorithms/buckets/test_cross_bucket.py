@@ -18,20 +18,18 @@ from pyarrow import csv
 import sfumato as sf
 from drawn_examples import examples
 from golden_files import GOLDEN
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.buckets import cross_picking
-from sfumato.algorithms.buckets.assignment import is_eligible, min_suppression
-from sfumato.algorithms.buckets.cross_blocks import BlockTree
-from sfumato.algorithms.buckets.cross_bucket import CrossBucketGeneralization
-from sfumato.algorithms.buckets.cross_groups import max_buckets
-from sfumato.algorithms.buckets.cross_picking import nearest_positions
-from sfumato.catalogue import METRICS
-from sfumato.coding.codes import encode_table
-from sfumato.coding.cutting import partition
-from sfumato.judging.measures import MetricInput
-from sfumato.randomness import secret_from_seed
-from sfumato.schema.missing import MissingPolicy
-from sfumato.table.frames import to_arrow
+from sfumato._randomness import secret_from_seed
+from sfumato.encoding.coded_table import encode_table
+from sfumato.io._dataframes import to_arrow
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables._catalogue import METRICS
+from sfumato.tables.algorithms._segments import cuts
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.bucketization import _cross_bucket_sets
+from sfumato.tables.algorithms.bucketization._assignment import is_eligible, min_suppression
+from sfumato.tables.algorithms.bucketization._cross_bucket_sets import BlockTree, nearest_positions
+from sfumato.tables.algorithms.bucketization.cross_bucket_generalization import CrossBucketGeneralization, max_buckets
+from sfumato.tables.metrics.base import MetricInput
 
 D = "disease"
 SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=[D])
@@ -49,7 +47,7 @@ def release_of(table, k, l, *, schema=SCHEMA, **options):
     return sf.anonymize(
         table,
         schema,
-        [sf.KLAnonymity(k=k, l=l, sensitive=D)],
+        [sf.models.KLAnonymity(k=k, l=l, sensitive=D)],
         CrossBucketGeneralization(),
         **{"secret": secret_from_seed(3), **options},
     )
@@ -76,7 +74,7 @@ def test_the_table_of_the_thesis_is_published_as_well_as_there():
     theirs = theirs.rename_columns([f"_bucket_{D}", *theirs.column_names[1:]])
     audit = sf.audit(theirs, schema, original=table)
     for name, measure in METRICS.items():
-        measured = MetricInput.of(audit.counts.table, 0, audit.counts.of(sf.KAnonymity(k=2))[1].histograms)
+        measured = MetricInput.of(audit.counts.table, 0, audit.counts.of(sf.models.KAnonymity(k=2))[1].histograms)
         assert release.metrics[name] <= measure.compute(measured) + 1e-12
     assert release.metrics["discernibility"] == 16
     assert sorted(Counter(release.published[f"_bucket_{D}"].to_pylist()).values()) == [2, 2, 2, 2]
@@ -95,7 +93,7 @@ def test_nobody_is_exposed_more_than_promised_and_no_more_is_suppressed_than_nee
     mask = np.random.default_rng(seed).random(rows) < lost
     table = table.set_column(0, "age", pa.array(table["age"].to_numpy(), mask=mask))
     if rows - needed < k:
-        with pytest.raises(sf.InfeasibleError):
+        with pytest.raises(sf.errors.InfeasibleError):
             release_of(table, k, l, max_suppressed=1.0)
         return
     release = release_of(table, k, l, max_suppressed=min(1.0, (needed + 0.5) / rows), seed=seed)
@@ -155,7 +153,7 @@ def test_groups_do_not_grow_with_l():
     table = table.set_column(0, "age", pa.array(np.random.default_rng(5).permutation(600)))
     spread = {l: release_of(table, 3, l).metrics["discernibility"] for l in (4, 8, 15)}
     assert max(spread.values()) <= 1.05 * 3 * table.num_rows
-    diverse = sf.anonymize(table, SCHEMA, [sf.KLAnonymity(k=3, l=15, sensitive=D)])
+    diverse = sf.anonymize(table, SCHEMA, [sf.models.KLAnonymity(k=3, l=15, sensitive=D)])
     assert diverse.metrics["discernibility"] > 3 * spread[15]
 
 
@@ -205,7 +203,7 @@ def test_near_records_share_groups_where_no_block_can_be_cut():
     ages = np.random.default_rng(7).permutation(200)
     task = TableRequest(
         table=encode_table(table.set_column(0, "age", pa.array(ages)), SCHEMA),
-        models=[sf.KLAnonymity(k=2, l=2, sensitive=D)],
+        models=[sf.models.KLAnonymity(k=2, l=2, sensitive=D)],
         max_suppressed=0,
         missing=MissingPolicy.OWN_VALUE,
         rng=np.random.default_rng(6),
@@ -227,7 +225,7 @@ def test_nearest_places_are_chosen_for_one_anchor_and_different_ones_for_several
 
 def test_plain_k_anonymity_needs_no_buckets():
     table = people(9, 1, seed=1)
-    for models in ([sf.KAnonymity(k=3)], [sf.KLAnonymity(k=3, l=1, sensitive=D)]):
+    for models in ([sf.models.KAnonymity(k=3)], [sf.models.KLAnonymity(k=3, l=1, sensitive=D)]):
         release = sf.anonymize(table, SCHEMA, models, CrossBucketGeneralization(), seed=1)
         assert f"_bucket_{D}" not in release.published.column_names
         assert release.audit.level("k-anonymity") >= 3
@@ -236,10 +234,10 @@ def test_plain_k_anonymity_needs_no_buckets():
 def test_several_models_of_one_attribute_are_kept_together():
     table = people(6, 6, 6, 6)
     models = [
-        sf.KAnonymity(k=3),
-        sf.FrequencyLDiversity(l=2, sensitive=D),
-        sf.DistinctLDiversity(l=4, sensitive=D),
-        sf.EntropyLDiversity(l=3.5, sensitive=D),
+        sf.models.KAnonymity(k=3),
+        sf.models.FrequencyLDiversity(l=2, sensitive=D),
+        sf.models.DistinctLDiversity(l=4, sensitive=D),
+        sf.models.EntropyLDiversity(l=3.5, sensitive=D),
     ]
     release = sf.anonymize(table, SCHEMA, models, CrossBucketGeneralization(), seed=1)
     assert release.audit.holds
@@ -256,15 +254,15 @@ def test_without_quasi_identifiers_there_is_one_group():
 def test_compiled_and_plain_cuts_publish_the_same(monkeypatch):
     table = people(*[9] * 9, seed=8)
     plain = to_arrow(release_of(table, 2, 4).frame)[0]
-    monkeypatch.setattr(partition, "COMPILED_ROWS", 0)
+    monkeypatch.setattr(cuts, "COMPILED_ROWS", 0)
     assert to_arrow(release_of(table, 2, 4).frame)[0].equals(plain)
 
 
 def test_too_frequent_values_are_refused_without_being_named():
     table = people(6, 2, 1)
-    with pytest.raises(sf.InfeasibleError, match=r"'disease'.*reaches"):
+    with pytest.raises(sf.errors.InfeasibleError, match=r"'disease'.*reaches"):
         release_of(table, 2, 2)
-    with pytest.raises(sf.InfeasibleError) as caught:
+    with pytest.raises(sf.errors.InfeasibleError) as caught:
         release_of(table, 2, 2, max_suppressed=0.2)
     for part in ("'disease'", "66.67%", "at most 1.5 ", "3 records"):
         assert part in str(caught.value)
@@ -273,23 +271,23 @@ def test_too_frequent_values_are_refused_without_being_named():
 
 
 def test_more_records_than_there_are_cannot_share_a_group():
-    with pytest.raises(sf.InfeasibleError, match="9 rows"):
+    with pytest.raises(sf.errors.InfeasibleError, match="9 rows"):
         release_of(people(3, 3, 3), 10, 2)
-    with pytest.raises(sf.InfeasibleError, match="6 records left for groups of 7"):
+    with pytest.raises(sf.errors.InfeasibleError, match="6 records left for groups of 7"):
         release_of(people(7, 2, 1), 7, 2, max_suppressed=0.5)
 
 
 def test_two_attributes_other_models_and_unknown_cells_are_refused():
     table = people(3, 3, 3).append_column("salary", pa.array([1, 2, 3] * 3))
     schema = replace(SCHEMA, sensitive=[D, "salary"])
-    two = [sf.KLAnonymity(k=2, l=2, sensitive=name) for name in (D, "salary")]
-    with pytest.raises(sf.UnsupportedModelError, match="'disease', 'salary'"):
+    two = [sf.models.KLAnonymity(k=2, l=2, sensitive=name) for name in (D, "salary")]
+    with pytest.raises(sf.errors.UnsupportedModelError, match="'disease', 'salary'"):
         sf.anonymize(table, schema, two, CrossBucketGeneralization())
-    with pytest.raises(sf.UnsupportedModelError, match="does not support TCloseness"):
-        sf.anonymize(table, schema, [sf.TCloseness(t=0.3, sensitive=D)], CrossBucketGeneralization())
+    with pytest.raises(sf.errors.UnsupportedModelError, match="does not support TCloseness"):
+        sf.anonymize(table, schema, [sf.models.TCloseness(t=0.3, sensitive=D)], CrossBucketGeneralization())
     lost = table.set_column(2, D, pa.array(["flu", None, "ulcer", "flu", "cough", "ulcer", "cough", "cold", "cold"]))
     for missing in MissingPolicy:
-        with pytest.raises(sf.UnsupportedModelError, match="1 missing cells"):
+        with pytest.raises(sf.errors.UnsupportedModelError, match="1 missing cells"):
             release_of(lost, 2, 2, schema=replace(SCHEMA, missing=missing))
 
 
@@ -307,8 +305,10 @@ def test_compiled_and_plain_picks_are_the_same(values, k, l, spare, depth):
     found = []
     for rows in (0, 10**9):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cross_picking, "COMPILED_ROWS", rows)
-            found.append(cross_picking.pick_sets(tree, codes, k, Fraction(l), spare=spare, told=lambda _done: None))
+            patch.setattr(_cross_bucket_sets, "COMPILED_ROWS", rows)
+            found.append(
+                _cross_bucket_sets.pick_sets(tree, codes, k, Fraction(l), spare=spare, told=lambda _done: None)
+            )
     compiled, plain = found
     assert compiled.places.tolist() == plain.places.tolist()
     assert compiled.sizes.tolist() == plain.sizes.tolist()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.algorithms.buckets.cross_groups import _Cutting
-from sfumato.coding.cutting.axes import Axes
+from sfumato.tables.algorithms._segments.cuts import Axes
+from sfumato.tables.algorithms.bucketization.cross_bucket_generalization import _Cutting
 
 
 def axes() -> Axes:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.algorithms.buckets import cross_bucket
-from sfumato.randomness import secret_from_seed
+from sfumato._randomness import secret_from_seed
+from sfumato.tables.algorithms.bucketization import cross_bucket_generalization
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "hours"], sensitive=["salary"])
 
@@ -27,16 +27,21 @@ def persons(rows: int, frequent: float, seed: int) -> pa.Table:
 
 def discernibility(table: pa.Table, k: int, l: int, more: int) -> float:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cross_bucket, "MORE_SPARE", more)
-        models = [sf.KLAnonymity(k=k, l=l, sensitive="salary")]
-        release = sf.anonymize(table, SCHEMA, models, sf.CrossBucketGeneralization(), secret=secret_from_seed(3))
+        patch.setattr(cross_bucket_generalization, "MORE_SPARE", more)
+        models = [sf.models.KLAnonymity(k=k, l=l, sensitive="salary")]
+        release = sf.anonymize(
+            table, SCHEMA, models, sf.algorithms.CrossBucketGeneralization(), secret=secret_from_seed(3)
+        )
     return release.metrics["discernibility"]
 
 
 @pytest.mark.parametrize("k", [3, 5, 8, 10])
 def test_looking_further_ahead_is_never_worse_and_better_where_a_salary_is_frequent(k):
     table = persons(4000, 0.045, seed=1)
-    found = {l: [discernibility(table, k, l, more) for more in (cross_bucket.SPARE, 64)] for l in (5, 10, 15, 20)}
+    found = {
+        l: [discernibility(table, k, l, more) for more in (cross_bucket_generalization.SPARE, 64)]
+        for l in (5, 10, 15, 20)
+    }
     assert all(after <= before for before, after in found.values())
     assert any(after < before for before, after in found.values()) == (k != 5)
 
@@ -45,4 +50,4 @@ def test_looking_further_ahead_is_never_worse_and_better_where_a_salary_is_frequ
 @given(st.integers(1, 9), st.integers(2, 12), st.floats(0, 1), st.integers(0, 99))
 def test_no_table_becomes_worse(k, l, share, seed):
     table = persons(600, share / l, seed)
-    assert discernibility(table, k, l, 64) <= discernibility(table, k, l, cross_bucket.SPARE)
+    assert discernibility(table, k, l, 64) <= discernibility(table, k, l, cross_bucket_generalization.SPARE)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from flagged_tables import buckets_of, check_flagged_cells, flagged_tables, flagged_values, golden, linked_rows
-from sfumato.algorithms.buckets.local_anatomy import LocalAnatomy
-from sfumato.randomness import secret_from_seed
-from sfumato.schema.missing import MissingPolicy
+from sfumato._randomness import secret_from_seed
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.bucketization.local_anatomy import LocalAnatomy
 
 THESIS = sf.Schema(
     identifiers=["name"],
@@ -23,7 +23,7 @@ THESIS = sf.Schema(
     sensitive=["disease"],
     flags={"age": "age__sensitive", "occupation": "occupation__sensitive"},
 )
-FOUR = [sf.FrequencyLDiversity(l=4, sensitive=name) for name in ("age", "occupation", "disease")]
+FOUR = [sf.models.FrequencyLDiversity(l=4, sensitive=name) for name in ("age", "occupation", "disease")]
 
 
 def ages(values, flags=None, **columns):
@@ -74,11 +74,11 @@ def test_every_bucket_keeps_its_model_and_other_cells_are_true(drawn, halve):
 @examples(30)
 @given(flagged_tables())
 def test_groups_are_records_that_look_alike_where_cells_in_buckets_say_nothing(drawn):
-    from sfumato.algorithms.base import TableRequest
-    from sfumato.coding.codes import encode_table
-    from sfumato.randomness import KeyedRandom
-    from sfumato.release.applying import apply_solution
-    from sfumato.schema.missing import MissingPolicy
+    from sfumato._randomness import KeyedRandom
+    from sfumato.encoding.coded_table import encode_table
+    from sfumato.schema.roles import MissingPolicy
+    from sfumato.tables._pipeline.apply import apply_solution
+    from sfumato.tables.algorithms.base import TableRequest
 
     table, schema, models = drawn
     rng = np.random.default_rng(1)
@@ -94,7 +94,7 @@ def test_groups_are_records_that_look_alike_where_cells_in_buckets_say_nothing(d
 
 def test_halving_keeps_values_of_a_bucket_together():
     table = ages(list(range(20, 36)))
-    models = [sf.FrequencyLDiversity(l=2, sensitive="age")]
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive="age")]
     halved = sf.anonymize(table, AGE, models, LocalAnatomy(), seed=1).frame
     widths = [max(cells) - min(cells) for cells in _values(halved)]
     assert widths == [1] * 8
@@ -108,10 +108,12 @@ def _values(published):
 
 
 def test_values_of_a_taxonomy_are_halved_in_the_order_of_its_leaves():
-    places = sf.Taxonomy({"north": ["z1", "a1"], "south": ["b2", "y2"]})
+    places = sf.hierarchies.Taxonomy({"north": ["z1", "a1"], "south": ["b2", "y2"]})
     schema = sf.Schema(quasi_identifiers=["town"], hierarchies={"town": places}, flags={"town": "town__sensitive"})
     table = pa.table({"town": ["a1", "b2", "y2", "z1"] * 3, "town__sensitive": [True] * 12})
-    frame = sf.anonymize(table, schema, [sf.FrequencyLDiversity(l=2, sensitive="town")], LocalAnatomy(), seed=2).frame
+    frame = sf.anonymize(
+        table, schema, [sf.models.FrequencyLDiversity(l=2, sensitive="town")], LocalAnatomy(), seed=2
+    ).frame
     cells = frame["town"].to_pylist()
     found = {frozenset(cells[row] for row in rows) for rows in buckets_of(frame, "town").values()}
     assert found == {frozenset({"z1", "a1"}), frozenset({"b2", "y2"})}
@@ -120,7 +122,7 @@ def test_values_of_a_taxonomy_are_halved_in_the_order_of_its_leaves():
 def test_two_values_are_served_by_closeness_to_all_flagged_cells():
     table = pa.table({"sex": ["F"] * 30 + ["M"] * 10, "sex__sensitive": [True] * 20 + [False] * 10 + [True] * 10})
     schema = sf.Schema(quasi_identifiers=["sex"], flags={"sex": "sex__sensitive"})
-    release = sf.anonymize(table, schema, [sf.TCloseness(t=0.1, sensitive="sex")], LocalAnatomy(), seed=1)
+    release = sf.anonymize(table, schema, [sf.models.TCloseness(t=0.1, sensitive="sex")], LocalAnatomy(), seed=1)
     cells = release.frame["sex"].to_pylist()
     shares = [[cells[row] for row in rows].count("F") / len(rows) for rows in buckets_of(release.frame, "sex").values()]
     assert len(shares) > 1
@@ -130,9 +132,9 @@ def test_two_values_are_served_by_closeness_to_all_flagged_cells():
 @pytest.mark.parametrize("kind", [pa.int64(), pa.string()], ids=str)
 def test_numbers_among_texts_are_judged_as_numbers_and_texts_as_texts(kind):
     table = ages(pa.array(range(20, 36)).cast(kind), [True, False] * 8)
-    close = sf.TCloseness(t=0.2, sensitive="age", distance="ordered")
+    close = sf.models.TCloseness(t=0.2, sensitive="age", distance="ordered")
     if kind == pa.string():
-        with pytest.raises(sf.SchemaError, match="'age' is nominal and has no order"):
+        with pytest.raises(sf.errors.SchemaError, match="'age' is nominal and has no order"):
             sf.anonymize(table, AGE, [close], LocalAnatomy())
     else:
         release = sf.anonymize(table, AGE, [close], LocalAnatomy(), seed=1)
@@ -150,7 +152,7 @@ def test_every_attribute_keeps_models_of_its_own_at_once():
         }
     )
     schema = sf.Schema(quasi_identifiers=["age", "sex"], flags={"age": "age__sensitive", "sex": "sex__sensitive"})
-    models = [sf.FrequencyLDiversity(l=3, sensitive="age"), sf.TCloseness(t=0.2, sensitive="sex")]
+    models = [sf.models.FrequencyLDiversity(l=3, sensitive="age"), sf.models.TCloseness(t=0.2, sensitive="sex")]
     audit = sf.anonymize(table, schema, models, LocalAnatomy(), seed=1).audit
     assert audit.level("frequency-l-diversity", "age") == 3
     assert audit.level("t-closeness", "sex") == 0
@@ -158,18 +160,18 @@ def test_every_attribute_keeps_models_of_its_own_at_once():
 
 def test_too_frequent_values_are_suppressed_as_little_as_possible():
     table = ages([20] * 6 + [21, 22], None)
-    models = [sf.FrequencyLDiversity(l=2, sensitive="age")]
-    with pytest.raises(sf.InfeasibleError, match=r"8 flagged cells of 'age'.*reaches 1\.33333, 2 is needed"):
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive="age")]
+    with pytest.raises(sf.errors.InfeasibleError, match=r"8 flagged cells of 'age'.*reaches 1\.33333, 2 is needed"):
         sf.anonymize(table, AGE, models, LocalAnatomy())
     release = sf.anonymize(table, AGE, models, LocalAnatomy(), max_suppressed=0.5, seed=1)
     assert release.suppressed == 4
-    with pytest.raises(sf.InfeasibleError, match=r"75\.00% of 8 sensitive cells, so l can be at most 1\.3333"):
+    with pytest.raises(sf.errors.InfeasibleError, match=r"75\.00% of 8 sensitive cells, so l can be at most 1\.3333"):
         sf.anonymize(table, AGE, models, LocalAnatomy(), max_suppressed=0.3)
 
 
 def test_permutations_inside_a_bucket_are_uniform():
     table = ages([20, 21, 22])
-    models = [sf.FrequencyLDiversity(l=3, sensitive="age")]
+    models = [sf.models.FrequencyLDiversity(l=3, sensitive="age")]
     seen = Counter()
     for seed in range(300):
         release = sf.anonymize(table, AGE, models, LocalAnatomy(), secret=secret_from_seed(seed))
@@ -180,31 +182,31 @@ def test_permutations_inside_a_bucket_are_uniform():
 
 
 REFUSED = [
-    ([sf.KAnonymity(k=2), FOUR[0]], "use LocalAnatomyGeneralization"),
-    ([sf.KAnonymity(k=1)], "has no model for the flagged cells of column 'age'"),
-    ([sf.FrequencyLDiversity(l=1, sensitive="age")], "choose l > 1"),
+    ([sf.models.KAnonymity(k=2), FOUR[0]], "use LocalAnatomyGeneralization"),
+    ([sf.models.KAnonymity(k=1)], "has no model for the flagged cells of column 'age'"),
+    ([sf.models.FrequencyLDiversity(l=1, sensitive="age")], "choose l > 1"),
 ]
 
 
 @pytest.mark.parametrize(("models", "sentence"), REFUSED, ids=["identities", "no model", "l is 1"])
 def test_what_local_anatomy_cannot_do_is_refused(models, sentence):
-    with pytest.raises(sf.UnsupportedModelError, match=sentence):
+    with pytest.raises(sf.errors.UnsupportedModelError, match=sentence):
         sf.anonymize(ages([20, 21, 22, 23, 24]), AGE, models, LocalAnatomy())
 
 
 def test_a_sensitive_attribute_without_a_model_is_refused():
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], flags={"age": "age__sensitive"})
     table = ages([20, 21, 22, 23], disease=["flu", "cold", "flu", "cold"])
-    with pytest.raises(sf.UnsupportedModelError, match="column 'disease' next to exact quasi-identifiers"):
-        sf.anonymize(table, schema, [sf.FrequencyLDiversity(l=2, sensitive="age")], LocalAnatomy())
+    with pytest.raises(sf.errors.UnsupportedModelError, match="column 'disease' next to exact quasi-identifiers"):
+        sf.anonymize(table, schema, [sf.models.FrequencyLDiversity(l=2, sensitive="age")], LocalAnatomy())
 
 
 @pytest.mark.parametrize("missing", MissingPolicy)
 def test_missing_cells_may_be_any_value_under_every_policy_and_are_refused(missing):
     table = ages([20, 21, None, 23])
     loose = sf.Schema(quasi_identifiers=["age"], flags={"age": "age__sensitive"}, missing=missing)
-    with pytest.raises(sf.UnsupportedModelError, match="the 1 missing cells of column 'age'"):
-        sf.anonymize(table, loose, [sf.FrequencyLDiversity(l=2, sensitive="age")], LocalAnatomy())
+    with pytest.raises(sf.errors.UnsupportedModelError, match="the 1 missing cells of column 'age'"):
+        sf.anonymize(table, loose, [sf.models.FrequencyLDiversity(l=2, sensitive="age")], LocalAnatomy())
 
 
 def test_the_same_secret_publishes_the_same_and_row_order_says_nothing():

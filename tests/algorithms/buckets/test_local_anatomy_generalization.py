@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from flagged_tables import buckets_of, check_flagged_cells, flagged_tables, golden, linked_rows
-from sfumato.algorithms.buckets.flag_patterns import PatternPool, merge_small_pools, pool_by_pattern
-from sfumato.algorithms.buckets.local_anatomy_generalization import LocalAnatomyGeneralization
+from sfumato.tables.algorithms.bucketization.local_anatomy_generalization import (
+    LocalAnatomyGeneralization,
+    PatternPool,
+    merge_small_pools,
+    pool_by_pattern,
+)
 
 THESIS = sf.Schema(
     identifiers=["id"],
@@ -23,7 +27,7 @@ THESIS = sf.Schema(
     flags={name: f"{name}__sensitive" for name in ("age", "sex", "zip")},
 )
 NAMES = ("age", "sex", "zip", "disease")
-TWO = [sf.KAnonymity(k=2), *(sf.FrequencyLDiversity(l=2, sensitive=name) for name in NAMES)]
+TWO = [sf.models.KAnonymity(k=2), *(sf.models.FrequencyLDiversity(l=2, sensitive=name) for name in NAMES)]
 MECHANISMS = ["cuts", "seeds", "cheapest"]
 
 
@@ -56,7 +60,7 @@ def test_the_thesis_table_gets_the_groups_and_buckets_that_it_prints(mechanism):
 def test_both_promises_hold_and_nothing_is_suppressed(drawn, k, mechanism):
     table, schema, models = drawn
     k = min(k, table.num_rows)
-    asked = [sf.KAnonymity(k=k), *models]
+    asked = [sf.models.KAnonymity(k=k), *models]
     release = sf.anonymize(table, schema, asked, LocalAnatomyGeneralization(mechanism=mechanism), seed=3)
     assert release.suppressed == 0
     check_flagged_cells(release, table, models)
@@ -71,7 +75,7 @@ def test_both_promises_hold_and_nothing_is_suppressed(drawn, k, mechanism):
 @given(flagged_tables(), st.integers(2, 4))
 def test_an_open_age_is_suppressed_only_where_somebody_of_its_group_flagged_it(drawn, k):
     table, schema, models = drawn
-    asked = [sf.KAnonymity(k=min(k, table.num_rows)), *models]
+    asked = [sf.models.KAnonymity(k=min(k, table.num_rows)), *models]
     release = sf.anonymize(table, schema, asked, LocalAnatomyGeneralization(), seed=3)
     looks = linked_rows(release.frame, ["age", "job", "town"])
     flags = [False] * table.num_rows
@@ -90,7 +94,10 @@ def flagged(rows, **flags):
 
 def test_a_pattern_of_one_record_joins_the_group_of_a_large_one():
     table, schema = flagged(9, age={0, 1, 2, 3}, zip={3, 4})
-    models = [sf.KAnonymity(k=2), *(sf.FrequencyLDiversity(l=2, sensitive=name) for name in ("age", "zip"))]
+    models = [
+        sf.models.KAnonymity(k=2),
+        *(sf.models.FrequencyLDiversity(l=2, sensitive=name) for name in ("age", "zip")),
+    ]
     release = sf.anonymize(table, schema, models, LocalAnatomyGeneralization(), seed=1)
     assert release.suppressed == 0
     assert min(Counter(linked_rows(release.frame, ["age", "zip"])).values()) >= 2
@@ -101,7 +108,10 @@ def test_a_pattern_of_one_record_joins_the_group_of_a_large_one():
 
 def test_a_pattern_that_shares_nothing_is_suppressed_if_that_is_allowed_and_else_published_without_quasi_identifiers():
     table, schema = flagged(12, age={0, 1, 2, 3}, zip={0, 1, 4, 5, 6})
-    models = [sf.KAnonymity(k=3), *(sf.FrequencyLDiversity(l=2, sensitive=name) for name in ("age", "zip"))]
+    models = [
+        sf.models.KAnonymity(k=3),
+        *(sf.models.FrequencyLDiversity(l=2, sensitive=name) for name in ("age", "zip")),
+    ]
     kept = sf.anonymize(table, schema, models, LocalAnatomyGeneralization(), seed=1)
     assert kept.suppressed == 0
     lost = sf.anonymize(table, schema, models, LocalAnatomyGeneralization(), max_suppressed=0.2, seed=1)
@@ -114,16 +124,19 @@ def test_a_pattern_that_shares_nothing_is_suppressed_if_that_is_allowed_and_else
 
 def test_all_flagged_is_one_group_and_none_flagged_is_refused():
     table, schema = flagged(6, age=set(range(6)), zip=set(range(6)))
-    models = [sf.KAnonymity(k=6), *(sf.FrequencyLDiversity(l=3, sensitive=name) for name in ("age", "zip"))]
+    models = [
+        sf.models.KAnonymity(k=6),
+        *(sf.models.FrequencyLDiversity(l=3, sensitive=name) for name in ("age", "zip")),
+    ]
     assert sf.anonymize(table, schema, models, LocalAnatomyGeneralization(), seed=1).audit.sizes.tolist() == [6]
     table, schema = flagged(6, age=set(), zip=set(range(6)))
-    with pytest.raises(sf.SchemaError, match="'age', but no cell is flagged there"):
+    with pytest.raises(sf.errors.SchemaError, match="'age', but no cell is flagged there"):
         sf.anonymize(table, schema, models, LocalAnatomyGeneralization())
 
 
 def test_what_is_flagged_does_not_shape_the_groups():
     table, schema = flagged(16, age=set(range(8)))
-    models = [sf.KAnonymity(k=2), sf.FrequencyLDiversity(l=2, sensitive="age")]
+    models = [sf.models.KAnonymity(k=2), sf.models.FrequencyLDiversity(l=2, sensitive="age")]
     looks = []
     for order in (list(range(8)), [7, 0, 5, 2, 1, 6, 3, 4]):
         ages = table["age"].take([*order, *range(8, 16)])
@@ -172,7 +185,7 @@ def test_patterns_part_all_records():
 def test_k_anonymity_inside_another_model_counts():
     table = pa.table({"age": list(range(20, 28)), "disease": ["flu", "cold"] * 4})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-    model = sf.KLAnonymity(k=3, l=2, sensitive="disease")
+    model = sf.models.KLAnonymity(k=3, l=2, sensitive="disease")
     release = sf.anonymize(table, schema, [model], LocalAnatomyGeneralization(), seed=1)
     assert release.audit.sizes.min() >= 3
     assert len(release.audit.sizes) == 2
@@ -180,30 +193,30 @@ def test_k_anonymity_inside_another_model_counts():
 
 def test_more_records_than_there_are_is_refused_with_what_is_possible():
     table, schema = flagged(4, age={0, 1})
-    models = [sf.KAnonymity(k=5), sf.FrequencyLDiversity(l=2, sensitive="age")]
-    with pytest.raises(sf.InfeasibleError, match="reaches 4, 5 is needed"):
+    models = [sf.models.KAnonymity(k=5), sf.models.FrequencyLDiversity(l=2, sensitive="age")]
+    with pytest.raises(sf.errors.InfeasibleError, match="reaches 4, 5 is needed"):
         sf.anonymize(table, schema, models, LocalAnatomyGeneralization())
 
 
 def test_flagged_cells_need_a_model():
     table, schema = flagged(4, age={0, 1})
-    with pytest.raises(sf.UnsupportedModelError, match="has no model for the flagged cells of column 'age'"):
-        sf.anonymize(table, schema, [sf.KAnonymity(k=2)], LocalAnatomyGeneralization())
+    with pytest.raises(sf.errors.UnsupportedModelError, match="has no model for the flagged cells of column 'age'"):
+        sf.anonymize(table, schema, [sf.models.KAnonymity(k=2)], LocalAnatomyGeneralization())
 
 
 def test_generalizing_changes_no_bucket_protection():
     """Corollary 5.2: groups do not look at what is in buckets, nor buckets at groups."""
     table, schema = flagged(12, age={0, 1, 2, 3, 4, 5})
-    model = sf.FrequencyLDiversity(l=3, sensitive="age")
+    model = sf.models.FrequencyLDiversity(l=3, sensitive="age")
     levels = {
-        sf.anonymize(table, schema, [sf.KAnonymity(k=k), model], LocalAnatomyGeneralization(), seed=1).audit.level(
-            "frequency-l-diversity", "age"
-        )
+        sf.anonymize(
+            table, schema, [sf.models.KAnonymity(k=k), model], LocalAnatomyGeneralization(), seed=1
+        ).audit.level("frequency-l-diversity", "age")
         for k in (1, 2, 4, 6)
     }
     assert levels == {3}
 
 
 def test_the_mechanism_is_one_of_three():
-    with pytest.raises(sf.InvalidParameterError, match="mechanism must be 'cuts', 'seeds' or 'cheapest'"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="mechanism must be 'cuts', 'seeds' or 'cheapest'"):
         LocalAnatomyGeneralization(mechanism="other")

@@ -13,10 +13,10 @@ import pytest
 
 import sfumato as sf
 from series_of_versions import SCHEMA, D, Series, groups_of, is_m_invariant, members_of, stated_by, version
-from sfumato.checks import algorithms as laws
-from sfumato.checks.requests import requests
-from sfumato.checks.trials import AlgorithmTrial
-from sfumato.schema.missing import MissingPolicy
+from sfumato.schema.roles import MissingPolicy
+from sfumato.testing import algorithms as laws
+from sfumato.testing._requests import requests
+from sfumato.testing._trials import AlgorithmTrial
 
 FORMS = ("buckets", "boxes")
 
@@ -119,9 +119,9 @@ def test_an_audit_allows_as_many_rows_without_an_original_as_are_stated(form, mo
     assert sf.audit(table, SCHEMA, models, **known, counterfeits=stated).holds
     if form == "buckets":
         assert sf.audit(table, SCHEMA, models, **known, counterfeits=2).holds
-        with pytest.raises(sf.SchemaError, match="nobody can tell which"):
+        with pytest.raises(sf.errors.SchemaError, match="nobody can tell which"):
             sf.audit(table, SCHEMA, models, **known, counterfeits=1)
-    with pytest.raises(sf.InvalidParameterError, match="counterfeits must be a whole number"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="counterfeits must be a whole number"):
         sf.audit(table, SCHEMA, models, counterfeits=-1)
     false = release.correspondence.copy()
     false[false >= 0] = false[false >= 0][::-1]
@@ -136,12 +136,12 @@ def test_split_tables_join_again_with_counterfeits(monkeypatch):
     series = Series(2)
     series.release(version({"a": "x", "b": "y", "c": "x", "d": "z"}), monkeypatch)
     release = series.release(version({"a": "x", "c": "x"}), monkeypatch)
-    records, values = sf.release.split_bucketized(release)
+    records, values = sf.tables.split_bucketized(release)
     assert records.num_rows == 4
-    joined = sf.release.join_bucketized(records, values)
+    joined = sf.tables.join_bucketized(records, values)
     assert Counter(joined[D].to_pylist()) == Counter(release.published[D].to_pylist())
-    with pytest.raises(sf.SchemaError, match="more or fewer values"):
-        sf.release.join_bucketized(records.slice(1), values)
+    with pytest.raises(sf.errors.SchemaError, match="more or fewer values"):
+        sf.tables.join_bucketized(records.slice(1), values)
 
 
 def test_insensitive_cells_of_counterfeits_are_missing_and_others_stay_with_their_record(monkeypatch):
@@ -155,13 +155,15 @@ def test_insensitive_cells_of_counterfeits_are_missing_and_others_stay_with_thei
 
 def test_first_tables_with_too_frequent_values_are_refused_or_cut_as_by_anatomy(monkeypatch):
     table = version(dict(zip("abcdef", "xxxxyz", strict=True)))
-    with pytest.raises(sf.InfeasibleError, match=r"'disease' cannot keep m = 2: .*66\.67%.*at most 1 unless 2 records"):
+    with pytest.raises(
+        sf.errors.InfeasibleError, match=r"'disease' cannot keep m = 2: .*66\.67%.*at most 1 unless 2 records"
+    ):
         Series(2).release(table, monkeypatch)
     release = Series(2).release(table, monkeypatch, max_suppressed=0.34)
     assert (release.suppressed, release.waiting, release.counterfeits) == (2, 0, 0)
-    with pytest.raises(sf.InfeasibleError, match="3 different values in 6 rows, and buckets of m = 4"):
+    with pytest.raises(sf.errors.InfeasibleError, match="3 different values in 6 rows, and buckets of m = 4"):
         Series(4).release(table, monkeypatch, max_suppressed=1.0)
-    with pytest.raises(sf.InfeasibleError, match="1 different values in 1 rows, and buckets of m = 2"):
+    with pytest.raises(sf.errors.InfeasibleError, match="1 different values in 1 rows, and buckets of m = 2"):
         Series(2).release(table.slice(0, 1), monkeypatch)
 
 
@@ -171,10 +173,10 @@ def test_persons_who_changed_a_permanent_value_are_refused_or_left_out(monkeypat
         series.release(version(persons), monkeypatch)
         now = version({**persons, "a": "q"})
         if how == "refuse":
-            with pytest.raises(sf.InfeasibleError, match="1 persons changed a permanent value of 'disease'"):
+            with pytest.raises(sf.errors.InfeasibleError, match="1 persons changed a permanent value of 'disease'"):
                 series.release(now, monkeypatch)
         else:
-            with pytest.raises(sf.InfeasibleError, match="would suppress 1 records"):
+            with pytest.raises(sf.errors.InfeasibleError, match="would suppress 1 records"):
                 series.release(now, monkeypatch)
             assert series.release(now, monkeypatch, max_suppressed=0.25).suppressed == 1
 
@@ -183,7 +185,9 @@ def test_no_more_can_be_promised_than_was_shown_before(monkeypatch):
     series = Series(2)
     series.release(version(dict(zip("abcd", "xyzw", strict=True))), monkeypatch)
     series.m = 3
-    with pytest.raises(sf.InfeasibleError, match=r"4 persons were published among fewer than m = 3.*m = 2 at most"):
+    with pytest.raises(
+        sf.errors.InfeasibleError, match=r"4 persons were published among fewer than m = 3.*m = 2 at most"
+    ):
         series.release(version(dict(zip("abcd", "xyzw", strict=True))), monkeypatch)
 
 
@@ -196,30 +200,33 @@ def test_newcomers_who_cannot_be_assigned_wait_or_bring_counterfeits(monkeypatch
         assert (release.waiting, release.counterfeits, release.suppressed) == (waiting, fakes, waiting)
     lonely = Series(2)
     lonely.release(version({"a": "x", "b": "y"}), monkeypatch)
-    with pytest.raises(sf.InfeasibleError, match="all 2 newcomers wait"):
+    with pytest.raises(sf.errors.InfeasibleError, match="all 2 newcomers wait"):
         lonely.release(version({"c": "x", "d": "x"}), monkeypatch)
     few = Series(2, newcomers="counterfeits")
     few.release(version({"a": "x", "b": "y"}), monkeypatch)
-    with pytest.raises(sf.InfeasibleError, match="1 different values, fewer than m = 2"):
+    with pytest.raises(sf.errors.InfeasibleError, match="1 different values, fewer than m = 2"):
         few.release(version({"c": "x", "d": "x"}), monkeypatch)
 
 
 def test_missing_values_are_refused_and_numbers_stay_numbers(monkeypatch):
-    with pytest.raises(sf.UnsupportedModelError, match="1 missing cells of column 'disease'"):
+    with pytest.raises(sf.errors.UnsupportedModelError, match="1 missing cells of column 'disease'"):
         Series(2).release(version({"a": None, "b": "y"}), monkeypatch)
     numbers = sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=[D])
     table = pa.table({"name": ["a", "b"], "age": [1, 2], D: [1.5, 2.0]})
-    release = sf.anonymize(table, numbers, [sf.MInvariance(m=2, sensitive=D)], sf.MInvariantBuckets())
+    release = sf.anonymize(table, numbers, [sf.models.MInvariance(m=2, sensitive=D)], sf.algorithms.MInvariantBuckets())
     assert release.published[D].type == pa.float64()
 
 
 REFUSED = {
-    "promise MInvariance": ([sf.FrequencyLDiversity(l=2, sensitive=D)], {}),
-    "hides values, not identities": ([sf.MInvariance(m=2, sensitive=D), sf.KAnonymity(k=2)], {}),
-    "missing cells may be any value": ([sf.MInvariance(m=2, sensitive=D)], {"missing": MissingPolicy.MATCHES_ALL}),
-    "one sensitive attribute, and 'job'": ([sf.MInvariance(m=2, sensitive=D)], {"sensitive": [D, "job"]}),
+    "promise MInvariance": ([sf.models.FrequencyLDiversity(l=2, sensitive=D)], {}),
+    "hides values, not identities": ([sf.models.MInvariance(m=2, sensitive=D), sf.models.KAnonymity(k=2)], {}),
+    "missing cells may be any value": (
+        [sf.models.MInvariance(m=2, sensitive=D)],
+        {"missing": MissingPolicy.MATCHES_ALL},
+    ),
+    "one sensitive attribute, and 'job'": ([sf.models.MInvariance(m=2, sensitive=D)], {"sensitive": [D, "job"]}),
     "supports one sensitive attribute|one sensitive attribute": (
-        [sf.MInvariance(m=2, sensitive=D), sf.MInvariance(m=2, sensitive="job")],
+        [sf.models.MInvariance(m=2, sensitive=D), sf.models.MInvariance(m=2, sensitive="job")],
         {"sensitive": [D, "job"]},
     ),
 }
@@ -229,30 +236,34 @@ REFUSED = {
 def test_what_would_break_a_series_is_refused_in_a_sentence(said):
     models, changes = REFUSED[said]
     table = version(dict(zip("abcd", "xyzw", strict=True))).append_column("job", pa.array(list("mnop")))
-    with pytest.raises(sf.UnsupportedModelError, match=said) as caught:
-        sf.anonymize(table, replace(SCHEMA, **changes), models, sf.MInvariantBuckets())
+    with pytest.raises(sf.errors.UnsupportedModelError, match=said) as caught:
+        sf.anonymize(table, replace(SCHEMA, **changes), models, sf.algorithms.MInvariantBuckets())
     assert str(caught.value).count(". ") == 0
 
 
 def test_other_promises_about_values_are_kept_or_refused():
     table = version(dict(zip("abcdef", "xyzxyz", strict=True)))
-    invariant = sf.MInvariance(m=2, sensitive=D)
-    kept = sf.anonymize(table, SCHEMA, [invariant, sf.FrequencyLDiversity(l=3, sensitive=D)], sf.MInvariantBuckets())
+    invariant = sf.models.MInvariance(m=2, sensitive=D)
+    kept = sf.anonymize(
+        table, SCHEMA, [invariant, sf.models.FrequencyLDiversity(l=3, sensitive=D)], sf.algorithms.MInvariantBuckets()
+    )
     assert kept.audit.level("frequency-l-diversity") == 3
-    with pytest.raises(sf.InfeasibleError, match="do not keep TCloseness"):
-        sf.anonymize(table, SCHEMA, [invariant, sf.TCloseness(t=0.1, sensitive=D)], sf.MInvariantBuckets())
+    with pytest.raises(sf.errors.InfeasibleError, match="do not keep TCloseness"):
+        sf.anonymize(
+            table, SCHEMA, [invariant, sf.models.TCloseness(t=0.1, sensitive=D)], sf.algorithms.MInvariantBuckets()
+        )
 
 
 @pytest.mark.parametrize(
     ("option", "value"), [("form", "cells"), ("newcomers", "go"), ("balance", "no"), ("changed", "keep")]
 )
 def test_unknown_choices_are_refused(option, value):
-    with pytest.raises(sf.InvalidParameterError, match=f"MInvariantBuckets.{option} must be"):
-        sf.MInvariantBuckets(**{option: value})
+    with pytest.raises(sf.errors.InvalidParameterError, match=f"MInvariantBuckets.{option} must be"):
+        sf.algorithms.MInvariantBuckets(**{option: value})
 
 
 def test_buckets_are_judged_one_by_one_and_other_groups_where_there_are_none():
-    invariant = sf.MInvariance(m=2, sensitive=D)
+    invariant = sf.models.MInvariance(m=2, sensitive=D)
     table = pa.table({"age": [1, 1, 1, 1], D: list("xyxz"), f"_bucket_{D}": [0, 0, 1, 1]})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=[D])
     assert sf.audit(table, schema, [invariant]).holds
@@ -272,8 +283,12 @@ def test_boxes_cover_their_persons_and_buckets_show_values_as_they_are(form):
             D: rng.choice(list("vwxyz"), 200),
         }
     )
-    schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=[D], hierarchies={"age": sf.Intervals(5, 10)})
-    release = sf.anonymize(table, schema, [sf.MInvariance(m=3, sensitive=D)], sf.MInvariantBuckets(form=form))
+    schema = sf.Schema(
+        quasi_identifiers=["age", "job"], sensitive=[D], hierarchies={"age": sf.hierarchies.Intervals(5, 10)}
+    )
+    release = sf.anonymize(
+        table, schema, [sf.models.MInvariance(m=3, sensitive=D)], sf.algorithms.MInvariantBuckets(form=form)
+    )
     assert release.audit.holds
     assert (release.metrics["loss"] == 0) is (form == "buckets")
     assert release.metrics["loss"] < 0.5
@@ -298,10 +313,10 @@ def trial(request):
     served = [
         each for each in requests() if each.schema.missing is MissingPolicy.OWN_VALUE and each.schema.sensitive == (D,)
     ]
-    invariant = [sf.MInvariance(m=2, sensitive=D)]
+    invariant = [sf.models.MInvariance(m=2, sensitive=D)]
     promised = tuple(replace(each, models=invariant, max_suppressed=0.2) for each in served[:3])
     assert len(promised) == 3
-    return Promised(sf.MInvariantBuckets(form=request.param), promised, ())
+    return Promised(sf.algorithms.MInvariantBuckets(form=request.param), promised, ())
 
 
 @pytest.mark.parametrize("law", laws.ALGORITHM_CHECKS, ids=lambda law: law.__name__)
@@ -312,5 +327,7 @@ def test_laws_of_all_algorithms_are_kept(trial, law):
 
 def test_blocks_are_refused():
     table = version(dict(zip("abcd", "xyzw", strict=True)))
-    with pytest.raises(sf.UnsupportedModelError, match="not searched in blocks"):
-        sf.anonymize(table, SCHEMA, [sf.MInvariance(m=2, sensitive=D)], sf.MInvariantBuckets(), block_rows=2)
+    with pytest.raises(sf.errors.UnsupportedModelError, match="not searched in blocks"):
+        sf.anonymize(
+            table, SCHEMA, [sf.models.MInvariance(m=2, sensitive=D)], sf.algorithms.MInvariantBuckets(), block_rows=2
+        )

@@ -14,21 +14,21 @@ from scipy.stats import chi2
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.buckets.slicing import Slicing
-from sfumato.checks import algorithms as laws
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.checks.trials import AlgorithmTrial
-from sfumato.coding.codes import encode_table
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
-from sfumato.randomness import KeyedRandom, secret_from_seed, seeded_generator
-from sfumato.release.applying import apply_solution
-from sfumato.schema.missing import MissingPolicy
+from sfumato._randomness import KeyedRandom, secret_from_seed, seeded_generator
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InfeasibleError, InvalidParameterError, UnsupportedModelError
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables._pipeline.apply import apply_solution
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.bucketization.slicing import Slicing
+from sfumato.testing import algorithms as laws
+from sfumato.testing._requests import MaxGroupSize
+from sfumato.testing._trials import AlgorithmTrial
 
 D = "disease"
 QUASI = ("age", "sex", "zip")
 SCHEMA = sf.Schema(quasi_identifiers=QUASI, sensitive=[D])
-TWO = sf.FrequencyLDiversity(l=2, sensitive=D)
+TWO = sf.models.FrequencyLDiversity(l=2, sensitive=D)
 FALSE_ALARM = 1e-6
 
 
@@ -90,7 +90,7 @@ def test_more_slices_keep_the_laws_of_what_is_published(slices):
 def test_every_release_holds_with_and_without_the_original(table, slices, seed):
     if largest_share(table) > 1 / 2:
         return
-    models = [TWO, sf.KAnonymity(k=2)]
+    models = [TWO, sf.models.KAnonymity(k=2)]
     release = sf.anonymize(table, SCHEMA, models, Slicing(slices=slices), seed=seed)
     assert release.audit.holds
     assert sf.audit(release.frame, SCHEMA, models).holds
@@ -157,7 +157,7 @@ def test_an_attribute_that_goes_with_the_sensitive_one_is_linked_where_that_is_s
     assert linked_names(publication, schema) == ["ward"]
     assert len(set(publication.buckets["age"].tolist())) > 1
     assert sf.anonymize(table, schema, [TWO], Slicing(slices=3), seed=1).audit.holds
-    three = publication_of(table, [sf.FrequencyLDiversity(l=3, sensitive=D)], schema=schema, slices=3)
+    three = publication_of(table, [sf.models.FrequencyLDiversity(l=3, sensitive=D)], schema=schema, slices=3)
     assert "ward" in three.buckets
 
 
@@ -176,16 +176,16 @@ def test_the_least_correlated_attribute_is_unlinked_first():
 def test_no_slice_shows_all_quasi_identifiers_where_identities_are_to_be_hidden():
     table = pa.table({"age": range(12), "sex": ["F", "M"] * 6, "zip": [1, 2] * 6, D: ["a", "b"] * 6})
     assert publication_of(table, [TWO]).together == (QUASI,)
-    together = publication_of(table, [TWO, sf.KAnonymity(k=2)]).together
+    together = publication_of(table, [TWO, sf.models.KAnonymity(k=2)]).together
     assert len(together) == 2
     plain = sf.Schema(quasi_identifiers=QUASI)
-    assert len(publication_of(table, [sf.KAnonymity(k=3)], schema=plain).together) == 2
+    assert len(publication_of(table, [sf.models.KAnonymity(k=3)], schema=plain).together) == 2
 
 
 def test_a_table_without_sensitive_attributes_has_k_records_beside_everything_that_is_linked():
     table = pa.table({"age": range(40), "sex": ["F", "M"] * 20, "zip": np.arange(40) // 2 % 4})
     schema = sf.Schema(quasi_identifiers=QUASI)
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=4)], Slicing(), seed=1)
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=4)], Slicing(), seed=1)
     columns = release.frame.column_names
     bucket = next(name for name in columns if name.startswith("_bucket_"))
     moved = bucket.removeprefix("_bucket_").split("+")
@@ -210,7 +210,7 @@ def test_slices_are_permuted_uniformly_and_independently():
     """Three records in one bucket, two slices: 36 arrangements, all equally often; the seeds are fixed."""
     table = pa.table({"a": [1, 2, 3], "b": [4, 5, 6], D: ["x", "y", "z"]})
     schema = sf.Schema(quasi_identifiers=["a", "b"], sensitive=[D])
-    publication = publication_of(table, [sf.FrequencyLDiversity(l=3, sensitive=D)], schema=schema, slices=3)
+    publication = publication_of(table, [sf.models.FrequencyLDiversity(l=3, sensitive=D)], schema=schema, slices=3)
     seen, runs = Counter(), 3600
     for seed in range(runs):
         shown = apply_solution(publication, table, schema, KeyedRandom(secret_from_seed(seed))).shown
@@ -225,7 +225,7 @@ def test_the_order_of_published_rows_follows_from_what_they_show():
     rng = np.random.default_rng(9)
     table = pa.table({"a": rng.integers(0, 5, 50), "b": rng.integers(0, 5, 50), D: rng.integers(0, 6, 50)})
     schema = sf.Schema(quasi_identifiers=["a", "b"], sensitive=[D])
-    models = [sf.DistinctLDiversity(l=2, sensitive=D)]
+    models = [sf.models.DistinctLDiversity(l=2, sensitive=D)]
     release = sf.anonymize(table, schema, models, Slicing(slices=3), secret=secret_from_seed(2))
     rows = [tuple(row[name] for name in ("_bucket_a", "a", "_bucket_b", "b", D)) for row in release.frame.to_pylist()]
     assert rows == sorted(rows)
@@ -259,7 +259,7 @@ def test_what_cannot_be_served_is_refused_in_a_sentence():
         joined, sf.Schema(quasi_identifiers=["age", "sex", "age+sex"], sensitive=[D]), TWO
     )
     assert "one quasi-identifier" in refused(
-        SMALL, sf.Schema(quasi_identifiers=["age"], sensitive=[D]), sf.KAnonymity(k=2)
+        SMALL, sf.Schema(quasi_identifiers=["age"], sensitive=[D]), sf.models.KAnonymity(k=2)
     )
     flagged = SMALL.append_column("flag", pa.array([True] * 4))
     assert "flags" in refused(flagged, replace(SCHEMA, flags={"sex": "flag"}), TWO)
@@ -267,12 +267,12 @@ def test_what_cannot_be_served_is_refused_in_a_sentence():
 
 def test_too_much_asked_is_refused_with_what_is_possible():
     with pytest.raises(InfeasibleError, match="3 is needed"):
-        sf.anonymize(SMALL, SCHEMA, [sf.FrequencyLDiversity(l=3, sensitive=D)], Slicing(), seed=1)
+        sf.anonymize(SMALL, SCHEMA, [sf.models.FrequencyLDiversity(l=3, sensitive=D)], Slicing(), seed=1)
 
 
 def test_one_quasi_identifier_with_frequent_values_is_k_anonymous_as_it_is():
     schema = sf.Schema(quasi_identifiers=["sex"], sensitive=[D])
-    assert sf.anonymize(SMALL, schema, [sf.KAnonymity(k=2)], Slicing(), seed=1).audit.holds
+    assert sf.anonymize(SMALL, schema, [sf.models.KAnonymity(k=2)], Slicing(), seed=1).audit.holds
 
 
 def test_a_missing_value_is_a_value_of_its_own():

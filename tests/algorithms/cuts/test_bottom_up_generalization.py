@@ -13,15 +13,14 @@ import sfumato as sf
 from adult import COLUMNS, read_adult
 from cut_tasks import OWN, RELATIVE, TARGETS, task_of, texts
 from drawn_examples import examples
-from sfumato.algorithms.cuts import joins
-from sfumato.algorithms.cuts.ascent import BottomUpSearch
-from sfumato.algorithms.cuts.bottom_up_generalization import BottomUpGeneralization
-from sfumato.algorithms.cuts.combinations import TableCombinations
-from sfumato.algorithms.cuts.worth import choose_gain
-from sfumato.core.progress import ignore_progress
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import KAnonymity
+from sfumato._progress import ignore_progress
+from sfumato.errors import InvalidParameterError
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.subtree import bottom_up_generalization
+from sfumato.tables.algorithms.subtree._gain import choose_gain
+from sfumato.tables.algorithms.subtree._groups import TableCombinations
+from sfumato.tables.algorithms.subtree.bottom_up_generalization import BottomUpGeneralization, BottomUpSearch
+from sfumato.tables.models.k_anonymity import KAnonymity
 from strategies import JOBS, described_tables
 
 SHARES = st.sampled_from([0.0, 0.15, 0.4])
@@ -108,7 +107,7 @@ def test_neighboring_numbers_are_joined():
 
 
 def test_many_numbers_start_in_ranges_and_end_apart_if_they_may(monkeypatch):
-    monkeypatch.setattr(joins, "MOST_RANGES", 4)
+    monkeypatch.setattr(bottom_up_generalization, "MOST_RANGES", 4)
     ages = [age for age in range(30) for _ in range(2)] + [None] * 2
     task = task_of(pa.table({"age": ages}), Schema(quasi_identifiers=["age"]))
     ascent = ascent_of(task)

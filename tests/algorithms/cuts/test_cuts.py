@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 import cuts_oracle as oracle
 import sfumato as sf
 from cut_tasks import TWO, task_of
-from sfumato.algorithms.cuts.choices import MemberSplits, ThresholdSplits, range_minimum
-from sfumato.algorithms.cuts.combinations import TableCombinations
-from sfumato.algorithms.cuts.cut_groups import CutGroups
-from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
-from sfumato.algorithms.cuts.tree import Cut, Tree
-from sfumato.algorithms.cuts.worth import AvoidedLossGain, InformationGain, choose_gain, round_significant
-from sfumato.coding.domain import Domain
-from sfumato.core.publication import Exact, Interval, MissingCell, Node, Suppressed, ValueSet
-from sfumato.hierarchies import Taxonomy
-from sfumato.models import DistinctLDiversity, KAnonymity
-from sfumato.schema.scales import Scale
+from sfumato.encoding.domain import Domain
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import Scale
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.subtree._cut_search import MemberSplits, ThresholdSplits, range_minimum
+from sfumato.tables.algorithms.subtree._gain import AvoidedLossGain, InformationGain, choose_gain, round_significant
+from sfumato.tables.algorithms.subtree._groups import CutGroups, TableCombinations
+from sfumato.tables.algorithms.subtree._tree import Cut, Tree
+from sfumato.tables.algorithms.subtree.top_down_specialization import TopDownSpecialization
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.published.solution import Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from strategies import JOBS, described_tables, hierarchies
 
 

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 import sfumato as sf
 from cut_tasks import OWN, RELATIVE, S, task_of, texts
 from drawn_examples import examples
-from sfumato.algorithms.cuts import k_optimize
-from sfumato.algorithms.cuts.k_optimize import SetEnumeration
-from sfumato.algorithms.cuts.split_sets import SplitTable
-from sfumato.algorithms.good_groups import find_valid_groups
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.schema.missing import SENSITIVE
+from sfumato.errors import InvalidParameterError
+from sfumato.schema.roles import SENSITIVE
+from sfumato.tables.algorithms.subtree import k_optimize
+from sfumato.tables.algorithms.subtree.k_optimize import SetEnumeration, SplitTable
+from sfumato.tables.models._conjunction import find_valid_groups
+from sfumato.tables.published.groups import Groups
+from sfumato.testing._requests import MaxGroupSize
 from strategies import JOBS, described_tables
 
 MOST_PLACES = 9
@@ -88,7 +87,7 @@ def test_it_costs_as_little_as_the_best_of_all_sets_of_cuts(drawn, models, loss,
     assume(table.num_rows and schema.quasi and S in table.column_names)
     task = task_of(table, schema, models, int(share * table.num_rows), target)
     assume(places(task) <= MOST_PLACES)
-    found = sf.KOptimize(loss=loss, target=target).search(task)
+    found = sf.algorithms.KOptimize(loss=loss, target=target).search(task)
     every = list(costs(task, loss))
     if not every:
         assert (found.group < 0).all()
@@ -109,7 +108,7 @@ def test_a_search_that_ends_early_tells_a_bound_that_nothing_beats(drawn, loss, 
     assume(schema.quasi and S in table.column_names)
     task = task_of(table, schema, OWN[0], table.num_rows // 4, target)
     assume(places(task) <= MOST_PLACES)
-    proof = sf.KOptimize(loss=loss, target=target, most_checked=most).search(task).proof
+    proof = sf.algorithms.KOptimize(loss=loss, target=target, most_checked=most).search(task).proof
     assert proof.bound <= min(costs(task, loss)) <= proof.found
 
 
@@ -120,7 +119,7 @@ def ages_and_sexes(ages, sexes, **settings):
 
 def test_values_between_two_cuts_are_published_as_an_interval():
     task = ages_and_sexes([20, 21, 40, 41, 43], ["f", "f", "m", "m", "f"])
-    found = sf.KOptimize().search(task)
+    found = sf.algorithms.KOptimize().search(task)
     assert texts(found, "age")[:5] == ["[20, 21]", "[20, 21]", "[40, 43]", "[40, 43]", "[40, 43]"]
     assert found.proof.found == 2**2 + 3**2
     assert str(found.proof).startswith("Proven best: discernibility 13; ")
@@ -130,57 +129,57 @@ def test_values_between_two_cuts_are_published_as_an_interval():
 def test_one_record_is_suppressed_if_that_is_cheaper():
     """With 61 alone: 3 * 3^2 + 10 records for the one that is left out; without: 3^2 + 3^2 + 4^2."""
     ages = [20, 20, 20, 40, 40, 40, 60, 60, 60, 61]
-    task = ages_and_sexes(ages, ["f"] * 10, models=[sf.KAnonymity(k=3)], suppressed=1)
-    assert sf.KOptimize().search(task).proof.found == 34
+    task = ages_and_sexes(ages, ["f"] * 10, models=[sf.models.KAnonymity(k=3)], suppressed=1)
+    assert sf.algorithms.KOptimize().search(task).proof.found == 34
     ages = [20] * 9 + [61]
-    task = ages_and_sexes(ages, ["f"] * 10, models=[sf.KAnonymity(k=3)], suppressed=1)
-    found = sf.KOptimize().search(task)
+    task = ages_and_sexes(ages, ["f"] * 10, models=[sf.models.KAnonymity(k=3)], suppressed=1)
+    found = sf.algorithms.KOptimize().search(task)
     assert (found.proof.found, found.suppressed(task.table)) == (9**2 + 10, 1)
 
 
 def test_cutting_off_one_record_pays_where_its_group_is_large():
     """Cuts before 40 and 61 cost 5^2 + 14^2 + 20, that before 40 alone costs 5^2 + 15^2."""
     ages = [20] * 5 + [40] * 14 + [61]
-    task = ages_and_sexes(ages, ["f"] * 20, models=[sf.KAnonymity(k=3)], suppressed=1)
-    assert sf.KOptimize().search(task).proof.found == 241
+    task = ages_and_sexes(ages, ["f"] * 20, models=[sf.models.KAnonymity(k=3)], suppressed=1)
+    assert sf.algorithms.KOptimize().search(task).proof.found == 241
 
 
 def test_cutting_off_one_record_pays_where_it_would_break_the_group_that_it_joins():
     """The oldest has the first disease: with her, the second group would have it in two of three records."""
     table = pa.table({"age": [20, 20, 30, 30, 31], S: ["flu", "cold", "flu", "cold", "flu"], "sex": list("ffmmm")})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=[S], insensitive=["sex"])
-    task = task_of(table, schema, [sf.FrequencyLDiversity(l=2, sensitive=S)], 1, "sex")
-    assert sf.KOptimize(loss="classification", target="sex").search(task).proof.found == 1 / 5
+    task = task_of(table, schema, [sf.models.FrequencyLDiversity(l=2, sensitive=S)], 1, "sex")
+    assert sf.algorithms.KOptimize(loss="classification", target="sex").search(task).proof.found == 1 / 5
 
 
 def test_neighbors_in_a_taxonomy_are_published_as_its_node_or_as_a_set():
     jobs = ["clerk"] * 2 + ["lawyer"] * 2 + ["farmer"] + ["sailor"] + ["diver"]
     schema = sf.Schema(quasi_identifiers=["job"], hierarchies={"job": JOBS})
-    found = sf.KOptimize().search(task_of(pa.table({"job": jobs}), schema))
+    found = sf.algorithms.KOptimize().search(task_of(pa.table({"job": jobs}), schema))
     assert texts(found, "job")[:5] == ["clerk", "lawyer", "outdoors", "outdoors", "outdoors"]
     jobs = ["clerk"] * 2 + ["lawyer", "farmer"] + ["sailor"] * 2 + ["diver"] * 2
-    found = sf.KOptimize().search(task_of(pa.table({"job": jobs}), schema))
+    found = sf.algorithms.KOptimize().search(task_of(pa.table({"job": jobs}), schema))
     assert texts(found, "job")[:5] == ["clerk", "{lawyer, farmer}", "{lawyer, farmer}", "sailor", "diver"]
 
 
 def test_intervals_end_at_the_bounds_of_a_hierarchy():
-    schema = sf.Schema(quasi_identifiers=["age"], hierarchies={"age": sf.Intervals(10, 20)})
-    found = sf.KOptimize().search(task_of(pa.table({"age": [21, 22, 31, 33, 45, 47, 61]}), schema))
+    schema = sf.Schema(quasi_identifiers=["age"], hierarchies={"age": sf.hierarchies.Intervals(10, 20)})
+    found = sf.algorithms.KOptimize().search(task_of(pa.table({"age": [21, 22, 31, 33, 45, 47, 61]}), schema))
     assert set(texts(found, "age")[:-1]) == {"[20, 30)", "[30, 40)", "[40, 70)"}
 
 
 def test_missing_cells_are_apart_or_everything_is_published_alike():
     schema = sf.Schema(quasi_identifiers=["age"])
-    apart = sf.KOptimize().search(task_of(pa.table({"age": [20, 20, 30, 30, None, None]}), schema))
+    apart = sf.algorithms.KOptimize().search(task_of(pa.table({"age": [20, 20, 30, 30, None, None]}), schema))
     assert texts(apart, "age") == ["20", "30", None]
-    alike = sf.KOptimize().search(task_of(pa.table({"age": [20, 20, 30, 30, None]}), schema))
+    alike = sf.algorithms.KOptimize().search(task_of(pa.table({"age": [20, 20, 30, 30, None]}), schema))
     assert texts(alike, "age") == ["*", "*", "*"]
 
 
 def test_pruning_spares_most_sets():
     rng = np.random.default_rng(3)
     ages, sexes = rng.integers(20, 36, 60).tolist(), rng.choice(["f", "m"], 60).tolist()
-    found = sf.KOptimize().search(ages_and_sexes(ages, sexes, models=[sf.KAnonymity(k=5)]))
+    found = sf.algorithms.KOptimize().search(ages_and_sexes(ages, sexes, models=[sf.models.KAnonymity(k=5)]))
     assert found.proof.optimal
     assert found.proof.checked < found.proof.candidates / 20
 
@@ -196,19 +195,19 @@ def test_what_is_minimized_is_what_the_release_measures(loss):
         }
     )
     schema = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=[S])
-    algorithm = sf.KOptimize(loss=loss, target=S if loss == "classification" else None)
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=6)], algorithm=algorithm, max_suppressed=0.1)
+    algorithm = sf.algorithms.KOptimize(loss=loss, target=S if loss == "classification" else None)
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=6)], algorithm=algorithm, max_suppressed=0.1)
     measure = {"discernibility": "discernibility", "classification": "classification-metric"}[loss]
     assert release.metrics[measure] == pytest.approx(release.proof.found)
 
 
 def test_merging_may_break_a_model():
-    found = sf.KOptimize().search(ages_and_sexes([20, 21, 22, 23], ["f"] * 4, models=[MaxGroupSize(k=3)]))
+    found = sf.algorithms.KOptimize().search(ages_and_sexes([20, 21, 22, 23], ["f"] * 4, models=[MaxGroupSize(k=3)]))
     assert max(Counter(found.group.tolist()).values()) < 3
 
 
 def test_nothing_is_published_if_no_set_of_cuts_is_allowed():
-    found = sf.KOptimize().search(ages_and_sexes([20, 20], ["f"] * 2, models=[MaxGroupSize(k=2)]))
+    found = sf.algorithms.KOptimize().search(ages_and_sexes([20, 20], ["f"] * 2, models=[MaxGroupSize(k=2)]))
     assert (found.group < 0).all()
     assert found.proof is None
 
@@ -216,9 +215,9 @@ def test_nothing_is_published_if_no_set_of_cuts_is_allowed():
 def test_a_table_with_too_many_places_to_cut_is_refused(monkeypatch):
     task = ages_and_sexes([20, 21, 22, 23], ["f", "m", "f", "m"])
     monkeypatch.setattr(k_optimize, "MOST_SPLITS", 4)
-    assert sf.KOptimize().check(task) is None
+    assert sf.algorithms.KOptimize().check(task) is None
     monkeypatch.setattr(k_optimize, "MOST_SPLITS", 3)
-    assert sf.KOptimize().check(task) == (
+    assert sf.algorithms.KOptimize().check(task) == (
         "KOptimize accepts at most 3 places to cut, but the quasi-identifiers have 4; give hierarchies with wider "
         "lowest intervals, or use Optimal or Mondrian."
     )
@@ -236,7 +235,7 @@ def test_a_table_with_too_many_places_to_cut_is_refused(monkeypatch):
 )
 def test_wrong_parameters_are_refused(wrong, sentence):
     with pytest.raises(InvalidParameterError) as refused:
-        sf.KOptimize(**wrong)
+        sf.algorithms.KOptimize(**wrong)
     assert str(refused.value) == sentence
 
 

@@ -16,21 +16,19 @@ import sfumato as sf
 from adult import COLUMNS, read_adult
 from cut_tasks import OWN, RELATIVE, TARGETS, S, task_of, texts
 from drawn_examples import examples
-from sfumato.algorithms.cuts.combinations import TableCombinations
-from sfumato.algorithms.cuts.cut_groups import CutGroups
-from sfumato.algorithms.cuts.descent import TopDownSearch
-from sfumato.algorithms.cuts.top_down_specialization import TopDownSpecialization
-from sfumato.algorithms.cuts.tree import Cut
-from sfumato.algorithms.cuts.worth import choose_gain
-from sfumato.core.publication import Exact, Interval, MissingCell, Node, Suppressed, ValueSet
-from sfumato.exceptions import InvalidParameterError
-from sfumato.hierarchies import Intervals, Taxonomy
-from sfumato.models import (
-    KAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-)
+from sfumato.errors import InvalidParameterError
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.subtree._cut_search import TopDownSearch
+from sfumato.tables.algorithms.subtree._gain import choose_gain
+from sfumato.tables.algorithms.subtree._groups import CutGroups, TableCombinations
+from sfumato.tables.algorithms.subtree._tree import Cut
+from sfumato.tables.algorithms.subtree.top_down_specialization import TopDownSpecialization
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.solution import Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from strategies import JOBS, described_tables, tables
 
 SCHEMES = st.sampled_from(["subtree", "sibling"])

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.full_domain.as_is import Identity
-from sfumato.checks.algorithms import ALGORITHM_CHECKS
-from sfumato.checks.requests import MODEL_SETS, ConformanceRequest, edge_case_requests, requests
-from sfumato.checks.trials import AlgorithmTrial
-from sfumato.randomness import seeded_generator
+from sfumato._randomness import seeded_generator
+from sfumato.tables.algorithms.full_domain.identity import Identity
+from sfumato.testing._requests import MODEL_SETS, ConformanceRequest, edge_case_requests, requests
+from sfumato.testing._trials import AlgorithmTrial
+from sfumato.testing.algorithms import ALGORITHM_CHECKS
 
 
 def coarse(request: ConformanceRequest) -> ConformanceRequest:
@@ -32,8 +32,8 @@ def coarse(request: ConformanceRequest) -> ConformanceRequest:
 
 
 def unpromised(request: ConformanceRequest) -> ConformanceRequest:
-    diverse = [sf.DistinctLDiversity(l=1, sensitive=name) for name in request.schema.sensitive]
-    return replace(request, models=(sf.KAnonymity(k=1), *diverse))
+    diverse = [sf.models.DistinctLDiversity(l=1, sensitive=name) for name in request.schema.sensitive]
+    return replace(request, models=(sf.models.KAnonymity(k=1), *diverse))
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +52,17 @@ def test_as_is_keeps_the_law(trial_of, check):
 def test_values_are_published_unchanged_and_bad_groups_left_out():
     table = pa.table({"age": [31, 31, 31, 40, 52], "disease": list("abcde")})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=2)], Identity(), max_suppressed=0.5)
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=2)], Identity(), max_suppressed=0.5)
     assert release.frame["age"].to_pylist() == [31, 31, 31]
     assert release.frame["age"].type == pa.int64()
     assert release.suppressed == 2
-    with pytest.raises(sf.InfeasibleError, match="2 records"):
-        sf.anonymize(table, schema, [sf.KAnonymity(k=2)], Identity())
+    with pytest.raises(sf.errors.InfeasibleError, match="2 records"):
+        sf.anonymize(table, schema, [sf.models.KAnonymity(k=2)], Identity())
 
 
 def test_a_table_without_quasi_identifiers_is_one_group():
     table = pa.table({"disease": list("abcab")})
-    release = sf.anonymize(table, sf.Schema(sensitive=["disease"]), [sf.KAnonymity(k=5)], Identity())
+    release = sf.anonymize(table, sf.Schema(sensitive=["disease"]), [sf.models.KAnonymity(k=5)], Identity())
     assert release.audit.level("k-anonymity") == 5
 
 

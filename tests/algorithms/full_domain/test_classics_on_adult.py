@@ -7,11 +7,11 @@ import pytest
 import sfumato as sf
 from adult import COLUMNS, read_adult
 from lattice_tasks import make_task
-from sfumato.algorithms.full_domain.datafly import Datafly
-from sfumato.algorithms.full_domain.incognito import Incognito
-from sfumato.algorithms.full_domain.samarati import Samarati
-from sfumato.coding.codes import encode_table
+from sfumato.encoding.coded_table import encode_table
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.full_domain.datafly import Datafly
+from sfumato.tables.algorithms.full_domain.incognito import Incognito
+from sfumato.tables.algorithms.full_domain.samarati import Samarati
 
 pytestmark = pytest.mark.shared_data
 
@@ -27,7 +27,7 @@ def adult(shared_data):
     [(0, (0, 4, 1, 1, 3, 2, 2, 1, 0), 0.635544), (603, (0, 3, 0, 2, 2, 1, 1, 2, 0), 0.357482)],
 )
 def test_incognito_finds_the_optimum_and_samarati_the_lowest_of_all_minimal_nodes(adult, limit, levels, loss):
-    task = make_task(adult, [sf.KAnonymity(k=5)], limit)
+    task = make_task(adult, [sf.models.KAnonymity(k=5)], limit)
     found = Incognito().explore(task).exploration
     assert found.node(found.best) == levels
     assert found.proof.found == pytest.approx(loss, abs=1e-6)

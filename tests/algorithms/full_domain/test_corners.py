@@ -15,21 +15,20 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import any_tasks, make_task
-from sfumato.algorithms.full_domain import corners as module
-from sfumato.algorithms.full_domain import recodings as core
-from sfumato.algorithms.full_domain.corners import RareCombinations
-from sfumato.algorithms.full_domain.datafly import Datafly
-from sfumato.algorithms.full_domain.lattice import is_specialization
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.full_domain.samarati import Samarati
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.domain import Domain
-from sfumato.exceptions import InfeasibleError
+from sfumato.encoding.coded_table import CodedColumn, CodedTable
+from sfumato.encoding.domain import Domain
+from sfumato.errors import InfeasibleError
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.models import KAnonymity
-from sfumato.schema.scales import Scale
+from sfumato.schema.roles import Scale
+from sfumato.tables.algorithms.full_domain import _recodings as core
+from sfumato.tables.algorithms.full_domain import _recodings as module
+from sfumato.tables.algorithms.full_domain._lattice import is_specialization
+from sfumato.tables.algorithms.full_domain._recodings import RareCombinations, Recodings
+from sfumato.tables.algorithms.full_domain.datafly import Datafly
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.tables.algorithms.full_domain.samarati import Samarati
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.testing._requests import MaxGroupSize
 
 K3 = (KAnonymity(k=3),)
 SEARCHES = (Optimal(), Optimal(loss="precision"), Optimal(loss="discernibility"), Datafly(), Samarati())

@@ -9,9 +9,9 @@ from hypothesis import assume, given
 import sfumato as sf
 from lattice_oracle import Oracle, partition
 from lattice_tasks import make_task, tasks
-from sfumato.algorithms.full_domain.datafly import Datafly
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.core.publication import NOT_PUBLISHED
+from sfumato.tables.algorithms.full_domain.datafly import Datafly
+from sfumato.tables.published.solution import NOT_PUBLISHED
+from sfumato.testing._requests import MaxGroupSize
 from worked_lattices import age_and_zip
 
 PATIENTS = pa.table(
@@ -21,11 +21,14 @@ PATIENTS = pa.table(
         "sex": ["f", "f", "f", "m", "m", "m"],
     }
 )
-SCHEMA = sf.Schema(quasi_identifiers=["age", "zip", "sex"], hierarchies={"age": sf.Intervals(10), "zip": sf.Prefixes()})
+SCHEMA = sf.Schema(
+    quasi_identifiers=["age", "zip", "sex"],
+    hierarchies={"age": sf.hierarchies.Intervals(10), "zip": sf.hierarchies.Prefixes()},
+)
 
 
 def published(table, schema, k, **how):
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=k)], Datafly(), **how)
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=k)], Datafly(), **how)
     return list(zip(*(release.frame[name].to_pylist() for name in schema.quasi), strict=True))
 
 
@@ -75,9 +78,9 @@ def test_the_walk_is_that_of_the_definition(task):
 
 def test_fewer_records_are_lost_by_recoding_them_again():
     table = pa.table({"zip": ["111", "111", "121", "122", "131", "131"]})
-    schema = sf.Schema(quasi_identifiers=["zip"], hierarchies={"zip": sf.Prefixes()})
+    schema = sf.Schema(quasi_identifiers=["zip"], hierarchies={"zip": sf.hierarchies.Prefixes()})
     once, again = (
-        sf.anonymize(table, schema, [sf.KAnonymity(k=2)], Datafly(refine=refine)) for refine in (False, True)
+        sf.anonymize(table, schema, [sf.models.KAnonymity(k=2)], Datafly(refine=refine)) for refine in (False, True)
     )
     assert set(once.frame["zip"].to_pylist()) == {"11*", "12*", "13*"}
     assert set(again.frame["zip"].to_pylist()) == {"111", "12*", "131"}

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 import sfumato as sf
 from lattice_oracle import Oracle, partition
 from lattice_tasks import tasks
-from sfumato.algorithms.full_domain.fixed_levels import FixedLevels
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
-from sfumato.schema.missing import MissingPolicy
+from sfumato.errors import InfeasibleError, InvalidParameterError, UnsupportedModelError
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.full_domain.fixed_levels import FixedLevels
+from sfumato.tables.published.solution import NOT_PUBLISHED
+from sfumato.testing._requests import MaxGroupSize
 from worked_lattices import AGE_AND_ZIP, AGE_AND_ZIP_SCHEMA, age_and_zip
 
-K2 = [sf.KAnonymity(k=2)]
+K2 = [sf.models.KAnonymity(k=2)]
 
 
 def published(levels, **how):
@@ -104,6 +104,6 @@ def test_a_recipe_holds_the_levels():
 
 
 def test_any_node_of_an_explored_lattice_can_be_published():
-    found = sf.Optimal().explore(age_and_zip(), complete=True).exploration
+    found = sf.algorithms.Optimal().explore(age_and_zip(), complete=True).exploration
     for levels in found.anonymous:
         assert len(published(dict(zip(found.names, levels, strict=True)))) == 4

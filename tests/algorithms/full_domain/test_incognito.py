@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from lattice_tasks import MODELS, make_task, tasks
-from sfumato.algorithms.full_domain import incognito
-from sfumato.algorithms.full_domain.exploration import NodeStatus
-from sfumato.algorithms.full_domain.incognito import Incognito
-from sfumato.algorithms.full_domain.min_gen import MinGen
-from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.losses import LOSSES
-from sfumato.exceptions import InfeasibleError
-from sfumato.models import EntropyLDiversity, KAnonymity
+from sfumato.errors import InfeasibleError
+from sfumato.tables.algorithms.full_domain import incognito
+from sfumato.tables.algorithms.full_domain._lattice import NodeStatus
+from sfumato.tables.algorithms.full_domain._losses import LOSSES
+from sfumato.tables.algorithms.full_domain._recodings import Recodings
+from sfumato.tables.algorithms.full_domain.incognito import Incognito
+from sfumato.tables.algorithms.full_domain.min_gen import MinGen
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
 from worked_lattices import (
     AGE_AND_ZIP_SOLUTIONS,
     SEX_AND_ZIP_MINIMAL,

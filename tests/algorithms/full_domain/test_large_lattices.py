@@ -14,17 +14,18 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import any_tasks, make_task
-from sfumato.algorithms.full_domain import large_lattices as large_search
-from sfumato.algorithms.full_domain import optimal
-from sfumato.algorithms.full_domain.exploration import NodeStatus
-from sfumato.algorithms.full_domain.large_lattices import HeuristicSearch
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.losses import LOSSES
-from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.domain import Domain
+from sfumato.encoding.coded_table import CodedColumn, CodedTable
+from sfumato.encoding.domain import Domain
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.models import FrequencyLDiversity, KAnonymity
-from sfumato.schema.scales import Scale
+from sfumato.schema.roles import Scale
+from sfumato.tables.algorithms.full_domain import _heuristic_search as large_search
+from sfumato.tables.algorithms.full_domain import optimal
+from sfumato.tables.algorithms.full_domain._heuristic_search import HeuristicSearch
+from sfumato.tables.algorithms.full_domain._lattice import NodeStatus
+from sfumato.tables.algorithms.full_domain._losses import LOSSES
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
 
 SLACK = 1e-9
 

@@ -12,12 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lattice_tasks import quasi_columns
-from sfumato.algorithms.full_domain.ladder import LevelMap
-from sfumato.algorithms.full_domain.lattice import Lattice, Separable, is_specialization, nodes_above, nodes_below
-from sfumato.coding.domain import Domain
-from sfumato.core.publication import Exact, MissingCell, Node, Suppressed
+from sfumato.encoding.domain import Domain
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.schema.scales import Scale
+from sfumato.schema.roles import Scale
+from sfumato.tables.algorithms.full_domain._lattice import (
+    Lattice,
+    LevelMap,
+    Separable,
+    is_specialization,
+    nodes_above,
+    nodes_below,
+)
+from sfumato.tables.published.solution import Exact, MissingCell, Node, Suppressed
 
 
 def nominal(values):

@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import MODELS, make_task, tasks
-from sfumato.algorithms.full_domain.exploration import NodeStatus
-from sfumato.algorithms.full_domain.min_gen import MinGen
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.algorithms.losses import LOSSES
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.coding.codes import CodedTable
-from sfumato.models import EntropyLDiversity, KAnonymity
+from sfumato.encoding.coded_table import CodedTable
+from sfumato.tables.algorithms.full_domain._lattice import NodeStatus
+from sfumato.tables.algorithms.full_domain._losses import LOSSES
+from sfumato.tables.algorithms.full_domain._recodings import Recodings
+from sfumato.tables.algorithms.full_domain.min_gen import MinGen
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.testing._requests import MaxGroupSize
 from worked_lattices import (
     AGE_AND_ZIP_SOLUTIONS,
     SEX_AND_ZIP_MINIMAL,

@@ -15,20 +15,22 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import MODELS, any_tasks, make_task
-from sfumato import catalogue
-from sfumato.algorithms.full_domain import recodings as core
-from sfumato.algorithms.full_domain.exploration import NodeStatus
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.losses import LOSSES
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.coding.codes import CodedColumn, CodedTable, encode_table
-from sfumato.coding.domain import Domain
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, UnsupportedModelError
-from sfumato.models import DistinctLDiversity, EntropyLDiversity, KAnonymity, TCloseness
-from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import MissingPolicy
-from sfumato.schema.scales import Scale
+from sfumato.encoding.coded_table import CodedColumn, CodedTable, encode_table
+from sfumato.encoding.domain import Domain
+from sfumato.errors import InfeasibleError, InvalidParameterError, UnsupportedModelError
+from sfumato.schema.roles import MissingPolicy, Scale
 from sfumato.schema.schema import Schema
+from sfumato.tables import _catalogue
+from sfumato.tables._pipeline.anonymize import anonymize
+from sfumato.tables.algorithms.full_domain import _recodings as core
+from sfumato.tables.algorithms.full_domain._lattice import NodeStatus
+from sfumato.tables.algorithms.full_domain._losses import LOSSES
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.testing._requests import MaxGroupSize
 from strategies import schemas, tables
 
 SLACK = 1e-9
@@ -67,7 +69,7 @@ def test_the_least_loss_is_found_and_proven(models, data):
 
 def test_every_model_that_a_search_serves_is_among_those():
     served = {model.name for models in MODELS for model in models} - {MaxGroupSize.name}
-    assert served == set(catalogue.MODELS) - {"delta-presence"}
+    assert served == set(_catalogue.MODELS) - {"delta-presence"}
     assert not any(model.needs_population for models in MODELS for model in models)
 
 
@@ -128,7 +130,7 @@ PROMISES = [
     [EntropyLDiversity(l=1.5, sensitive="disease")],
     [TCloseness(t=0.4, sensitive="disease")],
 ]
-MEASURED = sorted(set(LOSSES) & set(catalogue.METRICS))
+MEASURED = sorted(set(LOSSES) & set(_catalogue.METRICS))
 
 
 @pytest.mark.slow

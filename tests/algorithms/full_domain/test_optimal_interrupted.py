@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import any_tasks, make_task
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.full_domain import recodings as core
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.losses import LOSSES
-from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.domain import Domain
-from sfumato.models import KAnonymity
-from sfumato.schema.scales import Scale
+from sfumato.encoding.coded_table import CodedColumn, CodedTable
+from sfumato.encoding.domain import Domain
+from sfumato.schema.roles import Scale
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.full_domain import _recodings as core
+from sfumato.tables.algorithms.full_domain._losses import LOSSES
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.tables.models.k_anonymity import KAnonymity
 
 SLACK = 1e-9
 

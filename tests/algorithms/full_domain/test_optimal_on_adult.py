@@ -10,19 +10,17 @@ import pytest
 
 from adult import COLUMNS, read_adult
 from lattice_tasks import handed, make_task
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.coding.codes import encode_table
-from sfumato.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    KAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-)
-from sfumato.models.base import GroupModel
-from sfumato.release.anonymizing import anonymize
+from sfumato.encoding.coded_table import encode_table
 from sfumato.schema.schema import Schema
+from sfumato.tables._pipeline.anonymize import anonymize
+from sfumato.tables.algorithms.full_domain._recodings import Recodings
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.tables.models.base import GroupModel
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.tables.models.t_closeness import TCloseness
 
 pytestmark = pytest.mark.shared_data
 

@@ -15,18 +15,21 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import EVERYTHING, LOST, Oracle, partition
 from lattice_tasks import MODELS, any_tasks, make_task
-from sfumato.algorithms.full_domain import corners
-from sfumato.algorithms.full_domain import recodings as core
-from sfumato.algorithms.full_domain.lattice import is_specialization
-from sfumato.algorithms.full_domain.recodings import Recodings
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.coding import combinations as engine
-from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.domain import Domain
-from sfumato.core.publication import NOT_PUBLISHED, Exact, MissingCell, Suppressed
+from sfumato.encoding.coded_table import CodedColumn, CodedTable
+from sfumato.encoding.domain import Domain
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.models import DistinctLDiversity, EntropyLDiversity, KAnonymity, TCloseness
-from sfumato.schema.scales import Scale
+from sfumato.schema.roles import Scale
+from sfumato.tables.algorithms.full_domain import _combinations as engine
+from sfumato.tables.algorithms.full_domain import _recodings
+from sfumato.tables.algorithms.full_domain import _recodings as core
+from sfumato.tables.algorithms.full_domain._lattice import is_specialization
+from sfumato.tables.algorithms.full_domain._recodings import Recodings
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.solution import NOT_PUBLISHED, Exact, MissingCell, Suppressed
+from sfumato.testing._requests import MaxGroupSize
 
 WAYS = {
     "base": {},
@@ -46,7 +49,7 @@ WAYS = {
 def changed(way):
     stack = ExitStack()
     for name, value in WAYS[way].items():
-        module = next(each for each in (core, corners, engine) if hasattr(each, name))
+        module = next(each for each in (core, _recodings, engine) if hasattr(each, name))
         stack.enter_context(patch.object(module, name, value))
     return stack
 

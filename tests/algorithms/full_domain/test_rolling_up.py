@@ -13,15 +13,18 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import SENSITIVE, any_tasks, handed, make_task, random_task
-from sfumato.algorithms.deadline import TimeLimit
-from sfumato.algorithms.full_domain import rolling_up, small_lattices
-from sfumato.algorithms.full_domain.optimal import Optimal
-from sfumato.algorithms.full_domain.rolling_up import GroupConstraints, PruningBounds, RollupEvaluation
-from sfumato.checks.grouped_samples import make_categorical_domain
-from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.kernels import rolling_up as kernel
-from sfumato.models import DistinctLDiversity, KAnonymity, NTCloseness, TCloseness
-from sfumato.schema.missing import MissingPolicy
+from sfumato._progress import TimeLimit
+from sfumato.encoding.coded_table import CodedColumn, CodedTable
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.full_domain import _exhaustive_search, _rollup
+from sfumato.tables.algorithms.full_domain import _kernels as kernel
+from sfumato.tables.algorithms.full_domain._rollup import GroupConstraints, PruningBounds, RollupEvaluation
+from sfumato.tables.algorithms.full_domain.optimal import Optimal
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.nt_closeness import NTCloseness
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.testing.models import make_categorical_domain
 
 S = {"sensitive": "s"}
 ALWAYS = {"ROLLED_UP": 0}
@@ -51,7 +54,7 @@ def test_every_node_is_judged_as_its_definition_says(at_once, task, name, factor
     oracle = Oracle(task)
     walk = walk_of(task, name, factor=factor)
     assert walk is not None
-    with patch.object(rolling_up, "AT_ONCE", at_once):
+    with patch.object(_rollup, "AT_ONCE", at_once):
         found = walk.run(np.ones(oracle.shape, dtype=np.bool_), TimeLimit(60))
     for levels, node in oracle.nodes.items():
         if levels in oracle.feasible:
@@ -69,7 +72,7 @@ def test_only_wanted_nodes_are_judged_and_as_in_a_walk_over_all(at_once, task, s
     walk, shape = walk_of(task), Oracle(task).shape
     assert walk is not None
     wanted = np.random.default_rng(seed).random(shape) < share
-    with patch.object(rolling_up, "AT_ONCE", at_once):
+    with patch.object(_rollup, "AT_ONCE", at_once):
         some, every = (walk.run(nodes, TimeLimit(60)) for nodes in (wanted, np.ones(shape, dtype=np.bool_)))
     assert np.array_equal(some.exact, wanted & every.exact)
     assert np.array_equal(some.suppressed[some.exact], every.suppressed[some.exact])
@@ -90,7 +93,7 @@ def test_a_walk_with_hopes_finds_the_best_and_says_nothing_too_large_of_others(a
     for levels in oracle.feasible:
         losses[levels] = oracle.loss(name, oracle.nodes[levels], factor=factor)
     hopes = PruningBounds(np.inf, np.where(np.isinf(losses), 0, losses - 1e-9))
-    with patch.object(rolling_up, "AT_ONCE", at_once):
+    with patch.object(_rollup, "AT_ONCE", at_once):
         found = walk.run(np.ones(oracle.shape, dtype=np.bool_), TimeLimit(60), hopes)
     assert found.exact[losses <= losses.min()].any()
     for levels, node in oracle.nodes.items():
@@ -143,7 +146,7 @@ def test_what_loses_too_much_however_it_is_split_rules_out_all_below_it():
     sensitive = CodedColumn(replace(SENSITIVE["s"]), codes)
     task = make_task(CodedTable(200, tuple(columns), (sensitive,)), [TCloseness(t=0.1, **S)], 10)
     walk, shape = walk_of(task), Oracle(task).shape
-    with patch.object(rolling_up, "AT_ONCE", 1):
+    with patch.object(_rollup, "AT_ONCE", 1):
         found = walk.run(np.ones(shape, dtype=np.bool_), TimeLimit(60))
     assert found.exact.sum() == 1
     assert (found.suppressed > walk.limit).sum() == found.exact.size - 1
@@ -154,7 +157,7 @@ def test_what_loses_too_much_however_it_is_split_rules_out_all_below_it():
 @given(task=close_tasks, name=st.sampled_from(["loss", "precision", "entropy"]), complete=st.booleans())
 def test_the_least_loss_is_found_and_no_node_counts_twice(task, name, complete):
     oracle, plain = Oracle(task), Optimal(loss=name).explore(task, complete=complete).exploration
-    with patch.multiple(small_lattices, **ALWAYS):
+    with patch.multiple(_exhaustive_search, **ALWAYS):
         walked = Optimal(loss=name).explore(task, complete=complete).exploration
     assert (walked.best is None) == (not oracle.feasible)
     assert walked.proof.found == pytest.approx(oracle.least(name), rel=1e-9)
@@ -172,7 +175,7 @@ def test_the_least_loss_is_found_and_no_node_counts_twice(task, name, complete):
 def test_a_walk_without_time_judges_nothing():
     task = random_task(np.random.default_rng(3), CLOSE[1])
     shape = Oracle(task).shape
-    with patch.object(rolling_up, "AT_ONCE", 1):
+    with patch.object(_rollup, "AT_ONCE", 1):
         found = walk_of(task).run(np.ones(shape, dtype=np.bool_), TimeLimit(0))
     assert (found.suppressed == -1).all()
 
@@ -207,9 +210,9 @@ def test_groups_are_rolled_up_only_for_models_that_are_sums_over_cuts():
 
 def test_numbers_that_could_be_rounded_twice_are_left_to_the_plain_way():
     task = task_of(TCloseness(t=0.5, **S))
-    with patch.object(rolling_up, "LARGEST_EXACT", 2 * 12 * 12):
+    with patch.object(_rollup, "LARGEST_EXACT", 2 * 12 * 12):
         assert GroupConstraints.of(task) is None
-    with patch.object(rolling_up, "LARGEST_EXACT", 2 * 12 * 12 + 1):
+    with patch.object(_rollup, "LARGEST_EXACT", 2 * 12 * 12 + 1):
         assert GroupConstraints.of(task) is not None
 
 
@@ -217,7 +220,7 @@ def test_numbers_that_could_be_rounded_twice_are_left_to_the_plain_way():
 def test_what_is_too_large_is_left_to_the_plain_way(bound):
     task = task_of(TCloseness(t=0.5, **S))
     assert walk_of(task) is not None
-    with patch.object(rolling_up, bound, 1):
+    with patch.object(_rollup, bound, 1):
         assert walk_of(task) is None
 
 

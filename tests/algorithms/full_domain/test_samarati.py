@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from lattice_tasks import MODELS, make_task, tasks
-from sfumato.algorithms.full_domain.exploration import NodeStatus
-from sfumato.algorithms.full_domain.min_gen import MinGen
-from sfumato.algorithms.full_domain.samarati import Samarati
-from sfumato.algorithms.losses import LOSSES
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.exceptions import InfeasibleError
-from sfumato.models import EntropyLDiversity, KAnonymity
+from sfumato.errors import InfeasibleError
+from sfumato.tables.algorithms.full_domain._lattice import NodeStatus
+from sfumato.tables.algorithms.full_domain._losses import LOSSES
+from sfumato.tables.algorithms.full_domain.min_gen import MinGen
+from sfumato.tables.algorithms.full_domain.samarati import Samarati
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.testing._requests import MaxGroupSize
 from worked_lattices import AGE_AND_ZIP_SOLUTIONS, SEX_AND_ZIP_MINIMAL, age_and_zip, kind_and_zip, sex_and_zip
 
 MONOTONE = [models for models in MODELS if all(model.monotone for model in models)]

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.core.publication import NOT_PUBLISHED, TableSolution
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.published.solution import NOT_PUBLISHED, TableSolution
 
 SCHEMA = sf.Schema(quasi_identifiers=["age"], insensitive=["born"])
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeavesOut(sf.Mondrian):
+class LeavesOut(sf.algorithms.Mondrian):
     """Leave out some records, whatever is allowed."""
 
     records: int
@@ -33,20 +33,22 @@ def people(rows: int) -> pa.Table:
 
 
 def publish(rows: int, records: int, allowed: float) -> sf.Release:
-    return sf.anonymize(people(rows), SCHEMA, [sf.KAnonymity(k=1)], LeavesOut(records=records), max_suppressed=allowed)
+    return sf.anonymize(
+        people(rows), SCHEMA, [sf.models.KAnonymity(k=1)], LeavesOut(records=records), max_suppressed=allowed
+    )
 
 
 @pytest.mark.parametrize(("rows", "allowed"), [(100, 0.29), (1000, 0.001), (7, 0.15), (300, 0.57), (10, 0.3)])
 def test_the_share_that_may_be_left_out_is_taken_exactly(rows, allowed):
     most = round(allowed * rows) if round(allowed * rows) <= allowed * rows + 1e-9 else round(allowed * rows) - 1
     assert publish(rows, most, allowed).suppressed == most
-    with pytest.raises(sf.InfeasibleError, match=f"more than the {most} allowed"):
+    with pytest.raises(sf.errors.InfeasibleError, match=f"more than the {most} allowed"):
         publish(rows, most + 1, allowed)
 
 
 @pytest.mark.parametrize(("rows", "records"), [(3, 1), (7, 3), (30_000, 10_000), (11, 10)])
 def test_the_share_that_is_named_as_enough_is_enough(rows, records):
-    with pytest.raises(sf.InfeasibleError, match="max_suppressed=") as refused:
+    with pytest.raises(sf.errors.InfeasibleError, match="max_suppressed=") as refused:
         publish(rows, records, 0.0)
     named = re.search(r"max_suppressed=([0-9.]+) ", str(refused.value))
     assert named
@@ -54,7 +56,7 @@ def test_the_share_that_is_named_as_enough_is_enough(rows, records):
 
 
 def test_leaving_out_everybody_is_refused():
-    with pytest.raises(sf.InfeasibleError, match="would suppress all records"):
+    with pytest.raises(sf.errors.InfeasibleError, match="would suppress all records"):
         publish(5, 5, 1.0)
 
 
@@ -70,5 +72,5 @@ def test_what_is_left_out_is_nowhere_in_the_release():
 
 
 def test_a_schema_that_publishes_nothing_is_refused():
-    with pytest.raises(sf.SchemaError, match="nothing to publish"):
-        sf.anonymize(people(5), sf.Schema(identifiers=["age"]), [sf.KAnonymity(k=2)])
+    with pytest.raises(sf.errors.SchemaError, match="nothing to publish"):
+        sf.anonymize(people(5), sf.Schema(identifiers=["age"]), [sf.models.KAnonymity(k=2)])

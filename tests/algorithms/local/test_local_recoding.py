@@ -13,31 +13,33 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.local import starting as local_start
-from sfumato.algorithms.local.improving import improve_grouping
-from sfumato.algorithms.local.judging import GroupEvaluator
-from sfumato.algorithms.local.local_recoding import LocalRecoding
-from sfumato.algorithms.local.starting import (
+from sfumato.encoding.coded_table import encode_table
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import SENSITIVE, MissingPolicy
+from sfumato.schema.schema import Schema
+from sfumato.tables._pipeline.anonymize import anonymize
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local import _compiled_regrouping as local_compiled
+from sfumato.tables.algorithms.local import _initial_groups as local_start
+from sfumato.tables.algorithms.local import _regrouping as local_regrouping
+from sfumato.tables.algorithms.local._compiled_regrouping import CompiledRegrouper
+from sfumato.tables.algorithms.local._forest import UNIT, HierarchyForest
+from sfumato.tables.algorithms.local._initial_groups import (
+    GroupEvaluator,
     level_combinations,
     merge_invalid_groups,
     merge_schedule,
     merge_under_nodes,
 )
-from sfumato.algorithms.local.trees import UNIT, HierarchyForest
-from sfumato.coding.codes import encode_table
-from sfumato.coding.regrouping import compiled as local_compiled
-from sfumato.coding.regrouping import rows as local_regrouping
-from sfumato.coding.regrouping.compiled import CompiledRegrouper
-from sfumato.coding.regrouping.plain import NumpyRegrouper
-from sfumato.coding.regrouping.rows import DISSOLVE, MOVE, REFORM, SPLIT, STAY, SWAP, RowGroups
-from sfumato.core.groups import Groups
-from sfumato.core.publication import Exact, MissingCell, Suppressed
-from sfumato.hierarchies import Intervals, Taxonomy
-from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
-from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import SENSITIVE, MissingPolicy
-from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.local._plain_regrouping import NumpyRegrouper
+from sfumato.tables.algorithms.local._regrouping import DISSOLVE, MOVE, REFORM, SPLIT, STAY, SWAP, RowGroups
+from sfumato.tables.algorithms.local.local_recoding import LocalRecoding, improve_grouping
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Groups
+from sfumato.tables.published.solution import Exact, MissingCell, Suppressed
 from strategies import described_tables
 
 PROMISES = st.sampled_from(

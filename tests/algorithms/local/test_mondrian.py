@@ -11,17 +11,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import mondrian_oracle as oracle
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.local import segment_cutting
-from sfumato.algorithms.local.median_cutting import MedianPartitioning
-from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.coding.codes import encode_table
-from sfumato.coding.cutting import partition
-from sfumato.exceptions import InvalidParameterError
-from sfumato.hierarchies import Taxonomy
-from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InvalidParameterError
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms._segments import cuts
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local import _top_down
+from sfumato.tables.algorithms.local._top_down import MedianPartitioning
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
 from strategies import described_tables
 
 PROMISES = st.sampled_from(
@@ -95,7 +97,7 @@ def test_records_are_published_as_the_definition_says(compiled, drawn, models, s
     assume(good(rows))
     expected = defined.published(rows, sets=publish == "sets")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partition, "COMPILED_ROWS", 0 if compiled else 10**9)
+        patch.setattr(cuts, "COMPILED_ROWS", 0 if compiled else 10**9)
         publication = search(coded, models, missing, strict=strict, publish=publish, bounds="exact")
     assert published_texts(publication, coded.rows) == expected
     classes = {group: {expected[row] for row in rows if publication.group[row] == group} for group in publication.group}
@@ -151,7 +153,7 @@ def test_weights_do_not_change_what_is_found(strict, monkeypatch):
     models = [KAnonymity(k=3), DistinctLDiversity(l=2, sensitive="s")]
     texts = []
     for worthwhile in (0.0, 2.0):
-        monkeypatch.setattr(segment_cutting, "WORTHWHILE", worthwhile)
+        monkeypatch.setattr(_top_down, "WORTHWHILE", worthwhile)
         texts.append(published_texts(search(coded, models, strict=strict), 200))
     assert texts[0] == texts[1]
 

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 import oracles
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.local.ncp_cuts import SegmentProposals
-from sfumato.algorithms.local.ncp_penalties import LinePenalty, RecordRuns, SetPenalty, TreePenalty, choose_penalty
-from sfumato.algorithms.local.ncp_top_down import TopDownNCP
-from sfumato.coding.codes import encode_table
-from sfumato.coding.cutting import partition
-from sfumato.hierarchies import Taxonomy
-from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
-from sfumato.samples import population
-from sfumato.schema.missing import MissingPolicy
-from sfumato.schema.scales import Scale
+from sfumato.datasets import hospital
+from sfumato.encoding.coded_table import encode_table
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import MissingPolicy, Scale
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms._segments import cuts
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local._ncp import LinePenalty, RecordRuns, SetPenalty, TreePenalty, choose_penalty
+from sfumato.tables.algorithms.local.top_down_ncp import SegmentProposals, TopDownNCP
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
 from strategies import JOBS, described_tables
 
 PROMISES = st.sampled_from(
@@ -99,7 +99,7 @@ def test_every_scale_has_its_penalty():
 def test_penalties_of_sequences_and_pairs_follow_the_definition(name, tabled, data):
     drawn, domain = data.draw(sequences(name)), DOMAINS[name]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.algorithms.local.ncp_penalties.TABLE_LEAVES", 1000 if tabled else 0)
+        patch.setattr("sfumato.tables.algorithms.local._ncp.TABLE_LEAVES", 1000 if tabled else 0)
         penalty = choose_penalty(domain)
     codes, runs = laid_out(drawn)
     expected = [penalty_by_definition(domain, each[: i + 1]) for each in drawn for i in range(len(each))]
@@ -152,7 +152,7 @@ def test_every_group_keeps_every_model(compiled, drawn, models):
     assume(good(range(coded.rows)))
     missing = MissingPolicy(schema.missing)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partition, "COMPILED_ROWS", 0 if compiled else 10**9)
+        patch.setattr(cuts, "COMPILED_ROWS", 0 if compiled else 10**9)
         publication = search(coded, models, missing)
     groups = defaultdict(list)
     for row, group in enumerate(publication.group.tolist()):
@@ -213,19 +213,19 @@ def test_ncp_is_lower_than_mondrians_on_the_generated_population(k, margin):
     schema = sf.Schema(
         quasi_identifiers=["age", "sex", "zip", "marital_status", "education", "job", "nationality", "admission"],
         hierarchies={
-            "zip": sf.Prefixes(),
-            "marital_status": Taxonomy(population.MARITAL),
-            "job": Taxonomy(population.JOBS),
-            "nationality": Taxonomy(population.COUNTRIES),
+            "zip": sf.hierarchies.Prefixes(),
+            "marital_status": Taxonomy(hospital.MARITAL),
+            "job": Taxonomy(hospital.JOBS),
+            "nationality": Taxonomy(hospital.COUNTRIES),
         },
-        orders={"education": population.EDUCATION_ORDER},
+        orders={"education": hospital.EDUCATION_ORDER},
         identifiers=["name"],
         insensitive=["disease", "cost"],
     )
-    table = sf.samples.generate_hospital(4_000, seed=1)
+    table = sf.datasets.generate_hospital(4_000, seed=1)
     mine, theirs = (
         sf.anonymize(table, schema, [KAnonymity(k=k)], algorithm, seed=1).metrics["ncp"]
-        for algorithm in (TopDownNCP(), sf.Mondrian())
+        for algorithm in (TopDownNCP(), sf.algorithms.Mondrian())
     )
     assert mine < margin * theirs
 
@@ -238,6 +238,6 @@ def test_ncp_is_lower_than_mondrians_on_uniform_numbers():
         sf.anonymize(table, Schema(quasi_identifiers=["x", "y", "z"]), [KAnonymity(k=5)], algorithm, seed=1).metrics[
             "ncp"
         ]
-        for algorithm in (TopDownNCP(), sf.Mondrian())
+        for algorithm in (TopDownNCP(), sf.algorithms.Mondrian())
     )
     assert mine < 0.9 * theirs

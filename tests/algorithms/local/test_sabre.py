@@ -13,22 +13,26 @@ from hypothesis import strategies as st
 
 import oracles
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.local.sabre import SABRE, _halve_runs, _ProportionalPartitioning
-from sfumato.algorithms.local.sabre_buckets import (
+from sfumato.datasets import hospital
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InfeasibleError
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import MissingPolicy
+from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local.sabre import (
+    SABRE,
     EqualDistanceRule,
     HierarchicalDistanceRule,
     OrderedDistanceRule,
+    _halve_runs,
+    _ProportionalPartitioning,
     bucketize_values,
     split_buckets,
 )
-from sfumato.coding.codes import encode_table
-from sfumato.exceptions import InfeasibleError
-from sfumato.hierarchies import Taxonomy
-from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
-from sfumato.samples import population
-from sfumato.schema.missing import MissingPolicy
-from sfumato.schema.schema import Schema
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
 from strategies import CELLS, DISEASES, counts, tables
 
 TREE = Taxonomy({"respiratory": ["flu", "pneumonia"], "digestive": ["ulcer", "gastritis"]})
@@ -239,18 +243,18 @@ def test_loses_less_than_t_close_mondrian_on_the_generated_population(distance, 
         sensitive=["disease"],
         insensitive=["cost"],
         hierarchies={
-            "zip": sf.Prefixes(),
-            "marital_status": Taxonomy(population.MARITAL),
-            "job": Taxonomy(population.JOBS),
-            "nationality": Taxonomy(population.COUNTRIES),
-            "disease": Taxonomy(population.DISEASES),
+            "zip": sf.hierarchies.Prefixes(),
+            "marital_status": Taxonomy(hospital.MARITAL),
+            "job": Taxonomy(hospital.JOBS),
+            "nationality": Taxonomy(hospital.COUNTRIES),
+            "disease": Taxonomy(hospital.DISEASES),
         },
-        orders={"education": population.EDUCATION_ORDER},
+        orders={"education": hospital.EDUCATION_ORDER},
     )
     models = [KAnonymity(k=5), TCloseness(t=t, sensitive="disease", distance=distance)]
     mine, theirs = (
-        sf.anonymize(sf.samples.generate_hospital(4_000, seed=1), schema, models, algorithm, seed=1)
-        for algorithm in (SABRE(), sf.Mondrian())
+        sf.anonymize(sf.datasets.generate_hospital(4_000, seed=1), schema, models, algorithm, seed=1)
+        for algorithm in (SABRE(), sf.algorithms.Mondrian())
     )
     assert mine.metrics["ncp"] < margin * theirs.metrics["ncp"]
     assert len(mine.audit.sizes) > len(theirs.audit.sizes)

@@ -10,23 +10,23 @@ from hypothesis import strategies as st
 
 from adult import COLUMNS, read_adult
 from drawn_examples import examples
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.local import guiding, searching
-from sfumato.algorithms.local.improving import improve_grouping
-from sfumato.algorithms.local.judging import GroupEvaluator
-from sfumato.algorithms.local.local_recoding import LocalRecoding
-from sfumato.algorithms.local.searching import RegroupingSearch
-from sfumato.algorithms.local.starting import merge_invalid_groups, merge_under_nodes
-from sfumato.algorithms.local.trees import HierarchyForest
-from sfumato.coding.codes import encode_table
-from sfumato.coding.regrouping.rows import RowGroups, choose_regrouper
-from sfumato.core.publication import LossBound
-from sfumato.hierarchies import Intervals, Taxonomy
-from sfumato.models import DistinctLDiversity, KAnonymity, TCloseness
-from sfumato.release.anonymizing import anonymize
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.io._reading import read
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
-from sfumato.table.read import read
+from sfumato.tables._pipeline.anonymize import anonymize
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local import _initial_groups, local_recoding
+from sfumato.tables.algorithms.local._forest import HierarchyForest
+from sfumato.tables.algorithms.local._initial_groups import GroupEvaluator, merge_invalid_groups, merge_under_nodes
+from sfumato.tables.algorithms.local._regrouping import RowGroups, choose_regrouper
+from sfumato.tables.algorithms.local.local_recoding import LocalRecoding, RegroupingSearch, improve_grouping
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.solution import LossBound
 from strategies import described_tables
 
 JOBS = Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}})
@@ -112,14 +112,14 @@ def test_the_other_start_is_tried_unless_the_guided_one_is_close_to_the_bound(mo
         return improved(search, label, begin, end)
 
     monkeypatch.setattr(RegroupingSearch, "_improved", seen)
-    monkeypatch.setattr(searching, "BOTH_STARTS", 100)
+    monkeypatch.setattr(local_recoding, "BOTH_STARTS", 100)
     for close, expected in ((10**6, [True]), (0, [True, False])):
         starts.clear()
-        monkeypatch.setattr(searching, "CLOSE", close)
+        monkeypatch.setattr(local_recoding, "CLOSE", close)
         RegroupingSearch(task).run()
         assert starts == expected
-    monkeypatch.setattr(searching, "BOTH_STARTS", 600)
-    monkeypatch.setattr(searching, "CLOSE", 10**6)
+    monkeypatch.setattr(local_recoding, "BOTH_STARTS", 600)
+    monkeypatch.setattr(local_recoding, "CLOSE", 10**6)
     starts.clear()
     RegroupingSearch(task).run()
     assert starts == [True, False]
@@ -128,13 +128,13 @@ def test_the_other_start_is_tried_unless_the_guided_one_is_close_to_the_bound(mo
 def test_tables_that_are_too_wide_or_too_large_are_not_guided(monkeypatch):
     alone, others = [KAnonymity(k=3)], [KAnonymity(k=3), DIVERSE]
     for models, module, name in (
-        (alone, guiding, "MOST_COMBINATIONS"),
-        (alone, guiding, "MOST_POINTS"),
-        (others, searching, "LARGE"),
+        (alone, _initial_groups, "MOST_COMBINATIONS"),
+        (alone, _initial_groups, "MOST_POINTS"),
+        (others, local_recoding, "LARGE"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, 10)
-            patch.setattr(searching, "find_guided_start", lambda *_: pytest.fail("guided"))
+            patch.setattr(local_recoding, "find_guided_start", lambda *_: pytest.fail("guided"))
             grouping, proof = RegroupingSearch(task_of(drawn_rows(5, 300), SCHEMA, models)).run()
         assert 0 < proof.bound < proof.found
         assert grouping.sizes[grouping.sizes > 0].min() >= 3

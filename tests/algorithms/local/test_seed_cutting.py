@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.local.ncp_penalties import choose_penalty
-from sfumato.algorithms.local.seed_cutting import SeedPartitioning
-from sfumato.coding.codes import encode_table
-from sfumato.models import KAnonymity
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local._ncp import choose_penalty
+from sfumato.tables.algorithms.local.top_down_ncp import SeedPartitioning
+from sfumato.tables.models.k_anonymity import KAnonymity
 from strategies import JOBS
 
 SCHEMA = sf.Schema(
@@ -88,7 +88,7 @@ def test_an_uneven_side_ends_the_cutting_where_a_cheaper_cut_goes_on():
     sizes = {
         mechanism: sorted(
             sf.anonymize(
-                table, schema, [KAnonymity(k=3)], sf.LocalAnatomyGeneralization(mechanism=mechanism)
+                table, schema, [KAnonymity(k=3)], sf.algorithms.LocalAnatomyGeneralization(mechanism=mechanism)
             ).audit.sizes.tolist()
         )
         for mechanism in ("cuts", "seeds", "cheapest")
@@ -100,5 +100,7 @@ def test_an_uneven_side_ends_the_cutting_where_a_cheaper_cut_goes_on():
 @pytest.mark.parametrize("mechanism", ["seeds", "cheapest"])
 def test_equal_records_end_the_cutting(mechanism):
     table, schema = pa.table({"age": [30] * 9}), sf.Schema(quasi_identifiers=["age"])
-    release = sf.anonymize(table, schema, [KAnonymity(k=2)], sf.LocalAnatomyGeneralization(mechanism=mechanism), seed=1)
+    release = sf.anonymize(
+        table, schema, [KAnonymity(k=2)], sf.algorithms.LocalAnatomyGeneralization(mechanism=mechanism), seed=1
+    )
     assert release.audit.sizes.tolist() == [9]

@@ -12,20 +12,24 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.good_groups import satisfy_all
-from sfumato.algorithms.local import streamed_cutting
-from sfumato.algorithms.local.median_cutting import MedianPartitioning
-from sfumato.algorithms.local.mondrian import Mondrian
-from sfumato.algorithms.local.segmented import SegmentedSearch, SegmentPlan
-from sfumato.coding.codes import encode_table
-from sfumato.coding.cutting import batches as batching
-from sfumato.coding.cutting import cut_tree
-from sfumato.coding.cutting.batches import Batch
-from sfumato.exceptions import InfeasibleError, InvalidParameterError
-from sfumato.models import DistinctLDiversity, EntropyLDiversity, EpsilonMAnonymity, KAnonymity, TCloseness
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InfeasibleError, InvalidParameterError
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms._segments import streamed
+from sfumato.tables.algorithms._segments import streamed as batching
+from sfumato.tables.algorithms._segments.streamed import Batch
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local import _streaming_mondrian
+from sfumato.tables.algorithms.local._streaming_mondrian import SegmentedSearch, SegmentPlan
+from sfumato.tables.algorithms.local._top_down import MedianPartitioning
+from sfumato.tables.algorithms.local.mondrian import Mondrian
+from sfumato.tables.models._conjunction import satisfy_all
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.epsilon_m_anonymity import EpsilonMAnonymity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
 from strategies import JOBS, described_tables
 
 PROMISES = st.sampled_from(
@@ -102,7 +106,7 @@ class Run:
         """Cut the rows of a batch."""
         parts = self.parts(batch)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(streamed_cutting, "MOST_CELLS", self.cells)
+            patch.setattr(_streaming_mondrian, "MOST_CELLS", self.cells)
             return search.cut(search.pass_over(lambda: parts), most_rows=self.most_rows, **how)
 
 
@@ -126,7 +130,7 @@ def test_segments_are_published_as_in_memory(long, drawn, models, algorithm, run
     assert search.refusal() is None
     expected = published(algorithm, task_of(coded, models, missing))
     with pytest.MonkeyPatch.context() as patch:
-        for module in (batching, cut_tree):
+        for module in (batching, streamed):
             patch.setattr(module, "LONG_BATCH", long)
         if expected is None:
             with pytest.raises(InfeasibleError, match="break"):

@@ -11,21 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.local import guiding
-from sfumato.algorithms.local.bounding import dual_bound, min_point_losses, sum_of_min_losses
-from sfumato.algorithms.local.guiding import CoveringProblem, find_guided_start, groups_of_opened_boxes
-from sfumato.algorithms.local.judging import GroupEvaluator
-from sfumato.algorithms.local.trees import HierarchyForest
-from sfumato.coding.codes import encode_table
-from sfumato.coding.covering.boxes import choose_cost_unit
-from sfumato.coding.covering.compiled import CompiledBoxSearch
-from sfumato.coding.covering.plain import NumpyBoxSearch
-from sfumato.coding.regrouping.rows import RowGroups
-from sfumato.hierarchies import Intervals, Taxonomy
-from sfumato.models import DistinctLDiversity, KAnonymity
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.local import _initial_groups
+from sfumato.tables.algorithms.local._compiled_covering import CompiledBoxSearch
+from sfumato.tables.algorithms.local._covering import choose_cost_unit
+from sfumato.tables.algorithms.local._forest import HierarchyForest
+from sfumato.tables.algorithms.local._initial_groups import (
+    CoveringProblem,
+    GroupEvaluator,
+    find_guided_start,
+    groups_of_opened_boxes,
+)
+from sfumato.tables.algorithms.local._plain_covering import NumpyBoxSearch
+from sfumato.tables.algorithms.local._regrouping import RowGroups
+from sfumato.tables.algorithms.local.local_recoding import dual_bound, min_point_losses, sum_of_min_losses
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
 from strategies import described_tables
 
 COVERERS = pytest.mark.parametrize("coverer", [NumpyBoxSearch(), CompiledBoxSearch()], ids=["plain", "compiled"])
@@ -256,13 +262,13 @@ def test_too_many_boxes_are_listed_with_lower_caps_or_not_at_all(monkeypatch):
     _, _, cover = cover_of(drawn_task(4, 200, 3))
     cheapest = min_point_losses(NumpyBoxSearch(), cover)
     caps = []
-    monkeypatch.setattr(guiding, "PAIRS", 1)
-    monkeypatch.setattr(guiding, "FEWEST_PAIRS", 1)
+    monkeypatch.setattr(_initial_groups, "PAIRS", 1)
+    monkeypatch.setattr(_initial_groups, "FEWEST_PAIRS", 1)
     for coverer in (NumpyBoxSearch(), CompiledBoxSearch()):
         monkeypatch.setattr(coverer, "closed", lambda *given: caps.append(given[2].sum()), raising=False)
         assert find_guided_start(coverer, cover, cheapest) is None
-    assert len(caps) == 2 * len(guiding.CAPS)
-    assert caps[: len(guiding.CAPS)] == sorted(caps[: len(guiding.CAPS)], reverse=True)
+    assert len(caps) == 2 * len(_initial_groups.CAPS)
+    assert caps[: len(_initial_groups.CAPS)] == sorted(caps[: len(_initial_groups.CAPS)], reverse=True)
 
 
 @COVERERS
@@ -279,9 +285,9 @@ def test_a_walk_that_takes_too_long_proves_less_but_nothing_wrong(monkeypatch):
     coverer = CompiledBoxSearch()
     exact = min_point_losses(coverer, cover)
     assert coverer.feasible(cover.points, 3, exact, 10) is None
-    monkeypatch.setattr(guiding, "VISITS", 0)
-    monkeypatch.setattr(guiding, "MIN_ENUMERATION_LIMITS", 10)
-    monkeypatch.setattr("sfumato.algorithms.local.bounding.FEWER_COMBINATIONS", 2)
+    monkeypatch.setattr(_initial_groups, "VISITS", 0)
+    monkeypatch.setattr(_initial_groups, "MIN_ENUMERATION_LIMITS", 10)
+    monkeypatch.setattr("sfumato.tables.algorithms.local.local_recoding.FEWER_COMBINATIONS", 2)
     less = min_point_losses(coverer, cover)
     assert (less <= exact).all()
     assert sum_of_min_losses(cover, less) < sum_of_min_losses(cover, exact)

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from drawn_examples import examples
 from lattice_oracle import Oracle
 from lattice_tasks import SENSITIVE, any_tasks, handed, make_task
-from sfumato.algorithms.deadline import TimeLimit
-from sfumato.algorithms.full_domain.exploration import NodeStatus
-from sfumato.algorithms.full_domain.lattice import is_specialization
-from sfumato.algorithms.full_domain.small_lattices import ExhaustiveSearch
-from sfumato.algorithms.losses import LOSSES
-from sfumato.coding.codes import CodedColumn, CodedTable
-from sfumato.coding.domain import Domain
+from sfumato._progress import TimeLimit
+from sfumato.encoding.coded_table import CodedColumn, CodedTable
+from sfumato.encoding.domain import Domain
 from sfumato.hierarchies.hierarchy import Hierarchy
-from sfumato.models import DistinctLDiversity, KAnonymity
-from sfumato.schema.scales import Scale
+from sfumato.schema.roles import Scale
+from sfumato.tables.algorithms.full_domain._exhaustive_search import ExhaustiveSearch
+from sfumato.tables.algorithms.full_domain._lattice import NodeStatus, is_specialization
+from sfumato.tables.algorithms.full_domain._losses import LOSSES
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
 
 SLACK = 1e-9
 FACTORS = st.sampled_from([0.5, 0.0, 1.0, 0.2, 0.9])

@@ -9,19 +9,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clustering_oracle import coded_tables, numbers, task_for
-from sfumato.algorithms.microaggregation import completing
-from sfumato.algorithms.microaggregation.completing import _pairs, merge_invalid_clusters, nearest_centers
-from sfumato.algorithms.microaggregation.k_member import KMember
-from sfumato.algorithms.microaggregation.mdav import MDAV
-from sfumato.algorithms.microaggregation.points import to_points
-from sfumato.algorithms.microaggregation.space import RecordSpace
-from sfumato.algorithms.microaggregation.v_mdav import VMDAV
-from sfumato.coding.codes import encode_table
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InfeasibleError
-from sfumato.models import DistinctLDiversity, EntropyLDiversity, KAnonymity, TCloseness
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InfeasibleError
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.microaggregation import _clustering
+from sfumato.tables.algorithms.microaggregation._clustering import _pairs, merge_invalid_clusters, nearest_centers
+from sfumato.tables.algorithms.microaggregation._space import RecordSpace, to_points
+from sfumato.tables.algorithms.microaggregation.k_member import KMember
+from sfumato.tables.algorithms.microaggregation.mdav import MDAV
+from sfumato.tables.algorithms.microaggregation.v_mdav import VMDAV
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Groups
 
 PROMISES = st.sampled_from(
     [
@@ -44,7 +46,7 @@ def test_every_published_group_keeps_every_model(coded, models, algorithm, publi
     whole = Groups.from_rows(np.zeros(coded.rows, dtype=np.int32), 1, coded.sensitive, MissingPolicy.OWN_VALUE)
     assume(all(model.satisfied_by(whole)[0] for model in models))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(completing, "PAIRED_TURNS", 64 if paired else 0)
+        patch.setattr(_clustering, "PAIRED_TURNS", 64 if paired else 0)
         publication = algorithm(publish=publish).search(task_for(coded, models))
     groups = Groups.from_rows(publication.group, int(publication.group.max()) + 1, coded.sensitive)
     assert groups.sizes.min() > 0
@@ -95,7 +97,7 @@ def test_many_centers_are_searched_in_blocks_of_neighbors(monkeypatch):
     centers = to_points(RecordSpace.of(coded), "range")
     exact, _ = nearest_centers(centers, np.arange(32), 1)
     assert exact[:, 0].tolist() == [1, *range(31)]
-    monkeypatch.setattr(completing, "BLOCK", 8)
+    monkeypatch.setattr(_clustering, "BLOCK", 8)
     blocked, apart = nearest_centers(centers, np.arange(32), 2)
     assert np.isfinite(apart).all()
     assert all(own != other for own, row in enumerate(blocked.tolist()) for other in row)

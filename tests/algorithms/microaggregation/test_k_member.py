@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables, numbers, task_for
-from sfumato.algorithms.microaggregation.k_member import KMember
-from sfumato.algorithms.microaggregation.points import to_boxes
-from sfumato.algorithms.microaggregation.space import RecordSpace
-from sfumato.coding.clustering.by_tree import cluster_by_k_member
-from sfumato.coding.clustering.points import STEP
-from sfumato.coding.codes import encode_table
-from sfumato.models import KAnonymity
+from sfumato.encoding.coded_table import encode_table
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.microaggregation._point_clusters import STEP
+from sfumato.tables.algorithms.microaggregation._space import RecordSpace, to_boxes
+from sfumato.tables.algorithms.microaggregation._tree_clusters import cluster_by_k_member
+from sfumato.tables.algorithms.microaggregation.k_member import KMember
+from sfumato.tables.models.k_anonymity import KAnonymity
 
 
 def silent(_done):

@@ -19,25 +19,24 @@ import sfumato as sf
 from drawn_examples import examples
 from golden_files import GOLDEN
 from microaggregation_oracle import Oracle, Record
-from sfumato.algorithms.base import TableRequest
-from sfumato.algorithms.microaggregation import forming, maa_slie
-from sfumato.algorithms.microaggregation.forming import class_requirements, weights_by_level
-from sfumato.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
-from sfumato.algorithms.microaggregation.maa_slie import MAASLIE
-from sfumato.algorithms.microaggregation.space import RecordSpace
-from sfumato.coding.codes import encode_table
-from sfumato.core.groups import Groups
-from sfumato.core.progress import Progress, ignore_progress
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
-from sfumato.schema.missing import MissingPolicy
+from sfumato._progress import Progress, ignore_progress
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError, UnsupportedModelError
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.algorithms.base import TableRequest
+from sfumato.tables.algorithms.microaggregation import _class_growth, maa_slie
+from sfumato.tables.algorithms.microaggregation._class_growth import class_requirements, weights_by_level
+from sfumato.tables.algorithms.microaggregation._space import RecordSpace
+from sfumato.tables.algorithms.microaggregation.greedy_pk_clustering import GreedyPKClustering
+from sfumato.tables.algorithms.microaggregation.maa_slie import MAASLIE
+from sfumato.tables.published.groups import Groups
 from strategies import JOBS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sfumato.algorithms.microaggregation.clustering import ClusteringAlgorithm
-    from sfumato.algorithms.microaggregation.publishing import Shown
-    from sfumato.models.base import GroupModel
+    from sfumato.tables.algorithms.microaggregation._clustering import ClusteringAlgorithm, Shown
+    from sfumato.tables.models.base import GroupModel
 
 SEED = 3
 ORDER = ["none", "school", "degree", "doctor"]
@@ -86,8 +85,8 @@ def task_of(
     )
 
 
-def hpk(h: int, p: int, k: int) -> sf.HPKAnonymity:
-    return sf.HPKAnonymity(h=h, p=p, k=k, sensitive="disease", sensitivity_levels=LEVELS)
+def hpk(h: int, p: int, k: int) -> sf.models.HPKAnonymity:
+    return sf.models.HPKAnonymity(h=h, p=p, k=k, sensitive="disease", sensitivity_levels=LEVELS)
 
 
 @st.composite
@@ -165,7 +164,7 @@ def test_the_form_without_levels_and_with_missing_values_is_that_of_the_oracle(
     table = table_of(lost)
     if table["disease"].null_count == table.num_rows:
         return
-    task = task_of(table, [sf.PSensitiveKAnonymity(p=p, k=4, sensitive="disease")], missing)
+    task = task_of(table, [sf.models.PSensitiveKAnonymity(p=p, k=4, sensitive="disease")], missing)
     assert classes_of(task, labels_of(algorithm, task)) == expected(algorithm, task)
 
 
@@ -203,7 +202,7 @@ def test_without_loss_the_larger_entropy_counts() -> None:
     rows = [(20, "none", "clerk", "red", d) for d in ("HIV", "cancer", "flu")] + [
         (60, "none", "diver", "red", "flu")
     ] * 2
-    task = task_of(table_of(rows), [sf.KAnonymity(k=2), hpk(1, 1, 2)])
+    task = task_of(table_of(rows), [sf.models.KAnonymity(k=2), hpk(1, 1, 2)])
     first = next(group for group in classes_of(task, labels_of(MAASLIE(), task)) if group[0].codes[0] == 0)
     assert len({record.level for record in first}) == 2
 
@@ -234,7 +233,7 @@ def printed_classes(original: pa.Table, table: int) -> list[int]:
 def test_the_table_of_the_paper_is_published_as_in_the_paper_or_better() -> None:
     original = pc.read_csv(GOLDEN / "maa_slie_1.csv").select(["age", "zip", "disease"])
     levels = {"HIV": 3, "Cancer": 3, "Diabetes": 2, "Hepatitis": 2, "Flu": 1, "Fever": 1}
-    model = sf.HPKAnonymity(h=2, p=2, k=2, sensitive="disease", sensitivity_levels=levels)
+    model = sf.models.HPKAnonymity(h=2, p=2, k=2, sensitive="disease", sensitivity_levels=levels)
     schema, theirs = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"]), printed_classes(original, 3)
     task = task_of(original, [model], schema=schema)
     ours = labels_of(MAASLIE(), task)
@@ -243,7 +242,7 @@ def test_the_table_of_the_paper_is_published_as_in_the_paper_or_better() -> None
     assert space.losses(np.array(ours), 4).sum() <= space.losses(np.array(theirs), 4).sum()
 
     texts = original.set_column(1, "zip", original["zip"].cast(pa.string()))
-    task = task_of(texts, [model], schema=replace(schema, hierarchies={"zip": sf.Prefixes()}))
+    task = task_of(texts, [model], schema=replace(schema, hierarchies={"zip": sf.hierarchies.Prefixes()}))
     ours = labels_of(MAASLIE(w1=0.7, w2=0.3, index="sum", level_weights={"1": 0.2, "2": 0.4, "3": 0.8}), task)
     assert len(set(zip(ours, theirs, strict=True))) == len(set(ours)) == len(set(theirs)) == 4
 
@@ -251,8 +250,10 @@ def test_the_table_of_the_paper_is_published_as_in_the_paper_or_better() -> None
 def test_greedy_clusters_of_the_table_of_the_paper_are_those_of_its_second_table() -> None:
     original = pc.read_csv(GOLDEN / "maa_slie_1.csv").select(["age", "zip", "disease"])
     texts, theirs = original.set_column(1, "zip", original["zip"].cast(pa.string())), printed_classes(original, 2)
-    schema = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"], hierarchies={"zip": sf.Prefixes()})
-    task = task_of(texts, [sf.PSensitiveKAnonymity(p=2, k=2, sensitive="disease")], schema=schema)
+    schema = sf.Schema(
+        quasi_identifiers=["age", "zip"], sensitive=["disease"], hierarchies={"zip": sf.hierarchies.Prefixes()}
+    )
+    task = task_of(texts, [sf.models.PSensitiveKAnonymity(p=2, k=2, sensitive="disease")], schema=schema)
     ours = labels_of(GreedyPKClustering(), task)
     assert len(set(zip(ours, theirs, strict=True))) == len(set(ours)) == len(set(theirs)) == 4
 
@@ -313,7 +314,7 @@ def test_small_tables_are_not_cut_into_blocks() -> None:
 def test_work_in_many_calls_gives_the_same_classes_and_tells_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = many_rows(80, 2)
     at_once = labels_of(MAASLIE(), task_of(table_of(rows), [hpk(2, 5, 5)]))
-    monkeypatch.setattr(forming, "STEPS_PER_CALL", 1)
+    monkeypatch.setattr(_class_growth, "STEPS_PER_CALL", 1)
     told: list[float] = []
     telling = task_of(table_of(rows), [hpk(2, 5, 5)], progress=keeping(told))
     assert labels_of(MAASLIE(), telling) == at_once
@@ -336,8 +337,8 @@ def test_an_interrupted_search_ends_at_once(monkeypatch: pytest.MonkeyPatch) -> 
 def test_other_models_are_kept_too() -> None:
     table = table_of(many_rows(120, 8))
     for models in (
-        [sf.EntropyLDiversity(l=2.5, sensitive="disease")],
-        [hpk(2, 2, 3), sf.TCloseness(t=0.3, sensitive="disease")],
+        [sf.models.EntropyLDiversity(l=2.5, sensitive="disease")],
+        [hpk(2, 2, 3), sf.models.TCloseness(t=0.3, sensitive="disease")],
     ):
         for algorithm in (MAASLIE(), GreedyPKClustering()):
             release = sf.anonymize(table, SCHEMA, models, algorithm, seed=1)
@@ -348,7 +349,7 @@ def test_levels_without_weights_are_spread_evenly_if_they_are_numbers() -> None:
     numbers = class_requirements(task_of(table_of(many_rows(9, 0)), [hpk(1, 1, 2)]))
     assert dict(zip(numbers.level_names, weights_by_level(numbers, None), strict=True)) == {1: 0.25, 2: 0.5, 3: 0.75}
     texts = {value: f"level {level}" for value, level in LEVELS.items()}
-    model = sf.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", sensitivity_levels=texts)
+    model = sf.models.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", sensitivity_levels=texts)
     assert weights_by_level(class_requirements(task_of(table_of(many_rows(9, 0)), [model])), None) == [0.5] * 3
 
 
@@ -389,11 +390,11 @@ def test_impossible_and_unfit_requests_are_refused_in_a_sentence() -> None:
     assert isinstance(
         refused([hpk(2, 2, 3)], MAASLIE(), [(*row[:-1], d) for row in rows for d in ("flu", "cold")]), InfeasibleError
     )
-    short = sf.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", sensitivity_levels={"flu": 1})
+    short = sf.models.HPKAnonymity(h=1, p=1, k=2, sensitive="disease", sensitivity_levels={"flu": 1})
     assert "assigns no category or level" in str(refused([short], MAASLIE(), rows))
     partly = MAASLIE(level_weights={"1": 0.5, "7": 0.5})
     assert "misses 2 of the model's 3 levels and has 1 others" in str(refused([hpk(1, 1, 2)], partly, rows))
-    assert "no model has levels" in str(refused([sf.KAnonymity(k=2)], partly, rows))
+    assert "no model has levels" in str(refused([sf.models.KAnonymity(k=2)], partly, rows))
     assert "not a quasi-identifier" in str(refused([hpk(1, 1, 2)], MAASLIE(weights={"aeg": 2.0}), rows))
     missing = [(None, *rows[0][1:]), *rows[1:]]
     for algorithm in (MAASLIE(), GreedyPKClustering()):

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables, numbers, task_for
 from drawn_examples import examples
-from sfumato.algorithms.microaggregation.mdav import MDAV
-from sfumato.algorithms.microaggregation.points import to_center_points, to_points
-from sfumato.algorithms.microaggregation.space import RecordSpace
-from sfumato.checks.requests import MaxGroupSize
-from sfumato.coding.codes import encode_table
-from sfumato.core.publication import Center, Interval
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import DistinctLDiversity, KAnonymity
+from sfumato.encoding.coded_table import encode_table
+from sfumato.errors import InvalidParameterError
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.microaggregation._space import RecordSpace, to_center_points, to_points
+from sfumato.tables.algorithms.microaggregation.mdav import MDAV
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.published.solution import Center, Interval
+from sfumato.testing._requests import MaxGroupSize
 
 SIZES = st.integers(2, 5)
 SCALINGS = st.sampled_from(["deviation", "range"])
@@ -163,7 +163,7 @@ def test_with_k_of_1_every_distinct_record_is_its_own_center():
 
 
 def test_progress_is_told_between_calls_of_the_compiled_loop(monkeypatch):
-    monkeypatch.setattr("sfumato.coding.clustering.points.CELLS_PER_CALL", 1)
+    monkeypatch.setattr("sfumato.tables.algorithms.microaggregation._point_clusters.CELLS_PER_CALL", 1)
     told = []
     coded = numbers(*range(30))
     task = task_for(coded, [KAnonymity(k=3)], progress=lambda done, _note="": told.append(done))

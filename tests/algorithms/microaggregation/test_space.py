@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import microaggregation_oracle as oracle
 from drawn_examples import examples
-from sfumato.algorithms.microaggregation.space import MOST_LEAVES, RecordSpace, SpaceAxis
-from sfumato.coding.codes import CodedTable, encode_table
-from sfumato.exceptions import SchemaError
+from sfumato.encoding.coded_table import CodedTable, encode_table
+from sfumato.errors import SchemaError
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.microaggregation._space import MOST_LEAVES, RecordSpace, SpaceAxis
 from strategies import JOBS
 
 ORDER = ["none", "school", "degree", "doctor"]

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables, numbers, task_for
 from drawn_examples import examples
-from sfumato.algorithms.microaggregation.points import to_points
-from sfumato.algorithms.microaggregation.space import RecordSpace
-from sfumato.algorithms.microaggregation.v_mdav import VMDAV
-from sfumato.coding.clustering.by_tree import cluster_by_v_mdav
-from sfumato.exceptions import InvalidParameterError
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.algorithms.microaggregation._space import RecordSpace, to_points
+from sfumato.tables.algorithms.microaggregation._tree_clusters import cluster_by_v_mdav
+from sfumato.tables.algorithms.microaggregation.v_mdav import VMDAV
 
 GAMMAS = st.sampled_from([0.0, 0.2, 0.7, 1.1, 3.0])
 

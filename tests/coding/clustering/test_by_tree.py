@@ -11,16 +11,19 @@ from hypothesis import strategies as st
 import clustering_oracle as oracle
 from clustering_oracle import as_groups, coded_tables
 from drawn_examples import examples
-from sfumato.algorithms.microaggregation.points import to_boxes, to_points
-from sfumato.algorithms.microaggregation.space import RecordSpace
-from sfumato.coding.clustering import by_tree as module
-from sfumato.coding.clustering.box_growing import TreeAxes
-from sfumato.coding.clustering.box_tree import BoxTree
-from sfumato.coding.clustering.by_tree import cluster_by_k_member, cluster_by_mdav, cluster_by_v_mdav
-from sfumato.coding.codes import encode_table
-from sfumato.coding.kernels.box_trees import take_row
-from sfumato.hierarchies import Taxonomy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.microaggregation import _tree_clusters as module
+from sfumato.tables.algorithms.microaggregation._kernels.box_trees import take_row
+from sfumato.tables.algorithms.microaggregation._point_clusters import TreeAxes
+from sfumato.tables.algorithms.microaggregation._space import RecordSpace, to_boxes, to_points
+from sfumato.tables.algorithms.microaggregation._tree_clusters import (
+    BoxTree,
+    cluster_by_k_member,
+    cluster_by_mdav,
+    cluster_by_v_mdav,
+)
 
 ALWAYS = 10**9  # so many records that no tree is built
 SIZES = st.integers(2, 12)

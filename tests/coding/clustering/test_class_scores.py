@@ -15,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microaggregation_oracle import Record, axis_loss, box_loss, entropy
-from sfumato.algorithms.microaggregation.forming import AdmissionRule, ClassRequirements, _ClassGrowth
-from sfumato.algorithms.microaggregation.space import RecordSpace
-from sfumato.coding.codes import CodedTable, encode_table
-from sfumato.coding.kernels import class_growing, microaggregating
+from sfumato.encoding.coded_table import CodedTable, encode_table
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms.microaggregation._class_growth import AdmissionRule, ClassRequirements, _ClassGrowth
+from sfumato.tables.algorithms.microaggregation._kernels import class_growing
+from sfumato.tables.algorithms.microaggregation._kernels import class_growing as microaggregating
+from sfumato.tables.algorithms.microaggregation._space import RecordSpace
 from strategies import JOBS
 
 ORDER = ["none", "school", "degree", "doctor"]
@@ -139,7 +140,7 @@ for rows, k in ((2, 2), (9, 2), (40, 3), (40, 20)):
     rng = np.random.default_rng(rows)
     picks = {"age": rng.integers(0, 30, rows), "sex": rng.choice(["f", "m"], rows), "disease": ["a", "b"] * 20}
     table = {name: list(values)[:rows] for name, values in picks.items()}
-    model = sf.HPKAnonymity(h=2, p=2, k=k, sensitive="disease", levels={"a": 1, "b": 2})
+    model = sf.models.HPKAnonymity(h=2, p=2, k=k, sensitive="disease", levels={"a": 1, "b": 2})
     for algorithm in (MAASLIE(), GreedyPKClustering()):
         assert sf.anonymize(__import__("pyarrow").table(table), schema, [model], algorithm, seed=1).audit.holds
 """

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from sfumato.coding.codes import encode_table
-from sfumato.coding.cutting.axes import make_axes
-from sfumato.coding.domain import infer_domain
-from sfumato.hierarchies import Taxonomy
+from sfumato.encoding.coded_table import encode_table
+from sfumato.encoding.domain import infer_domain
+from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms._segments.cuts import make_axes
 from strategies import described_tables
 
 JOBS = Taxonomy({"office": ["clerk", "lawyer"], "field": {"land": ["farmer"], "sea": ["sailor", "diver"]}})

@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.cutting import batches as batching
-from sfumato.coding.cutting.axes import Axes
-from sfumato.coding.cutting.batches import Batch, CodeLayout, SegmentCounts, count_segments
-from sfumato.coding.cutting.cut_tree import CutTree
-from sfumato.coding.cutting.partition import Records
-from sfumato.coding.cutting.plain_cutter import PlainCutter
-from sfumato.coding.kernels.descending import BLOCK
-from sfumato.exceptions import InvalidParameterError
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.algorithms._segments import streamed as batching
+from sfumato.tables.algorithms._segments._kernels import BLOCK
+from sfumato.tables.algorithms._segments._plain_cutter import PlainCutter
+from sfumato.tables.algorithms._segments.cuts import Axes, Records
+from sfumato.tables.algorithms._segments.streamed import Batch, CodeLayout, CutTree, SegmentCounts, count_segments
 
 WIDTHS = (4, 1, 7)
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.cutting import cut_tree
-from sfumato.coding.cutting.cut_tree import LEAF, CutTree
-from sfumato.exceptions import InvalidParameterError
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.algorithms._segments import streamed
+from sfumato.tables.algorithms._segments.streamed import LEAF, CutTree
 
 AXES, CODES = 3, 9
 
@@ -54,7 +54,7 @@ def paths_of_segments(tree, node=0, sides=""):
 @given(tree=trees(), codes=matrices())
 def test_rows_reach_the_segments_that_their_cuts_lead_to(compiled, tree, codes):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cut_tree, "LONG_BATCH", 0 if compiled else 10**9)
+        patch.setattr(streamed, "LONG_BATCH", 0 if compiled else 10**9)
         found = tree.descend(codes).tolist()
     names = paths_of_segments(tree)
     assert [names[segment] for segment in found] == [path(tree, column) for column in codes.T.tolist()]

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.cutting import compiled_cutter, partition
-from sfumato.coding.cutting.axes import make_axes
-from sfumato.coding.cutting.compiled_cutter import CompiledCutter, SegmentPieces
-from sfumato.coding.cutting.partition import ALL_TIES, NO_CUT, CuttingRule, Records, choose_cutter
-from sfumato.coding.cutting.plain_cutter import PlainCutter
-from sfumato.coding.domain import Domain
-from sfumato.schema.scales import Scale
+from sfumato.encoding.domain import Domain
+from sfumato.schema.roles import Scale
+from sfumato.tables.algorithms._segments import _compiled_cutter
+from sfumato.tables.algorithms._segments import cuts as partition
+from sfumato.tables.algorithms._segments._compiled_cutter import CompiledCutter, SegmentPieces
+from sfumato.tables.algorithms._segments._plain_cutter import PlainCutter
+from sfumato.tables.algorithms._segments.cuts import ALL_TIES, NO_CUT, CuttingRule, Records, choose_cutter, make_axes
 from strategies import hierarchies
 
 LEAVES = st.integers(1, 6) | st.just(3000)  # so many that codes are sorted, not counted
@@ -81,7 +81,7 @@ def test_both_cutters_agree_at_every_depth(case, piece_rows):
     plain, compiled = PlainCutter(), CompiledCutter()
     theirs = copied(records)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled_cutter, "PIECE_ROWS", piece_rows)
+        patch.setattr(_compiled_cutter, "PIECE_ROWS", piece_rows)
         while records.segments:
             ranges = plain.ranges(records, axes)
             assert_same(compiled.ranges(theirs, axes), ranges, ("low", "high", "missing"))
@@ -184,7 +184,7 @@ def test_rows_of_segments_come_in_order():
 
 
 def test_pieces_cover_segments_once_and_stay_inside(monkeypatch):
-    monkeypatch.setattr(compiled_cutter, "PIECE_ROWS", 4)
+    monkeypatch.setattr(_compiled_cutter, "PIECE_ROWS", 4)
     starts, stops = np.array([3, 20, 9]), np.array([9, 21, 20])
     pieces = SegmentPieces.from_segments(starts, stops)
     rows = Counter(row for a, b in zip(pieces.starts, pieces.stops, strict=True) for row in range(a, b))

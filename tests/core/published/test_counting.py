@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.coding.codes import CodedColumn
-from sfumato.coding.domain import Domain
-from sfumato.core.published import counting
-from sfumato.schema.scales import Scale
+from sfumato.encoding.coded_table import CodedColumn
+from sfumato.encoding.domain import Domain
+from sfumato.schema.roles import Scale
+from sfumato.tables.published import _counting
 
 VALUES = 70  # more than a block of the compiled loop
 RECORDS = st.lists(
@@ -41,8 +41,8 @@ def test_expected_counts_are_those_of_the_definition(compiled, records):
     group, bucket, codes = (np.array(column, dtype=np.int64) for column in zip(*records, strict=True))
     domain = Domain("value", Scale.NOMINAL, pa.array([f"{value:02}" for value in range(VALUES)]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "COMPILED_ROWS", 0 if compiled else 10**9)
-        counted = counting.expected_counts(group.astype(np.int32), 5, bucket, CodedColumn(domain, codes))
+        patch.setattr(_counting, "COMPILED_ROWS", 0 if compiled else 10**9)
+        counted = _counting.expected_counts(group.astype(np.int32), 5, bucket, CodedColumn(domain, codes))
     wanted = expected(records)
     keys = list(zip(counted.rows.tolist(), counted.codes.tolist(), strict=True))
     assert keys == sorted(wanted)

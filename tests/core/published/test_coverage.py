@@ -11,16 +11,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sfumato.algorithms.publishing import label_ranges
-from sfumato.algorithms.set_labels import label_sets
-from sfumato.coding.codes import CodedColumn, encode_column
-from sfumato.coding.domain import Domain
-from sfumato.core.publication import Center, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
-from sfumato.core.published.coverage import cover_labels
-from sfumato.core.published.table import PublishedColumn
-from sfumato.hierarchies import Prefixes
-from sfumato.schema.scales import Scale
+from sfumato.encoding.coded_table import CodedColumn, encode_column
+from sfumato.encoding.domain import Domain
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.schema.roles import Scale
 from sfumato.schema.schema import Schema
+from sfumato.tables.algorithms._labels import label_ranges, label_sets
+from sfumato.tables.published._coverage import cover_labels
+from sfumato.tables.published.published_table import PublishedColumn
+from sfumato.tables.published.solution import Center, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 from strategies import BUILDERS, CELLS, tables
 
 

@@ -8,11 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.core.published.domains import infer_domain_from_labels
-from sfumato.core.published.table import PublishedColumn
-from sfumato.hierarchies import Intervals, OrderedGroups, Prefixes, Taxonomy
-from sfumato.schema.scales import Scale
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ordered_groups import OrderedGroups
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
+from sfumato.schema.roles import Scale
 from sfumato.schema.schema import Schema
+from sfumato.tables.published.published_table import PublishedColumn, infer_domain_from_labels
 
 JOBS = Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer"]})
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.publication import Center, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
-from sfumato.core.published.labels import is_mask, parse_label
-from sfumato.schema.scales import Scale
-from sfumato.table.values import format_value
+from sfumato.io._values import format_value
+from sfumato.schema.roles import Scale
+from sfumato.tables.published._labels import is_mask, parse_label
+from sfumato.tables.published.solution import Center, Exact, Interval, MissingCell, Node, Suppressed, ValueSet
 
 MARCH, MAY = date(2020, 3, 1), date(2020, 5, 1)
 

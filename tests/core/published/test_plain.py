@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.coding.codes import encode_column
-from sfumato.core.published.coverage import cover_labels
-from sfumato.core.published.labels import parse_label
-from sfumato.core.published.plain import parse_date_intervals, parse_number_intervals
-from sfumato.core.published.table import PublishedColumn
-from sfumato.schema.scales import Scale
+from sfumato.encoding.coded_table import encode_column
+from sfumato.schema.roles import Scale
+from sfumato.tables.published._coverage import cover_labels
+from sfumato.tables.published._labels import parse_date_intervals, parse_label, parse_number_intervals
+from sfumato.tables.published.published_table import PublishedColumn
 
 NUMBERS = st.one_of(st.integers(-120, 120).map(str), st.sampled_from(["0.5", "1.25", "-3.0", "007", "1e3", "", "x"]))
 DAYS = st.one_of(
@@ -68,7 +67,7 @@ def test_moments_are_covered_alike(shown):
 
 
 def test_labels_of_a_hierarchy_are_not_taken_for_intervals():
-    schema = sf.Schema(quasi_identifiers=["x"], hierarchies={"x": sf.Intervals(10)})
+    schema = sf.Schema(quasi_identifiers=["x"], hierarchies={"x": sf.hierarchies.Intervals(10)})
     domain = encode_column("x", pa.chunked_array([[1, 5, 12]]), schema).domain
     shown = ("[0, 10)", "[1, 5]")
     column = PublishedColumn("x", shown, np.arange(2, dtype=np.int32), schema, domain)

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from tests.drawn_examples import examples
 
 import sfumato as sf
-from sfumato.coding import code_sets
-from sfumato.coding.domain import infer_domain
-from sfumato.core.publication import ValueSet
-from sfumato.core.published.coverage import cover_labels
-from sfumato.core.published.labels import parse_label
-from sfumato.core.published.plain_sets import MemberBatch
-from sfumato.core.published.table import PublishedColumn
+from sfumato.core._kernels import code_sets
+from sfumato.encoding.domain import infer_domain
+from sfumato.tables.published._coverage import cover_labels
+from sfumato.tables.published._labels import MemberBatch, parse_label
+from sfumato.tables.published.published_table import PublishedColumn
+from sfumato.tables.published.solution import ValueSet
 
 LEAVES = st.text(alphabet='ab {},"*é', min_size=1, max_size=3).filter(lambda text: text.strip(" *") == text)
 SHOWN = st.text(alphabet='ab ,{}"*', max_size=8)

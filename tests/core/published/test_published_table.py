@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.publication import NOT_PUBLISHED
-from sfumato.core.published.table import PublishedTable, read_bucket_numbers
-from sfumato.exceptions import SchemaError
+from sfumato.errors import SchemaError
 from sfumato.schema.schema import Schema
+from sfumato.tables.published.published_table import PublishedTable, read_bucket_numbers
+from sfumato.tables.published.solution import NOT_PUBLISHED
 from strategies import CELLS, tables
 
 SCHEMA = Schema(identifiers=["name"], quasi_identifiers=["age", "sex"], sensitive=["disease"])

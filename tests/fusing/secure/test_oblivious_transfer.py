@@ -12,18 +12,20 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from recorded_parties import each, record
-from sfumato.exceptions import InvalidParameterError, ProtocolError
-from sfumato.fusing.secure import curve
-from sfumato.fusing.secure.channel import NUMBER, run_parties
-from sfumato.fusing.secure.messages import pack_message, unpack_message
-from sfumato.fusing.secure.oblivious_transfer import (
+from sfumato.errors import InvalidParameterError, ProtocolError
+from sfumato.fusion.secure import _curve
+from sfumato.fusion.secure.channel import NUMBER, run_parties
+from sfumato.fusion.secure.messages import pack_message, unpack_message
+from sfumato.fusion.secure.oblivious_transfer import (
+    CHUNK,
+    OTExtensionReceiver,
+    OTExtensionSender,
     _many_pad,
     receive_k_of_n,
     receive_one_of_two,
     send_k_of_n,
     send_one_of_two,
 )
-from sfumato.fusing.secure.transfer_extension import CHUNK, OTExtensionReceiver, OTExtensionSender
 
 SMALL_ORDER = bytes.fromhex("ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f")  # y = -1, order 2
 NEUTRAL = b"\1" + bytes(31)
@@ -196,11 +198,11 @@ def test_what_is_no_point_of_the_group_is_refused_by_the_sender(point):
 def test_a_point_off_the_subgroup_is_refused():
     base = nacl.bindings.crypto_scalarmult_ed25519_base_noclamp(b"\1" + bytes(31))
     off = nacl.bindings.crypto_core_ed25519_add(base, SMALL_ORDER)
-    curve.check_point(base)
+    _curve.check_point(base)
     with pytest.raises(ProtocolError, match="not a point of the group"):
-        curve.check_point(off)
+        _curve.check_point(off)
     with pytest.raises(ProtocolError, match="not a point of the group"):
-        curve.multiply(curve.random_scalar(), [off])
+        _curve.multiply(_curve.random_scalar(), [off])
 
 
 def test_requests_that_cannot_be_served_are_refused():
@@ -233,23 +235,23 @@ def test_nobody_gets_more_than_was_offered():
 def test_points_are_converted_as_libsodium_converts_them():
     digests = [hashlib.sha256(b"%d" % number).digest() for number in range(50)]
     points = [nacl.bindings.crypto_core_ed25519_from_uniform(digest) for digest in digests]
-    assert curve.hash_to_points(digests) == [
+    assert _curve.hash_to_points(digests) == [
         nacl.bindings.crypto_sign_ed25519_pk_to_curve25519(point) for point in points
     ]
-    assert curve.hash_to_points([]) == []
+    assert _curve.hash_to_points([]) == []
 
 
 def test_a_blinding_comes_off_again():
-    joined = b"".join(curve.hash_to_points([hashlib.sha256(b"%d" % number).digest() for number in range(5)]))
+    joined = b"".join(_curve.hash_to_points([hashlib.sha256(b"%d" % number).digest() for number in range(5)]))
     for _ in range(20):
-        key = curve.random_montgomery_scalar()
-        blind, unblind = curve.blinding_scalars(key)
+        key = _curve.random_montgomery_scalar()
+        blind, unblind = _curve.blinding_scalars(key)
         assert blind != key
-        assert curve.montgomery_multiply(
-            unblind, curve.montgomery_multiply(blind, joined)
-        ) == curve.montgomery_multiply(key, joined)
+        assert _curve.montgomery_multiply(
+            unblind, _curve.montgomery_multiply(blind, joined)
+        ) == _curve.montgomery_multiply(key, joined)
 
 
 def test_zero_is_no_point_for_the_ladder():
     with pytest.raises(ProtocolError, match="not a point"):
-        curve.montgomery_multiply(curve.random_montgomery_scalar(), bytes(32))
+        _curve.montgomery_multiply(_curve.random_montgomery_scalar(), bytes(32))

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from sfumato.exceptions import InvalidParameterError, ProtocolError
-from sfumato.fusing.secure.channel import Parties, check_same_settings, memory_channels, run_parties
-from sfumato.fusing.secure.comparison import secure_less
+from sfumato.errors import InvalidParameterError, ProtocolError
+from sfumato.fusion.secure.channel import Parties, check_same_settings, memory_channels, run_parties
+from sfumato.fusion.secure.comparison import secure_less
 
 
 def test_a_view_knows_its_place():

@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from recorded_parties import each, record
-from sfumato.exceptions import InvalidParameterError, ProtocolError
-from sfumato.fusing.secure.channel import run_parties
-from sfumato.fusing.secure.frequent_patterns import frequent_itemsets_horizontal, frequent_itemsets_vertical
-from sfumato.fusing.secure.messages import unpack_message
-from sfumato.fusing.secure.scalar_product import (
+from sfumato.errors import InvalidParameterError, ProtocolError
+from sfumato.fusion.secure.arithmetic import (
     ScalarProductSession,
     secure_scalar_product,
     secure_scalar_product_share,
+    secure_sum,
+    secure_sums,
 )
-from sfumato.fusing.secure.secure_sum import secure_sum, secure_sums
+from sfumato.fusion.secure.channel import run_parties
+from sfumato.fusion.secure.frequent_itemsets import frequent_itemsets_horizontal, frequent_itemsets_vertical
+from sfumato.fusion.secure.messages import unpack_message
 
 NUMBERS = st.integers(-(2**60), 2**60)
 RECORDS = st.lists(st.sets(st.sampled_from("abcde")), max_size=6)

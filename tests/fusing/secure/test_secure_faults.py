@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 
 from recorded_parties import each, record
-from sfumato.exceptions import ProtocolError
-from sfumato.fusing.secure import set_intersection
-from sfumato.fusing.secure.comparison import secure_less
-from sfumato.fusing.secure.frequent_patterns import frequent_itemsets_horizontal, frequent_itemsets_vertical
-from sfumato.fusing.secure.maximum import secure_maximum
-from sfumato.fusing.secure.messages import pack_message
-from sfumato.fusing.secure.oblivious_transfer import receive_k_of_n, send_k_of_n
-from sfumato.fusing.secure.scalar_product import secure_scalar_product
-from sfumato.fusing.secure.secure_sum import secure_sum
-from sfumato.fusing.secure.set_intersection import secure_intersection
-from sfumato.fusing.secure.set_union import secure_union
+from sfumato.errors import ProtocolError
+from sfumato.fusion.secure import set_intersection
+from sfumato.fusion.secure.arithmetic import secure_scalar_product, secure_sum
+from sfumato.fusion.secure.comparison import secure_less, secure_maximum
+from sfumato.fusion.secure.frequent_itemsets import frequent_itemsets_horizontal, frequent_itemsets_vertical
+from sfumato.fusion.secure.messages import pack_message
+from sfumato.fusion.secure.oblivious_transfer import receive_k_of_n, send_k_of_n
+from sfumato.fusion.secure.set_intersection import secure_intersection
+from sfumato.fusion.secure.set_union import secure_union
 
 PROTOCOLS = {
     "maximum-of-two": each(secure_maximum, 5, 9),

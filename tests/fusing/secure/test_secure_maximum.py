@@ -9,14 +9,20 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from recorded_parties import each, record
-from sfumato.exceptions import InvalidParameterError
-from sfumato.fusing.secure.channel import NUMBER, run_parties
-from sfumato.fusing.secure.circuits import WIDTH, Circuit, CircuitBuilder, make_less_circuit, make_maximum_circuit
-from sfumato.fusing.secure.comparison import secure_less
-from sfumato.fusing.secure.garbled_circuit import run_evaluator, run_garbler
-from sfumato.fusing.secure.maximum import MaximumSession, secure_maximum
-from sfumato.fusing.secure.messages import unpack_message
-from sfumato.fusing.secure.transfer_extension import OTExtensionReceiver, OTExtensionSender
+from sfumato.errors import InvalidParameterError
+from sfumato.fusion.secure._garbled_circuit import (
+    WIDTH,
+    Circuit,
+    CircuitBuilder,
+    make_less_circuit,
+    make_maximum_circuit,
+    run_evaluator,
+    run_garbler,
+)
+from sfumato.fusion.secure.channel import NUMBER, run_parties
+from sfumato.fusion.secure.comparison import MaximumSession, secure_less, secure_maximum
+from sfumato.fusion.secure.messages import unpack_message
+from sfumato.fusion.secure.oblivious_transfer import OTExtensionReceiver, OTExtensionSender
 
 LARGEST = 2**64 - 1
 EDGES = st.sampled_from([0, 1, 2, 2**32, 2**63 - 1, 2**63, LARGEST - 1, LARGEST])

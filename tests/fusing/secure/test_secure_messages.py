@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sfumato.exceptions import ProtocolError
-from sfumato.fusing.secure.messages import VERSION, pack_message, unpack_message
+from sfumato.errors import ProtocolError
+from sfumato.fusion.secure.messages import VERSION, pack_message, unpack_message
 
 ARRAYS = st.sampled_from(["?", "u1", "<i2", "<i4", "<i8", "<u4", "<u8"]).flatmap(
     lambda dtype: hnp.arrays(np.dtype(dtype), hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=12))

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from recorded_parties import each, record
-from sfumato.exceptions import InvalidParameterError, ProtocolError
-from sfumato.fusing.secure import curve, hidden_store, set_intersection, set_union
-from sfumato.fusing.secure.channel import run_parties
-from sfumato.fusing.secure.messages import unpack_message
-from sfumato.fusing.secure.set_intersection import secure_intersection
-from sfumato.fusing.secure.set_union import secure_union
+from sfumato.errors import InvalidParameterError, ProtocolError
+from sfumato.fusion.secure import _curve, _oblivious_store, set_intersection, set_union
+from sfumato.fusion.secure.channel import run_parties
+from sfumato.fusion.secure.messages import unpack_message
+from sfumato.fusion.secure.set_intersection import secure_intersection
+from sfumato.fusion.secure.set_union import secure_union
 
 IDS = st.lists(st.integers(0, 12).map(lambda number: f"person-{number}"), unique=True, max_size=12)
 TEXTS = st.lists(st.text(max_size=17), max_size=4)
@@ -91,7 +91,7 @@ def test_no_id_and_no_hashed_id_is_in_any_message(parties):
     assert b"canary" not in wire
     for ids in lists:
         digests = [hashlib.sha256(b"sfumato intersection" + one.encode()).digest() for one in ids]
-        assert not any(secret in wire for secret in digests + curve.hash_to_points(digests))
+        assert not any(secret in wire for secret in digests + _curve.hash_to_points(digests))
 
 
 SUBSETS = ["".join(who) for size in range(1, 5) for who in itertools.combinations("0123", size)]
@@ -139,11 +139,11 @@ def test_the_first_and_another_party_learn_only_what_all_the_rest_have(runs, oth
         store = unpack_message("intersection-store", store.message)
         cells = np.frombuffer(store.blob("cells"), np.uint64).reshape(-1, 2)
         multipliers = np.frombuffer(store.blob("multipliers"), np.uint64)
-        opened = curve.montgomery_multiply(
-            runs[name]._key, b"".join(curve.hash_to_points(digests))
+        opened = _curve.montgomery_multiply(
+            runs[name]._key, b"".join(_curve.hash_to_points(digests))
         )  # as the store's owner would for them
         keys, masks = set_intersection._store_keys(opened)
-        left = masks ^ hidden_store.decode_store(keys, multipliers, cells)
+        left = masks ^ _oblivious_store.decode_store(keys, multipliers, cells)
         for known in ("p0", other):
             drawn = [hashlib.sha256(runs[known]._secrets[name] + one.encode()).digest()[:16] for one in together]
             left = left ^ np.frombuffer(b"".join(drawn), np.uint64).reshape(-1, 2)
@@ -173,20 +173,20 @@ def test_without_the_first_party_others_see_nothing_but_the_common_ids():
 def test_a_hidden_store_gives_what_was_stored_and_noise_otherwise(count, seed):
     drawn = np.random.default_rng(seed)
     keys, values = (drawn.integers(0, 2**64, (count + 5, width), np.uint64) for width in (3, 2))
-    store = hidden_store.encode_store(keys[:count], values[:count])
-    found = hidden_store.decode_store(keys, *store)
+    store = _oblivious_store.encode_store(keys[:count], values[:count])
+    found = _oblivious_store.decode_store(keys, *store)
     assert (found[:count] == values[:count]).all()
     assert not (found[count:] == values[count:]).any()
-    assert len(store[1]) == 3 * hidden_store.cells_per_hash(count)
+    assert len(store[1]) == 3 * _oblivious_store.cells_per_hash(count)
 
 
 def test_a_list_leaves_its_owner_in_a_random_order(monkeypatch):
-    key = curve.random_montgomery_scalar()
+    key = _curve.random_montgomery_scalar()
     monkeypatch.setattr(set_intersection, "random_montgomery_scalar", lambda: key)
     ids = [f"{number}" for number in range(25)]
     _, log = record(each(secure_intersection, ids, ids))
-    hashes = curve.hash_to_points([hashlib.sha256(b"sfumato intersection" + one.encode()).digest() for one in ids])
-    kept = [curve.montgomery_multiply(key, point) for point in hashes]
+    hashes = _curve.hash_to_points([hashlib.sha256(b"sfumato intersection" + one.encode()).digest() for one in ids])
+    kept = [_curve.montgomery_multiply(key, point) for point in hashes]
     for sender in ("p0", "p1"):
         sent = next(sent for sent in of_kind(log, "intersection-list") if sent.sender == sender)
         assert set(points(sent, "intersection-list")) == set(kept)
@@ -195,14 +195,14 @@ def test_a_list_leaves_its_owner_in_a_random_order(monkeypatch):
 
 def test_with_three_parties_the_first_list_travels_blinded(monkeypatch):
     """Whoever sees ids under the key of a store could open it, so no list may leave under a key itself."""
-    key = curve.random_montgomery_scalar()
+    key = _curve.random_montgomery_scalar()
     monkeypatch.setattr(set_intersection, "random_montgomery_scalar", lambda: key)
     _, log = record(each(secure_intersection, ["a"], ["a"], ["a"]))
-    (point,) = curve.hash_to_points([hashlib.sha256(b"sfumato intersectiona").digest()])
+    (point,) = _curve.hash_to_points([hashlib.sha256(b"sfumato intersectiona").digest()])
     kept = {
         point,
-        curve.montgomery_multiply(key, point),
-        curve.montgomery_multiply(key, curve.montgomery_multiply(key, point)),
+        _curve.montgomery_multiply(key, point),
+        _curve.montgomery_multiply(key, _curve.montgomery_multiply(key, point)),
     }
     travelled = {points(sent, "intersection-list")[0] for sent in of_kind(log, "intersection-list")}
     assert len(travelled) == 2
@@ -250,7 +250,7 @@ def test_items_are_in_no_message_but_the_result_and_lists_are_shuffled():
 
 def test_every_party_shuffles_what_it_passes_on(monkeypatch):
     asked = []
-    honest = curve.random_permutation
+    honest = _curve.random_permutation
 
     def counted(count):
         asked.append(count)
@@ -272,6 +272,6 @@ def test_unions_that_cannot_be_written_are_refused():
 
 
 def test_a_random_order_is_an_order():
-    orders = np.array([curve.random_permutation(5) for _ in range(400)])
+    orders = np.array([_curve.random_permutation(5) for _ in range(400)])
     assert (np.sort(orders, axis=1) == np.arange(5)).all()
     assert all(len(set(orders[:, place].tolist())) == 5 for place in range(5))

@@ -13,16 +13,14 @@ from hypothesis import given
 
 import oracles
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    FrequencyLDiversity,
-    KAnonymity,
-    RecursiveLDiversity,
-    TCloseness,
-)
+from sfumato.errors import InvalidParameterError, SchemaError
 from sfumato.schema.schema import Schema
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.entropy_l_diversity import EntropyLDiversity
+from sfumato.tables.models.frequency_l_diversity import FrequencyLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.recursive_l_diversity import RecursiveLDiversity
+from sfumato.tables.models.t_closeness import TCloseness
 from strategies import described_tables
 
 SCHEMA = Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"])

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.core.published.totals import SensitiveTotals
-from sfumato.exceptions import InfeasibleError, SchemaError, UnsupportedModelError
-from sfumato.judging.audit.pieces import audit_pieces
-from sfumato.judging.evidence import AuditContext
-from sfumato.release.large.served import check_engine_support
+from sfumato.errors import InfeasibleError, SchemaError, UnsupportedModelError
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.audit._piecewise import audit_pieces
+from sfumato.tables.out_of_core._support import check_engine_support
+from sfumato.tables.published._sensitive_values import SensitiveTotals
 
 SCHEMA = sf.Schema(quasi_identifiers=["q"], sensitive=["s"])
 ORIGINAL = pa.table({"q": ["a"] * 4 + ["b"] * 4 + ["c"] * 2, "s": list("xxyyxyyyzz")})
@@ -24,17 +24,20 @@ SHOWN, ROWS = ORIGINAL.slice(0, 8), list(range(8))
 
 
 def close(t=0.35, **options):
-    return sf.TCloseness(t=t, sensitive="s", **{"compared_with": "original", **options})
+    return sf.models.TCloseness(t=t, sensitive="s", **{"compared_with": "original", **options})
 
 
-@pytest.mark.parametrize("algorithm", [sf.Optimal(), sf.Incognito(), sf.KOptimize(), sf.LocalRecoding()])
+@pytest.mark.parametrize(
+    "algorithm",
+    [sf.algorithms.Optimal(), sf.algorithms.Incognito(), sf.algorithms.KOptimize(), sf.algorithms.LocalRecoding()],
+)
 def test_a_search_that_proves_something_says_what_it_compared_with(algorithm):
     published = close(t=1, compared_with="published")
     for models, table in (
         ([close(t=1)], "original"),
         ([published], "published"),
         ([published, close(t=1)], "both"),
-        ([sf.KAnonymity(k=2)], ""),
+        ([sf.models.KAnonymity(k=2)], ""),
     ):
         release = sf.anonymize(ORIGINAL, SCHEMA, models, algorithm, seed=1)
         assert release.proof.compared_with == table
@@ -92,25 +95,36 @@ def test_flagged_cells_are_not_compared_with_the_original():
     schema = sf.Schema(quasi_identifiers=["q"], sensitive=["s"], flags={"s": "f"})
     table = ORIGINAL.append_column("f", pa.array([True] * 10))
     with pytest.raises(SchemaError, match="cannot compare these with the original table"):
-        sf.anonymize(table, schema, [close()], sf.LocalAnatomy())
+        sf.anonymize(table, schema, [close()], sf.algorithms.LocalAnatomy())
 
 
 def test_beyond_memory_it_is_refused():
-    recipe = sf.Recipe(schema=SCHEMA, models=[close()], algorithm=sf.Optimal())
+    recipe = sf.Recipe(schema=SCHEMA, models=[close()], algorithm=sf.algorithms.Optimal())
     with pytest.raises(UnsupportedModelError, match="compares with the original table, which is not served"):
         check_engine_support(recipe)
 
 
-@pytest.mark.parametrize("algorithm", [sf.Optimal(), sf.Optimal(refine=True), sf.Mondrian(), sf.Datafly(), sf.SABRE()])
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        sf.algorithms.Optimal(),
+        sf.algorithms.Optimal(refine=True),
+        sf.algorithms.Mondrian(),
+        sf.algorithms.Datafly(),
+        sf.algorithms.SABRE(),
+    ],
+)
 @examples(15)
 @given(seed=st.integers(0, 2**16), missing=st.sampled_from(["own-value", "matches-all"]))
 def test_releases_keep_what_an_auditor_with_the_original_finds(algorithm, seed, missing):
     rng = np.random.default_rng(seed)
     q, s = rng.integers(0, 6, 60), rng.choice(4, 60, p=[0.4, 0.3, 0.2, 0.1])
     table = pa.table({"q": q, "s": pa.array([None if v == 3 and missing != "own-value" else f"v{v}" for v in s])})
-    schema = sf.Schema(quasi_identifiers=["q"], sensitive=["s"], hierarchies={"q": sf.Intervals(2, 4)}, missing=missing)
+    schema = sf.Schema(
+        quasi_identifiers=["q"], sensitive=["s"], hierarchies={"q": sf.hierarchies.Intervals(2, 4)}, missing=missing
+    )
     try:
-        release = sf.anonymize(table, schema, [sf.KAnonymity(k=3), close(t=0.4)], algorithm, max_suppressed=0.5)
+        release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=3), close(t=0.4)], algorithm, max_suppressed=0.5)
     except InfeasibleError:
         return
     assert release.audit.holds
@@ -122,7 +136,7 @@ def test_releases_keep_what_an_auditor_with_the_original_finds(algorithm, seed, 
 
 
 def test_the_written_folder_names_the_table_and_tells_nothing_of_suppressed_values(tmp_path):
-    release = sf.anonymize(ORIGINAL, SCHEMA, [close(t=0.5)], sf.Optimal(), max_suppressed=0.5)
+    release = sf.anonymize(ORIGINAL, SCHEMA, [close(t=0.5)], sf.algorithms.Optimal(), max_suppressed=0.5)
     assert release.suppressed
     release.write(tmp_path / "out")
     public = tmp_path / "out" / "public"

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 import sfumato as sf
 from counted_rows import MODELS_ASKED, counted_rows, published_tables, schema_of
 from drawn_examples import examples
-from sfumato.catalogue import METRICS, MODELS
-from sfumato.core.published import bucket_contents, counting
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit import truth
-from sfumato.judging.audit.audit import audit_context
-from sfumato.judging.evidence import AuditContext
-from sfumato.judging.measures.base import MetricInput
-from sfumato.masking.masking import MaskingRecord
-from sfumato.schema.missing import MissingPolicy
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables._catalogue import METRICS, MODELS
+from sfumato.tables.audit import _truthfulness
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.audit.audit import audit_context
+from sfumato.tables.masking._apply import MaskingRecord
+from sfumato.tables.metrics.base import MetricInput
+from sfumato.tables.published import _counting, _sensitive_values
 from strategies import JOBS
 
 # Models of buckets are refused beyond memory, so nothing counts rows for them.
@@ -52,7 +52,7 @@ def test_all_models_of_the_catalogue_are_asked():
     st.randoms(use_true_random=False),
 )
 def test_counts_are_judged_as_their_records(table, missing, models, ignored, random):
-    schema, models = schema_of(missing), [sf.XYAnonymity(k=2, y="disease", x=["job"], h=0.7), *models]
+    schema, models = schema_of(missing), [sf.models.XYAnonymity(k=2, y="disease", x=["job"], h=0.7), *models]
     shown, weights = counted_rows(table, random)
     by_rows, by_counts = AuditContext(table, schema), AuditContext(shown, schema, weights=weights)
     assert by_counts.records == by_counts.table.rows == table.num_rows
@@ -76,7 +76,11 @@ def test_counts_are_compared_with_a_population_as_their_records(persons, data):
     cells = [rounded.get(str(age), str(age)) for age in inside["age"].to_pylist()]
     table = inside.set_column(0, "age", pa.array(cells))
     shown, weights = counted_rows(table, data.draw(st.randoms(use_true_random=False)))
-    models = [sf.KMap(k=4, fraction=0.5), sf.KMap(k=4), sf.DeltaPresence(delta_min=0.1, delta_max=0.9)]
+    models = [
+        sf.models.KMap(k=4, fraction=0.5),
+        sf.models.KMap(k=4),
+        sf.models.DeltaPresence(delta_min=0.1, delta_max=0.9),
+    ]
     by_rows = told(AuditContext(table, schema), models, population=people)
     assert told(AuditContext(shown, schema, weights=weights), models, population=people) == by_rows
 
@@ -112,9 +116,9 @@ def test_counts_are_as_true_as_their_records(tables, missing, centers, data):
     persons, of_persons = counted_rows(original, data.draw(st.randoms(use_true_random=False)))
     by_rows = AuditContext(table, schema, original=original, centers=centers, masking=masking)
     by_counts = replace(by_rows, published=shown, weights=weights, original=persons, original_weights=of_persons)
-    found = told(by_rows, [sf.KAnonymity(k=2)])
-    assert told(by_counts, [sf.KAnonymity(k=2)]) == found
-    assert told(replace(by_rows, published=shown, weights=weights), [sf.KAnonymity(k=2)]) == found
+    found = told(by_rows, [sf.models.KAnonymity(k=2)])
+    assert told(by_counts, [sf.models.KAnonymity(k=2)]) == found
+    assert told(replace(by_rows, published=shown, weights=weights), [sf.models.KAnonymity(k=2)]) == found
 
 
 @given(tables_with_originals(), st.sampled_from(MissingPolicy), st.randoms(use_true_random=False))
@@ -152,13 +156,13 @@ BUCKETED = pa.table(
 def test_buckets_of_flagged_cells_are_counted_in_records():
     by_rows = AuditContext(BUCKETED, FLAGGED)
     by_counts = AuditContext(BUCKETED.take([0, 2, 3]), FLAGGED, weights=np.array([2, 1, 1]))
-    models = [sf.FrequencyLDiversity(l=2, sensitive="disease")]
+    models = [sf.models.FrequencyLDiversity(l=2, sensitive="disease")]
     assert told(by_counts, models) == told(by_rows, models)
     assert audit_context(by_counts, models).verdicts[0].level == 1.5
 
 
 def test_rounded_expectations_are_counted_in_records(monkeypatch):
-    monkeypatch.setattr(bucket_contents, "MAX_COUNT", 0)
+    monkeypatch.setattr(_sensitive_values, "MAX_COUNT", 0)
     table = pa.table(
         {
             "age": ["18", "19", "19", "19", "19"],
@@ -171,13 +175,13 @@ def test_rounded_expectations_are_counted_in_records(monkeypatch):
     found = AuditContext(shown, schema, weights=weights).groups.histograms["disease"]
     expected = AuditContext(table, schema).groups.histograms["disease"]
     assert found.counts.tolist() == expected.counts.tolist()
-    assert found.sizes.tolist() == [counting.ROUNDED_SCALE, 4 * counting.ROUNDED_SCALE]
+    assert found.sizes.tolist() == [_counting.ROUNDED_SCALE, 4 * _counting.ROUNDED_SCALE]
 
 
 def test_records_that_are_set_aside_are_counted():
     table = pa.table({"age": ["18", "*"], "job": ["clerk", "*"]})
     evidence = AuditContext(table, Schema(quasi_identifiers=["age", "job"]), weights=np.array([3, 4]))
-    found = audit_context(evidence, [sf.KAnonymity(k=3)], ignore_suppressed=True)
+    found = audit_context(evidence, [sf.models.KAnonymity(k=3)], ignore_suppressed=True)
     assert (found.records, found.set_aside, found.sizes.tolist(), found.holds) == (3, 4, [3], True)
 
 
@@ -235,7 +239,7 @@ def test_a_correspondence_of_counts_is_refused():
 
 def test_more_records_than_flows_can_count_are_refused():
     table = pa.table({"age": ["18"], "job": ["clerk"]})
-    schema, weights = Schema(quasi_identifiers=["age", "job"]), np.array([truth.MOST_FLOWING + 1])
+    schema, weights = Schema(quasi_identifiers=["age", "job"]), np.array([_truthfulness.MOST_FLOWING + 1])
     evidence = AuditContext(table, schema, original=table, weights=weights, original_weights=weights)
     with pytest.raises(SchemaError, match="more than 2,147,483,647 records"):
         audit_context(evidence, ())
@@ -245,7 +249,7 @@ def test_sums_beyond_32_bits_are_exact():
     table = pa.table({"age": ["18", "18", "19"], "job": ["clerk"] * 3, "disease": ["flu", "cold", "flu"]})
     weights = np.array([3_000_000_001, 1, 2])
     schema = Schema(quasi_identifiers=["age", "job"], sensitive=["disease"])
-    found = audit_context(AuditContext(table, schema, weights=weights), [sf.KAnonymity(k=3)])
+    found = audit_context(AuditContext(table, schema, weights=weights), [sf.models.KAnonymity(k=3)])
     assert found.records == 3_000_000_004
     assert sorted(found.sizes.tolist()) == [2, 3_000_000_002]
     assert found.level("frequency-l-diversity") == 1

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 import sfumato as sf
 from counted_rows import MODELS_ASKED, published_tables, schema_of
 from drawn_examples import examples
-from sfumato.core.progress import ignore_progress
-from sfumato.core.published import bucket_contents
-from sfumato.exceptions import InvalidParameterError, SfumatoError, UnsupportedModelError
-from sfumato.judging.audit.audit import Audit
-from sfumato.judging.audit.file_audit import EngineAudit
-from sfumato.schema.missing import MissingPolicy
-from sfumato.sources.duckdb_source import DuckDBSource
+from sfumato._progress import ignore_progress
+from sfumato.errors import InvalidParameterError, SfumatoError, UnsupportedModelError
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.audit._engine_audit import EngineAudit
+from sfumato.tables.audit.audit import Audit
+from sfumato.tables.engines._duckdb_source import DuckDBSource
+from sfumato.tables.published import _sensitive_values
 
 ALONE = [model for model in MODELS_ASKED if not model.needs_population and not model.applies_to_buckets]
 SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
@@ -74,11 +74,11 @@ def bucketed_tables(draw: st.DrawFn) -> pa.Table:
 
 
 PROMISED = [
-    sf.KAnonymity(k=2),
-    sf.FrequencyLDiversity(l=2, sensitive="disease"),
-    sf.TCloseness(t=0.4, sensitive="disease"),
-    sf.DistinctLDiversity(l=2, sensitive="pay"),
-    sf.XYAnonymity(k=1, y="disease", x=["age"]),
+    sf.models.KAnonymity(k=2),
+    sf.models.FrequencyLDiversity(l=2, sensitive="disease"),
+    sf.models.TCloseness(t=0.4, sensitive="disease"),
+    sf.models.DistinctLDiversity(l=2, sensitive="pay"),
+    sf.models.XYAnonymity(k=1, y="disease", x=["age"]),
 ]
 
 
@@ -90,7 +90,7 @@ def test_buckets_that_reach_across_pieces_are_judged_as_in_memory(table, models,
 
 
 def test_counts_in_pieces_are_rounded_as_in_memory(monkeypatch):
-    monkeypatch.setattr(bucket_contents, "MAX_COUNT", 100)
+    monkeypatch.setattr(_sensitive_values, "MAX_COUNT", 100)
     table = pa.table(
         {"age": [str(at) for at in range(12)], "disease": list("abcdabcdabce"), "_bucket_disease": [0] * 12}
     )
@@ -162,7 +162,7 @@ def test_a_judged_piece_is_gone_before_the_next_one_is_counted(shown, tmp_path, 
     monkeypatch.setattr(source, "count", watched)
     gc.disable()  # which would find pieces that keep themselves, but late
     try:
-        audited.run([sf.KAnonymity(k=2)], ignore_progress, lambda piece: judged.append(weakref.ref(piece)))
+        audited.run([sf.models.KAnonymity(k=2)], ignore_progress, lambda piece: judged.append(weakref.ref(piece)))
     finally:
         gc.enable()
         source.close()
@@ -175,7 +175,7 @@ def test_one_star_makes_missing_cells_of_every_sensitive_column_unknown():
         {"age": ["20-29"] * 2 + ["30-39"] * 2, "disease": ["flu", None, "flu", "cold"], "pay": ["1", "*", "2", "3"]}
     )
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease", "pay"])
-    models = [sf.DistinctLDiversity(l=2, sensitive="disease")]
+    models = [sf.models.DistinctLDiversity(l=2, sensitive="disease")]
     found = in_pieces(table, schema, models, most=2)
     assert told(found) == told(sf.audit(table, schema, models))
     assert not found.holds
@@ -186,10 +186,10 @@ def test_models_of_some_columns_are_judged_on_these_and_levels_keep_their_order(
     table = pa.table({"age": ages, "job": jobs, "disease": ["flu", "cold"] * 8, "pay": [str(at) for at in range(16)]})
     schema = sf.Schema(quasi_identifiers=["age", "job"], sensitive=["disease", "pay"])
     models = [
-        sf.KAnonymity(k=8, quasi=["job"]),
-        sf.DistinctLDiversity(l=3, sensitive="pay"),
-        sf.XYAnonymity(k=1, y="disease", x=["age"]),
-        sf.KAnonymity(k=4),
+        sf.models.KAnonymity(k=8, quasi=["job"]),
+        sf.models.DistinctLDiversity(l=3, sensitive="pay"),
+        sf.models.XYAnonymity(k=1, y="disease", x=["age"]),
+        sf.models.KAnonymity(k=4),
     ]
     assert told(in_pieces(table, schema, models, most=4)) == told(sf.audit(table, schema, models))
 
@@ -198,7 +198,7 @@ def test_suppressed_records_are_set_aside_and_a_population_is_counted_while_grou
     table = pa.concat_tables([TABLE, pa.table({"age": ["*"], "disease": ["flu"]})])
     pq.write_table(table, tmp_path / "t.parquet")
     people = pa.table({"age": [21, 22, 23, 24, 31, 32, 33, 80]})
-    models = [sf.KMap(k=3), sf.KAnonymity(k=2)]
+    models = [sf.models.KMap(k=3), sf.models.KAnonymity(k=2)]
     for extra in ({"ignore_suppressed": True}, {"population": people}):
         expected = sf.audit(table, SCHEMA, models if "population" in extra else models[1:], **extra)
         found = sf.audit(
@@ -212,7 +212,7 @@ def test_suppressed_records_are_set_aside_and_a_population_is_counted_while_grou
     ("fields", "models", "named"),
     [
         ({"population": pa.table({"age": [20]})}, [], "A population"),
-        ({}, [sf.KMap(k=2)], "KMap"),
+        ({}, [sf.models.KMap(k=2)], "KMap"),
         ({"ignore_suppressed": True}, [], "ignore_suppressed"),
     ],
 )
@@ -246,7 +246,7 @@ def test_comparing_single_rows_is_refused_before_anything_is_opened(given):
     ("columns", "schema", "models"),
     [
         ({}, sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], flags={"disease": "flag"}), []),
-        ({}, SCHEMA, [sf.TCloseness(t=0.5, sensitive="disease", compared_with="original")]),
+        ({}, SCHEMA, [sf.models.TCloseness(t=0.5, sensitive="disease", compared_with="original")]),
         ({"_records": [1] * 5}, sf.Schema(quasi_identifiers=["age", "_records"]), []),
         ({}, sf.Schema(quasi_identifiers=["age"], identifiers=["disease"]), []),
         ({}, sf.Schema(quasi_identifiers=["agee"]), []),

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.coding.lookalikes import group_lookalikes
-from sfumato.exceptions import InfeasibleError, SchemaError
-from sfumato.schema.missing import MissingPolicy
+from sfumato.encoding._lookalikes import group_lookalikes
+from sfumato.errors import InfeasibleError, SchemaError
+from sfumato.schema.roles import MissingPolicy
 
 SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-TWO = sf.DistinctLDiversity(l=2, sensitive="disease")
+TWO = sf.models.DistinctLDiversity(l=2, sensitive="disease")
 ALIKE = [
     ("flu", "{flu}"),
     ("flu", "{flu, cold}"),
@@ -102,12 +102,14 @@ def test_what_is_alike_does_not_depend_on_the_order_of_the_values(values):
     assert classes(values) == classes(values[::-1])
 
 
-@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.Optimal(), sf.Anatomy()])
+@pytest.mark.parametrize("algorithm", [sf.algorithms.Mondrian(), sf.algorithms.Optimal(), sf.algorithms.Anatomy()])
 def test_no_search_finds_what_the_audit_would_withhold_and_cells_stay_as_they_are(algorithm, tmp_path):
     cells = ["flu", "Flu", "{flu, cold}", "hiv", "HIV ", "gout", "flu", "gout"]
     data = pa.table({"age": list(range(8)), "disease": cells})
-    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], hierarchies={"age": sf.Intervals(2, 4)})
-    model = sf.FrequencyLDiversity(l=2, sensitive="disease")
+    schema = sf.Schema(
+        quasi_identifiers=["age"], sensitive=["disease"], hierarchies={"age": sf.hierarchies.Intervals(2, 4)}
+    )
+    model = sf.models.FrequencyLDiversity(l=2, sensitive="disease")
     release = sf.anonymize(data, schema, [model], algorithm)
     assert release.audit.level("frequency-l-diversity") >= 2
     assert sorted(release.published["disease"].to_pylist()) == sorted(cells)
@@ -118,7 +120,7 @@ def test_no_search_finds_what_the_audit_would_withhold_and_cells_stay_as_they_ar
 
 
 def test_bounds_and_categories_of_one_spelling_hold_for_all():
-    bounds = sf.ConfidenceBounding(bounds={"HIV": 0.4}, sensitive="disease")
+    bounds = sf.models.ConfidenceBounding(bounds={"HIV": 0.4}, sensitive="disease")
     data = pa.table({"age": [30, 30, 40, 40], "disease": ["Hiv", "HIV", "flu", "flu"]})
     assert not sf.audit(data, SCHEMA, [bounds]).holds
 
@@ -127,7 +129,11 @@ def test_bounds_and_categories_of_one_spelling_hold_for_all():
 def test_a_missing_value_is_no_second_disease(missing):
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], missing=missing)
     data = table("flu", None)
-    diverse = [TWO, sf.FrequencyLDiversity(l=2, sensitive="disease"), sf.EntropyLDiversity(l=1.5, sensitive="disease")]
+    diverse = [
+        TWO,
+        sf.models.FrequencyLDiversity(l=2, sensitive="disease"),
+        sf.models.EntropyLDiversity(l=1.5, sensitive="disease"),
+    ]
     audit = sf.audit(data, schema, diverse)
     assert [verdict.level for verdict in audit.verdicts] == [1, 1, 1]
     with pytest.raises(InfeasibleError, match="reaches 1, 2 is needed"):
@@ -139,16 +145,18 @@ def test_a_text_that_says_that_there_is_no_value_is_no_second_disease(nothing):
     audit = sf.audit(table("flu", nothing), SCHEMA, [TWO])
     assert audit.level("distinct-l-diversity") == 1
     assert audit.merged_values == ()
-    bounds = sf.ConfidenceBounding(bounds={"flu": 0.6, nothing: 0.6}, sensitive="disease")
+    bounds = sf.models.ConfidenceBounding(bounds={"flu": 0.6, nothing: 0.6}, sensitive="disease")
     assert not sf.audit(table("flu", nothing), SCHEMA, [bounds]).holds
-    severe = sf.PPlusSensitiveKAnonymity(k=2, p=2, categories={"flu": "a", nothing: "b"}, sensitive="disease")
+    severe = sf.models.PPlusSensitiveKAnonymity(k=2, p=2, categories={"flu": "a", nothing: "b"}, sensitive="disease")
     assert not sf.audit(table("flu", nothing), SCHEMA, [severe]).holds
 
 
 def test_searches_join_groups_until_known_values_suffice_and_risk_agrees():
     data = pa.table({"age": [30, 30, 35, 35, 50, 50], "disease": ["flu", None, "cold", "hiv", "flu", "hiv"]})
-    schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"], hierarchies={"age": sf.Intervals(20, 40)})
-    for algorithm in (sf.Mondrian(), sf.Optimal()):
+    schema = sf.Schema(
+        quasi_identifiers=["age"], sensitive=["disease"], hierarchies={"age": sf.hierarchies.Intervals(20, 40)}
+    )
+    for algorithm in (sf.algorithms.Mondrian(), sf.algorithms.Optimal()):
         release = sf.anonymize(data, schema, [TWO], algorithm)
         assert release.audit.level("distinct-l-diversity") >= 2
         judgment = sf.assess_risk(release.frame, schema).check_compliance("wp216")

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import oracles
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.models import DistinctLDiversity, KAnonymity
 from sfumato.schema.schema import Schema
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
 from strategies import CELLS, tables
 
 QUASI = ("sex", "job", "age")
@@ -120,7 +121,13 @@ def test_somebody_who_knows_what_a_missing_cell_would_say_finds_one_record():
     assert [verdict.records for verdict in audit.verdicts] == [1, 1]
     assert sf.audit(table.slice(0, 3), schema, [KAnonymity(k=2)]).level("k-anonymity") == 3
     assert sf.assess_risk(table, schema).to_dict()["smallest_group"] == 1
-    for algorithm in (sf.Mondrian(), sf.TopDownNCP(), sf.SABRE(), sf.Optimal(), sf.LocalRecoding()):
+    for algorithm in (
+        sf.algorithms.Mondrian(),
+        sf.algorithms.TopDownNCP(),
+        sf.algorithms.SABRE(),
+        sf.algorithms.Optimal(),
+        sf.algorithms.LocalRecoding(),
+    ):
         release = sf.anonymize(table, schema, [KAnonymity(k=2)], algorithm, seed=1)
         assert release.audit.level("k-anonymity") >= 2
 
@@ -162,7 +169,11 @@ def test_records_that_are_missing_everywhere_hide_nobody():
     assert audit.verdicts[0].records == 104
 
 
-@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.Mondrian(strict=False), sf.TopDownNCP(), sf.SABRE()], ids=repr)
+@pytest.mark.parametrize(
+    "algorithm",
+    [sf.algorithms.Mondrian(), sf.algorithms.Mondrian(strict=False), sf.algorithms.TopDownNCP(), sf.algorithms.SABRE()],
+    ids=repr,
+)
 def test_searches_do_not_hide_anybody_behind_them_either(algorithm):
     cells = [*range(100), *[None] * 4]
     table = pa.table({"age": cells, "zip": cells, "disease": ["flu", "cold"] * 52})
@@ -171,7 +182,9 @@ def test_searches_do_not_hide_anybody_behind_them_either(algorithm):
     assert min(release.audit.sizes) >= 5
 
 
-@pytest.mark.parametrize("algorithm", [sf.Mondrian(), sf.TopDownNCP(), sf.SABRE()], ids=repr)
+@pytest.mark.parametrize(
+    "algorithm", [sf.algorithms.Mondrian(), sf.algorithms.TopDownNCP(), sf.algorithms.SABRE()], ids=repr
+)
 def test_a_table_of_nothing_but_missing_cells_is_published(algorithm):
     table = pa.table({"age": pa.nulls(6, pa.int64()), "disease": ["flu", "cold"] * 3})
     schema = Schema(quasi_identifiers=["age"], sensitive=["disease"], missing="matches-all")

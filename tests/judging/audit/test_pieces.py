@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 import sfumato as sf
 from counted_rows import MODELS_ASKED, counted_rows, published_tables, schema_of
 from drawn_examples import examples
-from sfumato.catalogue import compute_metrics, merge_metrics
-from sfumato.core.published.totals import SensitiveTotals
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.audit import Audit, audit_context
-from sfumato.judging.audit.pieces import audit_pieces
-from sfumato.judging.evidence import AuditContext
-from sfumato.judging.measures.base import MetricInput
-from sfumato.reporting.public import make_guarantee
-from sfumato.schema.missing import MissingPolicy
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.report.guarantee import make_guarantee
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables._catalogue import compute_metrics, merge_metrics
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.audit._piecewise import audit_pieces
+from sfumato.tables.audit.audit import Audit, audit_context
+from sfumato.tables.metrics.base import MetricInput
+from sfumato.tables.published._sensitive_values import SensitiveTotals
 
 IN_PIECES = [model for model in MODELS_ASKED if not (model.needs_population or model.scope or model.applies_to_buckets)]
 
@@ -78,7 +78,7 @@ def test_pieces_are_judged_as_the_whole(table, missing, models, parts, random):
     found = audit_pieces(pieces_of(table, schema, parts, random), models)
     assert told(found, models) == told(whole, models)
     assert sorted(found.groups.sizes.tolist()) == sorted(whole.groups.sizes.tolist())
-    assert found.evaluate(sf.KAnonymity(k=2)) == whole.evaluate(sf.KAnonymity(k=2))
+    assert found.evaluate(sf.models.KAnonymity(k=2)) == whole.evaluate(sf.models.KAnonymity(k=2))
 
 
 @given(published_tables(buckets=False), st.integers(1, 4), st.integers(0, 3), st.data())
@@ -118,7 +118,7 @@ HALVES = [replace(WHOLE, published=TABLE.slice(0, 2)), replace(WHOLE, published=
 
 
 def test_of_parts_of_a_model_the_worst_is_told():
-    model = sf.PSensitiveKAnonymity(p=2, k=2, sensitive="pay")
+    model = sf.models.PSensitiveKAnonymity(p=2, k=2, sensitive="pay")
     found = audit_pieces(HALVES, [model]).verdicts[0]
     assert [(part.model.name, part.level, part.groups) for part in found.parts] == [
         ("k-anonymity", 2, 0),
@@ -130,15 +130,19 @@ def test_of_parts_of_a_model_the_worst_is_told():
 def test_only_sizes_are_kept_of_groups():
     found = audit_pieces(HALVES, ())
     with pytest.raises(InvalidParameterError, match="DistinctLDiversity cannot be judged any more"):
-        found.evaluate(sf.DistinctLDiversity(l=2, sensitive="pay"))
+        found.evaluate(sf.models.DistinctLDiversity(l=2, sensitive="pay"))
     with pytest.raises(InvalidParameterError, match="Which rows break KAnonymity"):
-        found.violating_rows(sf.KAnonymity(k=3))
-    assert found.per_group(sf.KAnonymity(k=3))["holds"].to_pylist() == [False, False]
+        found.violating_rows(sf.models.KAnonymity(k=3))
+    assert found.per_group(sf.models.KAnonymity(k=3))["holds"].to_pylist() == [False, False]
 
 
 @pytest.mark.parametrize(
     "model",
-    [sf.XYAnonymity(k=2, y="pay", x=["job"]), sf.KMap(k=2), sf.DeltaPresence(delta_min=0, delta_max=0.5)],
+    [
+        sf.models.XYAnonymity(k=2, y="pay", x=["job"]),
+        sf.models.KMap(k=2),
+        sf.models.DeltaPresence(delta_min=0, delta_max=0.5),
+    ],
     ids=lambda model: model.name,
 )
 def test_models_that_compare_groups_are_refused(model):
@@ -147,7 +151,7 @@ def test_models_that_compare_groups_are_refused(model):
 
 
 def test_a_model_that_names_all_quasi_identifiers_is_judged():
-    model = sf.XYAnonymity(k=2, y="pay", x=["job", "age"])
+    model = sf.models.XYAnonymity(k=2, y="pay", x=["job", "age"])
     assert audit_pieces(HALVES, [model]).verdicts == audit_context(WHOLE, [model]).verdicts
 
 

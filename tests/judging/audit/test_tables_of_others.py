@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.hierarchies import Intervals, Prefixes, Taxonomy
-from sfumato.models import DistinctLDiversity, KAnonymity
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.prefixes import Prefixes
+from sfumato.hierarchies.taxonomy import Taxonomy
 from sfumato.schema.schema import Schema
+from sfumato.tables.models.distinct_l_diversity import DistinctLDiversity
+from sfumato.tables.models.k_anonymity import KAnonymity
 from strategies import described_tables
 
 SCHEMA = Schema(quasi_identifiers=["age-group", "home zip"], sensitive=["disease"])

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit import truth as module
-from sfumato.models import KAnonymity
-from sfumato.schema.missing import MissingPolicy
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables.audit import _truthfulness as module
+from sfumato.tables.models.k_anonymity import KAnonymity
 from strategies import DISEASES, JOBS, described_tables
 
 BELOW = {

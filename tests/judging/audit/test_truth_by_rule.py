@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from counted_rows import counted_rows
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.audit.audit import audit_context
-from sfumato.judging.audit.truth import Truthfulness
-from sfumato.judging.audit.truth_by_rule import sum_truthfulness, truth_by_rule
-from sfumato.judging.evidence import AuditContext
-from sfumato.masking.masking import MaskingRecord
-from sfumato.schema.missing import MissingPolicy
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.audit._truth_by_rule import sum_truthfulness, truth_by_rule
+from sfumato.tables.audit._truthfulness import Truthfulness
+from sfumato.tables.audit.audit import audit_context
+from sfumato.tables.masking._apply import MaskingRecord
 from strategies import JOBS
 
 NAMES = ("age", "job", "disease", "city")

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.judging.audit.unpromised import unprotected_attributes
-from sfumato.reporting.html import render_about
+from sfumato.report.page import render_about
+from sfumato.tables.audit.audit import unprotected_attributes
 
 SCHEMA = sf.Schema(quasi_identifiers=["age"], sensitive=["disease", "class"])
 TABLE = pa.table(
     {"age": [1, 1, 1, 2, 2, 2], "disease": ["a", "b", "c", "a", "b", "c"], "class": ["x", "x", "x", "x", "y", "y"]}
 )
-MODELS = [sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="disease")]
+MODELS = [sf.models.KAnonymity(k=3), sf.models.DistinctLDiversity(l=2, sensitive="disease")]
 
 
 def test_the_column_its_worst_exposure_and_the_records_are_told():
@@ -30,7 +30,7 @@ def test_the_column_its_worst_exposure_and_the_records_are_told():
 
 
 def test_a_promise_that_names_the_column_is_enough():
-    models = [*MODELS, sf.DistinctLDiversity(l=1, sensitive="class")]
+    models = [*MODELS, sf.models.DistinctLDiversity(l=1, sensitive="class")]
     assert unprotected_attributes(sf.audit(TABLE, SCHEMA, models)) == ()
 
 
@@ -43,7 +43,7 @@ def test_the_exposure_is_the_largest_share_of_a_value_in_a_group(rows):
     worst = max(shares.values())
     table = pa.table({"age": [age for age, _ in rows], "class": [value for _, value in rows]})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["class"])
-    (found,) = unprotected_attributes(sf.audit(table, schema, [sf.KAnonymity(k=1)]))
+    (found,) = unprotected_attributes(sf.audit(table, schema, [sf.models.KAnonymity(k=1)]))
     assert found.exposure == float(worst)
     assert found.records == sum(len(groups[age]) for age, share in shares.items() if share == worst)
 

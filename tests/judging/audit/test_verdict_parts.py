@@ -6,9 +6,11 @@ import json
 
 import pyarrow as pa
 
-from sfumato.judging.audit.auditing import audit
-from sfumato.models import HPKAnonymity, KAnonymity, PSensitiveKAnonymity
 from sfumato.schema.schema import Schema
+from sfumato.tables.audit._audit_table import audit
+from sfumato.tables.models.hpk_anonymity import HPKAnonymity
+from sfumato.tables.models.k_anonymity import KAnonymity
+from sfumato.tables.models.p_sensitive_k_anonymity import PSensitiveKAnonymity
 
 PUBLISHED = pa.table(
     {

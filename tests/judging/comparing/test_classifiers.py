@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.condensing.condensation import Condensation
-from sfumato.judging.comparing.classification import compare_classifiers, hold_out
-from sfumato.randomness import secret_from_seed
+from sfumato._randomness import secret_from_seed
+from sfumato.synthesis.condensation import Condensation
+from sfumato.tables.metrics.classification import compare_classifiers, hold_out
 
 
 def easy(rows: int = 1500) -> pd.DataFrame:
@@ -101,17 +101,17 @@ def test_accuracies_are_shown():
     ],
 )
 def test_bad_requests_are_refused(settings, sentence):
-    with pytest.raises(sf.SchemaError, match=sentence):
+    with pytest.raises(sf.errors.SchemaError, match=sentence):
         compare_classifiers(KEPT, KEPT, HELD, **settings)
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.5, "half"])
 def test_bad_shares_are_refused(share):
-    with pytest.raises(sf.InvalidParameterError, match="share"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="share"):
         hold_out(easy(10), share=share)
 
 
 def test_without_scikit_learn_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
-    with pytest.raises(sf.SfumatoError, match=r"sfumato\[learn\]"):
+    with pytest.raises(sf.errors.SfumatoError, match=r"sfumato\[learn\]"):
         compare_classifiers(KEPT, KEPT, HELD, target="kind")

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.judging.comparing import features
-from sfumato.judging.comparing.classification import compare_classifiers, hold_out
-from sfumato.judging.comparing.features import build_features
-from sfumato.samples import population
+from sfumato.datasets import hospital
+from sfumato.tables.metrics import classification
+from sfumato.tables.metrics.classification import build_features, compare_classifiers, hold_out
 
-JOBS = sf.Taxonomy({"desk": ["clerk", "judge"], "field": ["farmer", "miner"]})
+JOBS = sf.hierarchies.Taxonomy({"desk": ["clerk", "judge"], "field": ["farmer", "miner"]})
 SCHEMA = sf.Schema(quasi_identifiers=["job"], hierarchies={"job": JOBS})
 COVERED = {job: {job} for job in ("clerk", "judge", "farmer", "miner")}
 COVERED |= {"desk": {"clerk", "judge"}, "field": {"farmer", "miner"}, "{clerk, miner}": {"clerk", "miner"}}
@@ -57,25 +56,27 @@ def test_a_held_out_number_is_shown_as_the_only_cell_that_covers_it():
 def people() -> tuple[pa.Table, pa.Table, sf.Schema]:
     quasi = ["age", "sex", "job", "education", "nationality"]
     hierarchies = {
-        "age": sf.Intervals(5, 10, 20),
-        "job": sf.Taxonomy(population.JOBS),
-        "nationality": sf.Taxonomy(population.COUNTRIES),
+        "age": sf.hierarchies.Intervals(5, 10, 20),
+        "job": sf.hierarchies.Taxonomy(hospital.JOBS),
+        "nationality": sf.hierarchies.Taxonomy(hospital.COUNTRIES),
     }
     schema = sf.Schema(
         quasi_identifiers=quasi,
         sensitive=["marital_status"],
         hierarchies=hierarchies,
-        orders={"education": population.EDUCATION_ORDER},
+        orders={"education": hospital.EDUCATION_ORDER},
     )
-    return *hold_out(sf.samples.generate_hospital(2000, seed=1), share=0.3, seed=1), schema
+    return *hold_out(sf.datasets.generate_hospital(2000, seed=1), share=0.3, seed=1), schema
 
 
 @pytest.mark.parametrize(
-    "algorithm", [sf.Optimal(), sf.Datafly(), sf.Mondrian(), sf.TopDownNCP()], ids=lambda a: a.name
+    "algorithm",
+    [sf.algorithms.Optimal(), sf.algorithms.Datafly(), sf.algorithms.Mondrian(), sf.algorithms.TopDownNCP()],
+    ids=lambda a: a.name,
 )
 def test_no_release_that_keeps_something_is_below_the_majority_class(algorithm):
     kept, held, schema = people()
-    release = sf.anonymize(kept, schema, [sf.KAnonymity(k=5)], algorithm, max_suppressed=0.05, seed=1)
+    release = sf.anonymize(kept, schema, [sf.models.KAnonymity(k=5)], algorithm, max_suppressed=0.05, seed=1)
     found = compare_classifiers(
         kept, release.frame, held, target="marital_status", columns=schema.quasi_identifiers, schema=schema
     )
@@ -105,12 +106,12 @@ def test_a_full_domain_release_is_judged_as_if_held_out_records_were_recoded():
 
 
 def test_many_labels_become_few_features_and_large_matrices_sparse(monkeypatch):
-    monkeypatch.setattr(features, "MOST_LABELS", 2)
+    monkeypatch.setattr(classification, "MOST_LABELS", 2)
     names = table(job=["clerk", "clerk", "judge", "judge", "miner"])
     found = build_features(names, names, names, ["job"], None)
     assert found.training.shape == (5, 2)
     assert found.training.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1], [0, 0]]
-    monkeypatch.setattr(features, "DENSE", 1)
+    monkeypatch.setattr(classification, "DENSE", 1)
     assert build_features(names, names, names, ["job"], None).training.nnz == 4
 
 

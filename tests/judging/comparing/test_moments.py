@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.judging.comparing.moments import compare_moments
+from sfumato.tables.metrics.moments import compare_moments
 
 RNG = np.random.default_rng(1)
 ORIGINAL = pd.DataFrame(RNG.normal(size=(50, 3)) @ RNG.normal(size=(3, 3)) * [1, 100, 1e-3], columns=list("abc"))
@@ -123,5 +123,5 @@ REFUSED = [
 
 @pytest.mark.parametrize(("original", "published", "columns", "sentence"), REFUSED)
 def test_what_cannot_be_compared_is_refused(original, published, columns, sentence):
-    with pytest.raises(sf.SchemaError, match=sentence):
+    with pytest.raises(sf.errors.SchemaError, match=sentence):
         compare_moments(pa.table(original), pa.table(published), columns=columns)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.judging.comparing.nearest import distance_to_closest_record
+from sfumato.tables.metrics.closest_record import distance_to_closest_record
 
 RNG = np.random.default_rng(1)
 ORIGINAL = pd.DataFrame({"a": RNG.normal(size=60), "b": RNG.normal(size=60) * 1000, "job": ["clerk", "diver"] * 30})
@@ -81,5 +81,5 @@ def test_distances_are_shown_without_cells():
 
 
 def test_a_bad_number_of_records_is_refused():
-    with pytest.raises(sf.InvalidParameterError, match="most_records"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="most_records"):
         distance_to_closest_record(ORIGINAL, SYNTHETIC, most_records=0)

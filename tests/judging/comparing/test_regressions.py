@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import linregress
 
 import sfumato as sf
-from sfumato.judging.comparing.regression import TWO_SIDED, Coefficient, compare_regressions
+from sfumato.tables.metrics.utility import TWO_SIDED, Coefficient, compare_regressions
 
 RNG = np.random.default_rng(1)
 AGE, WEIGHT = RNG.integers(18, 90, 400), RNG.normal(70, 12, 400)
@@ -64,7 +64,7 @@ def test_a_column_that_no_longer_varies_is_not_determined():
 
 
 def test_a_column_said_twice_determines_nothing():
-    with pytest.raises(sf.SchemaError, match="does not determine"):
+    with pytest.raises(sf.errors.SchemaError, match="does not determine"):
         compare_regressions(TABLE.assign(again=AGE), TABLE.assign(again=AGE), target="cost", columns=["age", "again"])
 
 
@@ -82,6 +82,6 @@ def test_the_overlap_is_the_common_share_of_both_intervals(one, other):
 
 def test_bad_requests_are_refused():
     for columns in ([], ["cost"]):
-        with pytest.raises(sf.SchemaError, match="at least one column"):
+        with pytest.raises(sf.errors.SchemaError, match="at least one column"):
             compare_regressions(TABLE, TABLE, target="cost", columns=columns)
     assert compare_regressions(TABLE, TABLE, target="cost").to_dict()["overlap"] == pytest.approx(1)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.judging.comparing.tabulation import compare_tabulations
+from sfumato.tables.metrics.tabulation import compare_tabulations
 
-JOBS = sf.Taxonomy({"desk": ["clerk", "judge"], "field": ["farmer"]})
+JOBS = sf.hierarchies.Taxonomy({"desk": ["clerk", "judge"], "field": ["farmer"]})
 SCHEMA = sf.Schema(quasi_identifiers=["job"], hierarchies={"job": JOBS})
 COVERED = {"clerk": ["clerk"], "judge": ["judge"], "farmer": ["farmer"], "desk": ["clerk", "judge"]}
 COVERED["*"] = COVERED["{clerk, judge, farmer}"] = ["clerk", "judge", "farmer"]
@@ -66,9 +66,9 @@ def test_columns_of_many_values_are_left_out_unless_named():
     table = pd.DataFrame({"id": [f"p{row}" for row in range(rows)], "a": list("xy") * 32, "b": list("xxyy") * 16})
     assert compare_tabulations(table, table).columns == ("a", "b")
     assert compare_tabulations(table, table, columns=["id", "a"]).columns == ("id", "a")
-    with pytest.raises(sf.SchemaError, match="no two columns"):
+    with pytest.raises(sf.errors.SchemaError, match="no two columns"):
         compare_tabulations(table[["id", "a"]], table[["id", "a"]])
-    with pytest.raises(sf.SchemaError, match="no column 'aa'"):
+    with pytest.raises(sf.errors.SchemaError, match="no column 'aa'"):
         compare_tabulations(table, table, columns=["aa", "b"])
 
 

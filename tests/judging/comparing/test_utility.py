@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.coding import codes
-from sfumato.judging.comparing.utility import compare_utility
+from sfumato.encoding import coded_table
+from sfumato.tables.metrics.utility import compare_utility
 
-PEOPLE = sf.samples.generate_hospital(300, seed=2).to_pandas()
+PEOPLE = sf.datasets.generate_hospital(300, seed=2).to_pandas()
 SCHEMA = sf.Schema(
     identifiers=["name"],
     quasi_identifiers=["age", "sex", "height_cm"],
     sensitive=["disease"],
     insensitive=["cost"],
-    hierarchies={"age": sf.Intervals(5, 10, 20), "height_cm": sf.Intervals(10, 50)},
+    hierarchies={"age": sf.hierarchies.Intervals(5, 10, 20), "height_cm": sf.hierarchies.Intervals(10, 50)},
 )
 COLUMNS = ["age", "sex", "height_cm", "disease", "cost"]
 
@@ -40,14 +40,14 @@ def test_the_table_itself_keeps_everything():
 
 
 def test_figures_are_those_of_the_single_comparisons():
-    release = sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=5)], seed=1).frame
+    release = sf.anonymize(PEOPLE, SCHEMA, [sf.models.KAnonymity(k=5)], seed=1).frame
     found = compare_utility(PEOPLE, release, SCHEMA)
     numbers = ["age", "height_cm", "cost"]
-    moments = sf.judging.compare_moments(PEOPLE, release, columns=numbers)
+    moments = sf.metrics.compare_moments(PEOPLE, release, columns=numbers)
     assert found.moments.covariance_error == pytest.approx(moments.covariance_error)
-    regression = sf.judging.compare_regressions(PEOPLE, release, target="cost", columns=numbers[:-1])
+    regression = sf.metrics.compare_regressions(PEOPLE, release, target="cost", columns=numbers[:-1])
     assert found.regression.overlap == pytest.approx(regression.overlap)
-    tables = sf.judging.compare_tabulations(PEOPLE, release, schema=SCHEMA, columns=["sex", "disease"])
+    tables = sf.metrics.compare_tabulations(PEOPLE, release, schema=SCHEMA, columns=["sex", "disease"])
     assert found.tabulations.mean_distance == pytest.approx(tables.mean_distance)
 
 
@@ -105,7 +105,7 @@ def test_means_of_utility_are_the_sums_that_queries_expect(values, width, form):
 
 def test_a_target_can_be_chosen():
     assert compare_utility(PEOPLE, PEOPLE[COLUMNS], SCHEMA, target="age").regression.target == "age"
-    with pytest.raises(sf.SchemaError, match="no published column of numbers"):
+    with pytest.raises(sf.errors.SchemaError, match="no published column of numbers"):
         compare_utility(PEOPLE, PEOPLE[COLUMNS], SCHEMA, target="sex")
 
 
@@ -115,7 +115,7 @@ def test_nodes_that_do_not_tell_their_bounds_count_as_the_mean_of_their_values()
         quasi_identifiers=["score"],
         insensitive=["cost"],
         scales={"score": "numeric"},
-        hierarchies={"score": sf.Taxonomy({"low": ["1", "2"], "high": ["3", "4"]})},
+        hierarchies={"score": sf.hierarchies.Taxonomy({"low": ["1", "2"], "high": ["3", "4"]})},
     )
     shown = table.assign(score=table["score"].map({1: "low", 2: "low", 3: "high", 4: "high"}))
     found = compare_utility(table, shown, schema)
@@ -159,7 +159,7 @@ def test_records_that_are_never_complete_have_no_moments():
 
 
 def test_a_column_of_very_many_texts_is_not_tabulated(monkeypatch):
-    monkeypatch.setattr(codes, "MAX_NOMINAL_VALUES", 40)
+    monkeypatch.setattr(coded_table, "MAX_NOMINAL_VALUES", 40)
     numbered = PEOPLE.assign(number=[str(10**25 + at) for at in range(len(PEOPLE))])
     schema = replace(SCHEMA, insensitive=["cost", "number"])
     found = compare_utility(numbered, numbered[[*COLUMNS, "number"]], schema)

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.coding.domain import Domain
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.measures.entropy_protection import (
+from sfumato.encoding.domain import Domain
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.schema.roles import Scale
+from sfumato.tables.metrics.entropy_protection import (
     entropy_privacy_protection,
     information_loss_rate,
     privacy_safety_index,
     weighted_level_entropy,
 )
-from sfumato.schema.scales import Scale
+from sfumato.tables.published.groups import Groups
 
 VALUES = ["HIV", "cancer", "flu", "cold"]
 LEVELS = {"HIV": "high", "cancer": "high", "flu": "low", "cold": "none"}

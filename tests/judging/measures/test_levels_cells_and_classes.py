@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.catalogue import METRICS, compute_metrics
-from sfumato.judging.evidence import AuditContext
-from sfumato.judging.measures import MetricInput
 from sfumato.schema.schema import Schema
+from sfumato.tables._catalogue import METRICS, compute_metrics
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.metrics.base import MetricInput
 
-ETHNICITY = sf.Taxonomy({"person": ["asian", "black", "white"], "nobody": ["unknown"]})
-SWEENEY = Schema(quasi_identifiers=["ethnicity", "zip"], hierarchies={"ethnicity": ETHNICITY, "zip": sf.Prefixes()})
+ETHNICITY = sf.hierarchies.Taxonomy({"person": ["asian", "black", "white"], "nobody": ["unknown"]})
+SWEENEY = Schema(
+    quasi_identifiers=["ethnicity", "zip"], hierarchies={"ethnicity": ETHNICITY, "zip": sf.hierarchies.Prefixes()}
+)
 PRIVATE = pa.table(
     {
         "ethnicity": ["asian"] * 4 + ["black"] * 4 + ["white"] * 4,
@@ -27,7 +29,9 @@ PRIVATE = pa.table(
 )
 JOBS = {"clerk": "clerk", "lawyer": "lawyer", "farmer": "land", "sailor": "sea", "diver": "sea"}
 AREAS = {"clerk": "office", "lawyer": "office", "land": "outdoors", "sea": "outdoors"}
-TREE = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}})
+TREE = sf.hierarchies.Taxonomy(
+    {"office": ["clerk", "lawyer"], "outdoors": {"land": ["farmer"], "sea": ["sailor", "diver"]}}
+)
 
 
 def measured(shown: pa.Table, schema: Schema, original: pa.Table, suppressed: int = 0) -> MetricInput:
@@ -85,7 +89,7 @@ def test_a_cell_stands_on_the_lowest_level_around_what_it_covers(cell, level):
 
 def test_a_label_that_several_levels_share_has_the_lowest_of_them():
     rows = [["1 cm", "short", "short"], ["2 cm", "short", "short"], ["1 m", "rod", "long"], ["2 m", "pole", "long"]]
-    schema = Schema(quasi_identifiers=["length"], hierarchies={"length": sf.Taxonomy.from_rows(rows)})
+    schema = Schema(quasi_identifiers=["length"], hierarchies={"length": sf.hierarchies.Taxonomy.from_rows(rows)})
     original = pa.table({"length": ["1 cm", "2 cm", "1 m", "2 m"]})
     found = measured(pa.table({"length": ["short", "long"]}), schema, original)
     assert METRICS["lost-precision"].compute(found) == pytest.approx((1 / 3 + 2 / 3) / 2)
@@ -93,7 +97,7 @@ def test_a_label_that_several_levels_share_has_the_lowest_of_them():
 
 @pytest.mark.parametrize(("cell", "level"), [("20", 0), ("[20, 25]", 1), ("[20, 30)", 1), ("[20, 31]", 2), ("*", 3)])
 def test_an_interval_of_another_algorithm_stands_where_a_node_holds_it(cell, level):
-    schema = Schema(quasi_identifiers=["age"], hierarchies={"age": sf.Intervals(10, 20)})
+    schema = Schema(quasi_identifiers=["age"], hierarchies={"age": sf.hierarchies.Intervals(10, 20)})
     original = pa.table({"age": [20, 25, 30, 31, 45]})
     shown = pa.table({"age": [cell]})
     assert METRICS["lost-precision"].compute(measured(shown, schema, original)) == pytest.approx(level / 3)
@@ -150,7 +154,10 @@ def test_values_in_buckets_count_as_far_as_they_are_expected():
     people = pa.table({"age": [20, 20, 40, 40], "disease": ["flu", "ulcer", "flu", "asthma"]})
     schema = Schema(quasi_identifiers=["age"], sensitive=["disease"])
     release = sf.anonymize(
-        people, schema, models=[sf.FrequencyLDiversity(l=2, sensitive="disease")], algorithm=sf.Anatomy()
+        people,
+        schema,
+        models=[sf.models.FrequencyLDiversity(l=2, sensitive="disease")],
+        algorithm=sf.algorithms.Anatomy(),
     )
     assert release.metrics["classification-metric"] == pytest.approx(1 / 2)
 
@@ -167,8 +174,10 @@ def test_what_a_search_minimizes_is_what_is_measured(loss, name):
     rows = [(job, age, "abc"[(age + number) % 3]) for number, job in enumerate(JOBS) for age in (20, 23, 31, 38, 52)]
     people = pa.table(dict(zip(("job", "age", "disease"), map(list, zip(*rows, strict=True)), strict=True)))
     schema = Schema(
-        quasi_identifiers=["job", "age"], sensitive=["disease"], hierarchies={"job": TREE, "age": sf.Intervals(10, 20)}
+        quasi_identifiers=["job", "age"],
+        sensitive=["disease"],
+        hierarchies={"job": TREE, "age": sf.hierarchies.Intervals(10, 20)},
     )
-    algorithm = sf.Optimal(loss=loss, target="disease" if loss == "classification" else None)
-    release = sf.anonymize(people, schema, models=[sf.KAnonymity(k=4)], algorithm=algorithm, max_suppressed=0.3)
+    algorithm = sf.algorithms.Optimal(loss=loss, target="disease" if loss == "classification" else None)
+    release = sf.anonymize(people, schema, models=[sf.models.KAnonymity(k=4)], algorithm=algorithm, max_suppressed=0.3)
     assert release.metrics[name] == pytest.approx(release.proof.found)

@@ -11,12 +11,13 @@ import pytest
 
 import sfumato as sf
 from adult import COLUMNS, read_adult
-from sfumato.catalogue import METRICS
-from sfumato.coding.codes import encode_table
-from sfumato.core.published.table import PublishedTable
-from sfumato.hierarchies import Intervals
-from sfumato.judging.measures import Loss, MetricInput, NormalizedCertaintyPenalty
+from sfumato.encoding.coded_table import encode_table
+from sfumato.hierarchies.intervals import Intervals
 from sfumato.schema.schema import Schema
+from sfumato.tables._catalogue import METRICS
+from sfumato.tables.metrics.base import MetricInput
+from sfumato.tables.metrics.information_loss import Loss, NormalizedCertaintyPenalty
+from sfumato.tables.published.published_table import PublishedTable
 from strategies import JOBS
 
 QUASI = Schema(quasi_identifiers=["age", "job"], hierarchies={"job": JOBS})
@@ -178,7 +179,7 @@ def test_figures_are_those_of_the_peers(adult, peer):
     whole = PublishedTable.read(pa.table(texts), schema, domains)
     kept = np.flatnonzero((whole.grouped.counts >= 5)[whole.grouped.labels])
     table = pa.table(texts).take(pa.array(kept))
-    audit = sf.audit(table, schema, [sf.KAnonymity(k=5)], original=original, correspondence=kept)
+    audit = sf.audit(table, schema, [sf.models.KAnonymity(k=5)], original=original, correspondence=kept)
     assert audit.holds
     assert (original.num_rows - table.num_rows, len(audit.sizes)) == (suppressed, classes)
     found = METRICS[name].compute(MetricInput.of(PublishedTable.read(table, schema, domains), suppressed))

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.algorithms.microaggregation.mdav import MDAV
-from sfumato.exceptions import SchemaError
-from sfumato.judging.measures.sse import sum_of_squares_ratio
+from sfumato.errors import SchemaError
+from sfumato.tables.algorithms.microaggregation.mdav import MDAV
+from sfumato.tables.metrics.sse import sum_of_squares_ratio
 
 AGES = pa.table({"age": [20, 30, 50, 60], "same": [1, 1, 1, 1]})
 
@@ -47,7 +47,7 @@ def test_dates_are_numbers_of_days():
 def test_it_is_the_variance_inside_the_groups_of_a_release():
     rng = np.random.default_rng(3)
     table = pa.table({"x": rng.normal(size=200), "y": rng.integers(0, 50, 200)})
-    release = sf.anonymize(table, sf.Schema(quasi_identifiers=["x", "y"]), [sf.KAnonymity(k=5)], MDAV(), seed=1)
+    release = sf.anonymize(table, sf.Schema(quasi_identifiers=["x", "y"]), [sf.models.KAnonymity(k=5)], MDAV(), seed=1)
     found = sum_of_squares_ratio(release.original, release.published, release.correspondence, ["x", "y"])
     rows = list(zip(release.published["x"].to_pylist(), release.published["y"].to_pylist(), strict=True))
     expected = 0.0

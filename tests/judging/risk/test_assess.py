@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.risk.assess import assess_risk
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.risk.assessment import assess_risk
 
 QUASI = ["age", "sex", "zip"]
 SCHEMA = sf.Schema(identifiers=["name"], quasi_identifiers=QUASI, sensitive=["disease"])
-PATIENTS = sf.samples.generate_hospital(400, seed=3)
+PATIENTS = sf.datasets.generate_hospital(400, seed=3)
 
 
 def test_it_is_public():
@@ -47,7 +47,7 @@ def test_a_size_of_the_population_adds_estimates():
 
 
 def test_a_table_of_the_population_is_counted():
-    everybody = sf.samples.generate_hospital(4000, seed=3)
+    everybody = sf.datasets.generate_hospital(4000, seed=3)
     sample = everybody.slice(0, 400)
     risk = assess_risk(sample, SCHEMA, population=everybody.to_pandas())
     assert risk.basis == "counted"
@@ -101,8 +101,8 @@ def test_suppressed_rows_are_left_out_and_keep_their_numbers():
 
 
 def test_a_release_is_less_risky_than_its_original():
-    models = [sf.KAnonymity(k=11)]
-    release = sf.anonymize(PATIENTS, SCHEMA, models=models, algorithm=sf.Mondrian())
+    models = [sf.models.KAnonymity(k=11)]
+    release = sf.anonymize(PATIENTS, SCHEMA, models=models, algorithm=sf.algorithms.Mondrian())
     before, after = assess_risk(PATIENTS, SCHEMA), assess_risk(release.frame, SCHEMA)
     assert after.prosecutor.average < before.prosecutor.average
     assert after.unique_records == 0
@@ -112,9 +112,9 @@ def test_a_release_is_less_risky_than_its_original():
 
 
 def test_the_journalist_of_a_release_counts_whom_its_groups_cover():
-    everybody = sf.samples.generate_hospital(4000, seed=3)
+    everybody = sf.datasets.generate_hospital(4000, seed=3)
     sample = everybody.slice(0, 400)
-    release = sf.anonymize(sample, SCHEMA, models=[sf.KAnonymity(k=5)], algorithm=sf.Mondrian())
+    release = sf.anonymize(sample, SCHEMA, models=[sf.models.KAnonymity(k=5)], algorithm=sf.algorithms.Mondrian())
     alone = assess_risk(release.frame, SCHEMA, population=sample)
     among_all = assess_risk(release.frame, SCHEMA, population=everybody)
     assert alone.journalist.highest <= 1 / 5

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.attackers import journalist_risk, marketer_risk, min_group_size, prosecutor_risk
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.risk._attacker_models import journalist_risk, marketer_risk, min_group_size, prosecutor_risk
 
 SIZES, POPULATION = np.array([1, 2, 5]), np.array([4, 8, 10])
 

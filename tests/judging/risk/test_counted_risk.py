@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from counted_rows import counted_rows, published_tables, schema_of
 from drawn_examples import examples
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.judging.evidence import AuditContext
-from sfumato.judging.risk import file_counts
-from sfumato.judging.risk.assess import assess_risk, risk_of_context
-from sfumato.schema.missing import MissingPolicy
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.schema.roles import MissingPolicy
 from sfumato.schema.schema import Schema
+from sfumato.tables.audit._context import AuditContext
+from sfumato.tables.risk import _record_groups
+from sfumato.tables.risk.assessment import assess_risk, risk_of_context
 
 
 def close(told: object) -> object:
@@ -98,7 +98,7 @@ def test_what_is_looked_up_row_by_row_is_refused(name):
 def test_more_combinations_than_fit_are_refused(tmp_path, monkeypatch):
     pq.write_table(pa.table({"age": list(range(100))}), tmp_path / "a.parquet")
     for bytes_per_combination in (10**7, 10**6):  # known by an estimate, and by counting
-        monkeypatch.setattr(file_counts, "BYTES_PER_COMBINATION", bytes_per_combination)
+        monkeypatch.setattr(_record_groups, "BYTES_PER_COMBINATION", bytes_per_combination)
         with pytest.raises(InfeasibleError, match="fewer quasi-identifiers"):
             assess_risk(tmp_path / "a.parquet", Schema(quasi_identifiers=["age"]), engine="duckdb", memory="90MB")
 

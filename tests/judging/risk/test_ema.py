@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.judging.risk.assess import assess_risk
-from sfumato.judging.risk.ema import check_ema
 from sfumato.schema.schema import Schema
+from sfumato.tables.risk._regulations import check_ema
+from sfumato.tables.risk.assessment import assess_risk
 
 
 def assessed(*sizes):

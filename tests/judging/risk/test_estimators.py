@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import hypergeom, poisson
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.estimators import (
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.risk._estimators import (
     PopulationSample,
     estimate_pitman,
     estimate_snb,

@@ -7,10 +7,9 @@ from datetime import date
 import pyarrow as pa
 import pytest
 
-from sfumato.inspection.names import WORDS
-from sfumato.judging.risk.hipaa import check_safe_harbor
-from sfumato.judging.risk.hipaa_columns import ADDRESSES, IDENTIFIERS, LABELS, identifying_columns
-from sfumato.table.frames import to_canonical
+from sfumato.io._dataframes import to_canonical
+from sfumato.tables.inspection._column_names import WORDS
+from sfumato.tables.risk._hipaa import ADDRESSES, IDENTIFIERS, LABELS, check_safe_harbor, identifying_columns
 
 DAY = date(2026, 1, 1)
 PEOPLE = {"537": 300_000, "036": 15_000}

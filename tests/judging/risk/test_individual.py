@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import hyp2f1
 
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.risk.individual import check_weights, household_risk, individual_risk
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.risk._individual_risk import check_weights, household_risk, individual_risk
 
 
 def exact(f, population):

@@ -6,13 +6,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.judging.risk.known_population import count_population
-from sfumato.judging.risk.record_groups import RecordGroups
+from sfumato.errors import InvalidParameterError, SchemaError
 from sfumato.schema.schema import Schema
+from sfumato.tables.risk._population_uniques import count_population
+from sfumato.tables.risk._record_groups import RecordGroups
 
 EVERYBODY = pa.table({"age": [21, 25, 29, 31, 38, 44, 45, 46], "zip": ["53715"] * 4 + ["53703"] * 4})
-SCHEMA = Schema(quasi_identifiers=["age", "zip"], hierarchies={"zip": sf.Prefixes()})
+SCHEMA = Schema(quasi_identifiers=["age", "zip"], hierarchies={"zip": sf.hierarchies.Prefixes()})
 
 
 def by_record(groups, found):

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.known_population import count_population
-from sfumato.judging.risk.population_uniques import counted_uniques, k_map_test, population_uniques
-from sfumato.judging.risk.record_groups import RecordGroups
+from sfumato.errors import InvalidParameterError
 from sfumato.schema.schema import Schema
+from sfumato.tables.risk._population_uniques import count_population, counted_uniques, k_map_test, population_uniques
+from sfumato.tables.risk._record_groups import RecordGroups
 
 SIZES = st.lists(st.integers(1, 12), min_size=1, max_size=40).map(np.array)
 

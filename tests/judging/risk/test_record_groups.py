@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import SchemaError
-from sfumato.judging.risk.record_groups import RecordGroups
+from sfumato.errors import SchemaError
 from sfumato.schema.schema import Schema
+from sfumato.tables.risk._record_groups import RecordGroups
 
 CELLS = st.sampled_from(["a", "b", None])
 ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=14)

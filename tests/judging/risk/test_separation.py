@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.record_groups import RecordGroups
-from sfumato.judging.risk.separation import measure_separation
+from sfumato.errors import InvalidParameterError
 from sfumato.schema.schema import Schema
+from sfumato.tables.risk._record_groups import RecordGroups
+from sfumato.tables.risk._separation import measure_separation
 
 CELLS = st.sampled_from(["a", "b", "c", None])
 ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=12)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.record_groups import RecordGroups
-from sfumato.judging.risk.suda import data_intrusion_probability, dis_suda, special_uniques
+from sfumato.errors import InvalidParameterError
 from sfumato.schema.schema import Schema
+from sfumato.tables.risk._record_groups import RecordGroups
+from sfumato.tables.risk._suda import data_intrusion_probability, dis_suda, special_uniques
 
 GOLDEN = ["M30Ax", "M30Ay", "F30Ax", "F40Bx", "M40Bx", "M40Bx"]
 

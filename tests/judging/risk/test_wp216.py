@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.judging.risk.assess import assess_risk
+from sfumato.errors import InvalidParameterError
 from sfumato.schema.schema import Schema
+from sfumato.tables.risk.assessment import assess_risk
 
 SCHEMA = Schema(identifiers=["code"], quasi_identifiers=["age"], sensitive=["disease"])
 

@@ -8,11 +8,14 @@ import pytest
 
 import sfumato as sf
 from series_oracle import GOLDEN, written
-from sfumato.judging.series.auditing import audit_histories
-from sfumato.judging.series.versions import Versions
+from sfumato.tables.series._versions import Versions
+from sfumato.tables.series.audit import audit_histories
 
 SCHEMA = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease"])
-PROMISES = [sf.MInvariance(m=2, sensitive="disease"), sf.BoundedSeriesDisclosure(limit=0.5, sensitive="disease")]
+PROMISES = [
+    sf.models.MInvariance(m=2, sensitive="disease"),
+    sf.models.BoundedSeriesDisclosure(limit=0.5, sensitive="disease"),
+]
 PERSONS = {person: {"id": number + 1, "age": 20 + number} for number, person in enumerate("abcdefgh")}
 
 
@@ -48,7 +51,7 @@ def test_a_series_that_keeps_everybodys_values_holds_and_reports_equal_pairs():
 
 
 def test_intersecting_releases_break_both_promises():
-    series = sf.audit_series(BROKEN, SCHEMA, models=[*PROMISES, sf.KAnonymity(k=1)])
+    series = sf.audit_series(BROKEN, SCHEMA, models=[*PROMISES, sf.models.KAnonymity(k=1)])
     assert not series.holds
     assert [verdict.answer for verdict in series.verdicts] == ["broken", "broken", "holds"]
     exposed = series.disclosure_risk()
@@ -73,11 +76,15 @@ def test_one_release_is_the_series_of_length_one():
 
 
 def test_releases_are_taken_as_they_are():
-    data = sf.samples.generate_hospital(120, seed=3).to_pandas().drop_duplicates("name")
+    data = sf.datasets.generate_hospital(120, seed=3).to_pandas().drop_duplicates("name")
     schema = sf.Schema(identifiers=["name"], quasi_identifiers=["age", "zip"], sensitive=["disease"])
     made = [
         sf.anonymize(
-            part, schema, models=[sf.FrequencyLDiversity(l=2, sensitive="disease")], algorithm=sf.Anatomy(), seed=seed
+            part,
+            schema,
+            models=[sf.models.FrequencyLDiversity(l=2, sensitive="disease")],
+            algorithm=sf.algorithms.Anatomy(),
+            seed=seed,
         )
         for seed, part in enumerate((data.iloc[:80], data.iloc[20:100]))
     ]
@@ -163,7 +170,7 @@ def test_a_ward_beside_the_value_recognizes_rows():
 def test_a_permanent_value_that_changes_is_refused_and_a_transient_one_is_not():
     later = version({"a": "y", "b": "x", "c": "y", "d": "x"})
     pairs = [SAFE[0], (bucketed(later, "ab cd"), later)]
-    with pytest.raises(sf.SchemaError, match="2 persons, in 2 groups, have another value of 'disease'"):
+    with pytest.raises(sf.errors.SchemaError, match="2 persons, in 2 groups, have another value of 'disease'"):
         sf.audit_series(pairs, SCHEMA)
     schema = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease"], transient=["disease"])
     exposed = sf.series_disclosure_risk(pairs, schema)
@@ -189,7 +196,7 @@ def test_flagged_cells_are_hidden_in_their_buckets_and_shown_elsewhere():
 
 def test_a_history_is_all_that_is_needed():
     histories = {"s": written(*GOLDEN["intersection"])}
-    series = sf.audit_series(histories, models=[sf.BoundedSeriesDisclosure(limit=0.5, sensitive="s")])
+    series = sf.audit_series(histories, models=[sf.models.BoundedSeriesDisclosure(limit=0.5, sensitive="s")])
     assert not series.holds
     assert sf.series_disclosure_risk(histories["s"]).decided == 2
     assert sf.series_disclosure_risk(histories["s"], exact_up_to=0).to_dict()["persons"] == 6
@@ -224,7 +231,7 @@ def test_a_history_is_all_that_is_needed():
         ),
         (lambda: sf.audit_series({}), "there are none"),
         (
-            lambda: sf.audit_series({"s": written("ab:xy")}, models=[sf.KAnonymity(k=2)]),
+            lambda: sf.audit_series({"s": written("ab:xy")}, models=[sf.models.KAnonymity(k=2)]),
             "'k-anonymity' is judged in single tables",
         ),
         (
@@ -236,7 +243,7 @@ def test_a_history_is_all_that_is_needed():
     ],
 )
 def test_bad_requests_are_refused_in_one_sentence(ask, message):
-    with pytest.raises(sf.SfumatoError, match=message) as caught:
+    with pytest.raises(sf.errors.SfumatoError, match=message) as caught:
         ask()
     assert "\n" not in str(caught.value)
 
@@ -248,22 +255,22 @@ def test_several_attributes_are_judged_each_for_itself():
     shown["_bucket_drug"], shown["drug"] = shown["_bucket_disease"], list("qppq")
     series = sf.audit_series([(shown, original)], schema)
     assert series.level("m-invariance", "drug") == 2
-    with pytest.raises(sf.InvalidParameterError, match="Several attributes were judged by"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="Several attributes were judged by"):
         series.level("m-invariance")
-    with pytest.raises(sf.InvalidParameterError, match="Several attributes were judged; choose one"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="Several attributes were judged; choose one"):
         series.disclosure_risk()
 
 
 def test_releases_of_different_tables_are_refused():
-    data = sf.samples.generate_hospital(60, seed=3).to_pandas().drop_duplicates("name")
+    data = sf.datasets.generate_hospital(60, seed=3).to_pandas().drop_duplicates("name")
     made = [
         sf.anonymize(
             data,
             sf.Schema(identifiers=["name"], quasi_identifiers=["age"], sensitive=[name]),
-            models=[sf.KAnonymity(k=3)],
-            algorithm=sf.Mondrian(),
+            models=[sf.models.KAnonymity(k=3)],
+            algorithm=sf.algorithms.Mondrian(),
         )
         for name in ("disease", "zip")
     ]
-    with pytest.raises(sf.SchemaError, match="different identifiers or sensitive attributes"):
+    with pytest.raises(sf.errors.SchemaError, match="different identifiers or sensitive attributes"):
         sf.audit_series(made)

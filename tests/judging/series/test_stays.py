@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from series_oracle import written
-from sfumato.exceptions import InvalidParameterError
+from sfumato.errors import InvalidParameterError
 
 SCHEMA = sf.Schema(identifiers=["id"], quasi_identifiers=["age"], sensitive=["disease"], transient=["disease"])
 CHANGES = {"flu": ["cold"], "cold": ["flu"]}

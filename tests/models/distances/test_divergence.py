@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracles import divergence, equal_distance
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError
-from sfumato.models import TCloseness
+from sfumato.errors import InvalidParameterError
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Groups
 from strategies import counts, group_counts
 
 

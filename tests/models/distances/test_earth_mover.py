@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.groups import Histogram
-from sfumato.models.distances import earth_mover
-from sfumato.models.distances.earth_mover import emd_hierarchical
+from sfumato.tables.models import _earth_movers_distance
+from sfumato.tables.models._earth_movers_distance import emd_hierarchical
+from sfumato.tables.published.groups import Histogram
 
 LEVELS = [np.arange(4), np.array([0, 0, 1, 1])]
 ENTRIES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(1, 10**6)), min_size=1, max_size=20)
@@ -25,6 +25,6 @@ def test_compiled_distances_over_trees_equal_plain_ones(entries, missing, with_l
     totals = np.bincount(codes, counts, minlength=4).astype(np.int64)
     found = []
     for least in (0, len(entries) + 1):
-        with patch.object(earth_mover, "COMPILED_ENTRIES", least):
+        with patch.object(_earth_movers_distance, "COMPILED_ENTRIES", least):
             found.append(emd_hierarchical(histogram, totals, levels))
     assert found[0].tolist() == found[1].tolist()

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from counted import named
 from drawn_examples import examples
 from oracles import earth_movers_distance
-from sfumato.core.groups import Groups
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.models import TCloseness
-from sfumato.models.distances import transport
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.tables.models import _earth_movers_distance
+from sfumato.tables.models.t_closeness import TCloseness
+from sfumato.tables.published.groups import Groups
 from strategies import counts, group_counts, hierarchies
 
 COSTS = [[0, 1, 4], [1, 0, 2], [4, 2, 0]]
@@ -94,15 +94,15 @@ def test_many_distributions_are_solved_together(monkeypatch):
     matrix = np.random.default_rng(1).integers(0, 9, (60, 3)) + np.array([1, 0, 0])
     groups = Groups.from_counts(s=matrix)
     together = close(COSTS).levels(groups)
-    monkeypatch.setattr(transport, "MOST_CELLS", 1)
+    monkeypatch.setattr(_earth_movers_distance, "MOST_CELLS", 1)
     assert close(COSTS).levels(groups).tolist() == together.tolist()
 
 
 def test_alike_distributions_are_solved_once(monkeypatch):
     solved = []
-    solve = transport._TransportProblem._flows
+    solve = _earth_movers_distance._TransportProblem._flows
     monkeypatch.setattr(
-        transport._TransportProblem, "_flows", lambda *args: solved.append(len(args[1])) or solve(*args)
+        _earth_movers_distance._TransportProblem, "_flows", lambda *args: solved.append(len(args[1])) or solve(*args)
     )
     groups = Groups.from_counts(s=[[1, 2, 0], [3, 6, 0], [2, 4, 0], [0, 1, 2], [1, 1, 1], [5, 5, 5]])
     assert close(COSTS).levels(groups)[[0, 1, 2]].tolist() == [close(COSTS).levels(groups)[0]] * 3
@@ -125,8 +125,8 @@ def test_what_cannot_be_solved_moves_farthest(monkeypatch):
 @pytest.mark.parametrize("off", [1.1, 0.9])
 def test_flows_that_do_not_add_up_are_not_believed(monkeypatch, off):
     groups = Groups.from_counts(s=[[1, 0, 1], [3, 1, 1]], totals=EVEN)
-    right, solve = close(COSTS).levels(groups), transport._TransportProblem._flows
-    monkeypatch.setattr(transport._TransportProblem, "_flows", lambda *args: solve(*args) * off)
+    right, solve = close(COSTS).levels(groups), _earth_movers_distance._TransportProblem._flows
+    monkeypatch.setattr(_earth_movers_distance._TransportProblem, "_flows", lambda *args: solve(*args) * off)
     assert (close(COSTS).levels(groups) >= right).all()
 
 
@@ -198,10 +198,10 @@ def test_a_matrix_may_be_an_array():
 
 def test_a_negative_flow_is_not_believed(monkeypatch):
     """Sums can be right although mass moves backwards, which costs less than nothing."""
-    groups, solve = Groups.from_counts(s=[[1, 0, 1]], totals=EVEN), transport._TransportProblem._flows
+    groups, solve = Groups.from_counts(s=[[1, 0, 1]], totals=EVEN), _earth_movers_distance._TransportProblem._flows
     right = close(COSTS).levels(groups)
     backwards = np.array([[[-1, 1], [0, 0], [1, -1]]])
-    monkeypatch.setattr(transport._TransportProblem, "_flows", lambda *args: solve(*args) - backwards)
+    monkeypatch.setattr(_earth_movers_distance._TransportProblem, "_flows", lambda *args: solve(*args) - backwards)
     assert (close(COSTS).levels(groups) >= right).all()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import sfumato as sf
 from series_oracle import written
-from sfumato.models.worlds.company import has_constant_groups
+from sfumato.tables.series.models.bounded_series_disclosure import has_constant_groups
 
 
 @pytest.mark.parametrize(
@@ -29,5 +29,5 @@ def test_company_is_kept_if_all_that_follows_are_sets_that_never_part(series, ke
     history = written(*series)
     assert has_constant_groups(history) is kept
     assert not has_constant_groups(replace(history, transient=True))
-    beside = sf.BoundedSeriesDisclosure(limit=1.0, sensitive="s").evaluate_series(history, linked=1)
+    beside = sf.models.BoundedSeriesDisclosure(limit=1.0, sensitive="s").evaluate_series(history, linked=1)
     assert (beside.answer, beside.groups) == (("holds", 0) if kept else ("not shown", 1))

@@ -13,16 +13,13 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from series_oracle import GOLDEN, all_worlds, chances, drawn_history, equal_pairs, written
-from sfumato.core.history import GroupedRelease, History
-from sfumato.models.worlds import ladder, propagating
-from sfumato.models.worlds.component import Component
-from sfumato.models.worlds.counting import count_worlds
-from sfumato.models.worlds.differencing import subtract_nested_groups
-from sfumato.models.worlds.equal_values import count_equal_pairs, value_equivalence_classes
-from sfumato.models.worlds.ladder import refine_bounds
-from sfumato.models.worlds.propagating import intersect_candidates, propagate_candidates
-from sfumato.models.worlds.searching import possible_options
-from sfumato.models.worlds.system import (
+from sfumato.tables.series._worlds import bound_refinement, propagation
+from sfumato.tables.series._worlds.bound_refinement import refine_bounds
+from sfumato.tables.series._worlds.differencing import subtract_nested_groups
+from sfumato.tables.series._worlds.equal_values import count_equal_pairs, value_equivalence_classes
+from sfumato.tables.series._worlds.exact_inference import Component, count_worlds, possible_options
+from sfumato.tables.series._worlds.propagation import intersect_candidates, propagate_candidates
+from sfumato.tables.series._worlds.system import (
     ConstraintSystem,
     InconsistentSeriesError,
     count_values,
@@ -30,6 +27,7 @@ from sfumato.models.worlds.system import (
     single_value,
     values_of,
 )
+from sfumato.tables.series.history import GroupedRelease, History
 
 WORLDS = {
     "intersection": 4,
@@ -156,7 +154,7 @@ def test_compiled_loops_and_plain_python_find_the_same(seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SFUMATO_COMPILE", "always")
         plain = propagate_candidates(left, masks)
-        patch.setattr(propagating, "COMPILED_PAIRS", 0)
+        patch.setattr(propagation, "COMPILED_PAIRS", 0)
         assert np.array_equal(propagate_candidates(left, masks), plain)
 
 
@@ -276,10 +274,10 @@ def test_counting_gives_up_beyond_its_states_and_searching_beyond_its_nodes(monk
 def test_what_was_found_is_kept_with_its_history(monkeypatch):
     history = written(*GOLDEN["far"])
     first = refine_bounds(history)
-    monkeypatch.setattr(ladder, "ConstraintSystem", None)
+    monkeypatch.setattr(bound_refinement, "ConstraintSystem", None)
     assert refine_bounds(history) is first
 
 
 def test_few_pairs_are_searched_when_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(ladder, "SEARCHED", 0)
+    monkeypatch.setattr(bound_refinement, "SEARCHED", 0)
     assert not refine_bounds(written(*GOLDEN["far"]), states=0).known().exact[0]

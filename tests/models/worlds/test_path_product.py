@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from series_oracle import drawn_history, written
-from sfumato.core.history import History
-from sfumato.models.worlds.path_product import path_product_estimate
-from sfumato.models.worlds.paths import refine_path_bounds
+from sfumato.tables.series._worlds.transitions import path_product_estimate, refine_path_bounds
+from sfumato.tables.series.history import History
 
 ONE_WAY = np.array([[True, True], [False, True]])
 STAY = np.eye(2, dtype=np.bool_)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from series_oracle import written
-from sfumato.core.history import History
-from sfumato.models.worlds.paths import per_release_probabilities, refine_path_bounds
-from sfumato.models.worlds.system import InconsistentSeriesError
+from sfumato.tables.series._worlds.system import InconsistentSeriesError
+from sfumato.tables.series._worlds.transitions import per_release_probabilities, refine_path_bounds
+from sfumato.tables.series.history import History
 
 STAY = np.eye(2, dtype=np.bool_)
 FREE = np.ones((2, 2), dtype=np.bool_)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from query_auditing_oracle import AllTables
-from sfumato.queries.audited.extremes import MaximumAuditor
+from sfumato.queries.auditor import MaximumAuditor
 
 PERSONS = 5
 

@@ -19,9 +19,8 @@ from hypothesis import strategies as st
 
 from drawn_examples import examples
 from query_auditing_oracle import determined_by_sums
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
-from sfumato.queries.audited.auditor import MIXES, QueryAuditor
-from sfumato.queries.audited.narrowing import (
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError
+from sfumato.queries._interval_auditing import (
     AnsweredClassSums,
     IntervalTolerance,
     _narrowest_interval,
@@ -29,6 +28,7 @@ from sfumato.queries.audited.narrowing import (
     maximum_narrows_interval,
     sum_narrows_interval,
 )
+from sfumato.queries.auditor import MIXES, QueryAuditor
 
 NAMES = list("abcdefgh")
 PAY = [1000, 2000, 1500, 3000, 2500, 900, 4000, 3500]

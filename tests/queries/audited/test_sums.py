@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from query_auditing_oracle import determined_by_sums
-from sfumato.queries.audited.sums import PRIME, SumAuditor, _common_denominator
+from sfumato.queries._sum_auditing import PRIME, SumAuditor, _common_denominator
 
 
 def rows(persons, chosen):
@@ -95,5 +95,5 @@ def test_sums_are_denied_exactly_when_a_value_would_follow(persons):
 def test_a_history_that_does_not_fit_into_memory_is_denied(monkeypatch):
     sums = SumAuditor(6)
     ask(sums, rows(6, [0, 1, 2]))
-    monkeypatch.setattr("sfumato.queries.audited.sums.MAX_CELLS", 5)
+    monkeypatch.setattr("sfumato.queries._sum_auditing.MAX_CELLS", 5)
     assert sums.check(rows(6, [1, 2, 3, 4])).discloses

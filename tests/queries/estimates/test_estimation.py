@@ -16,7 +16,7 @@ import sfumato as sf
 from drawn_examples import examples
 from golden_files import GOLDEN
 from queries.estimates.worlds import answer, worlds
-from sfumato.queries.estimates.estimation import Estimate, PreparedTable, estimate, estimate_all
+from sfumato.queries.estimation import Estimate, PreparedTable, estimate, estimate_all
 from sfumato.queries.query import Query
 from strategies import CELLS, GRADES, schemas, tables
 
@@ -82,7 +82,7 @@ def test_what_is_stated_to_be_whole_must_be_a_column_of_numbers_with_whole_numbe
         (["y"], {}, "has no role"),
         ("x", {}, "a list of columns"),
     ):
-        with pytest.raises((sf.SchemaError, sf.InvalidParameterError), match=sentence):
+        with pytest.raises((sf.errors.SchemaError, sf.errors.InvalidParameterError), match=sentence):
             estimate(published, schema, Query(where=where), whole=whole)
 
 
@@ -93,7 +93,7 @@ def test_beyond_what_is_shown_much_is_possible_and_nothing_expected():
 
 
 def test_a_taxonomy_node_counts_by_its_leaves_and_a_suppressed_cell_may_be_missing():
-    jobs = sf.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer"]})
+    jobs = sf.hierarchies.Taxonomy({"office": ["clerk", "lawyer"], "outdoors": ["farmer"]})
     schema = sf.Schema(quasi_identifiers=["job"], hierarchies={"job": jobs})
     table = pa.table({"job": ["office", "office", "farmer", "*"]})
     assert bounds(table, schema, Query(where={"job": "clerk"})) == pytest.approx((4 / 3, 0, 3))
@@ -113,7 +113,7 @@ def test_values_that_nothing_shows_may_hide_behind_stars_and_masks():
     assert bounds(starred, schema, Query(where={"zip": ("!=", "53703")})) == (0, 0, 1)
     lost = pa.table({"zip": ["537**", "902**"]})
     assert bounds(lost, schema, Query(where={"zip": {"10000"}})) == (0, 0, 0)
-    with pytest.raises(sf.InvalidParameterError, match=r"state them, as in domains=\{'zip': \[...\]\}"):
+    with pytest.raises(sf.errors.InvalidParameterError, match=r"state them, as in domains=\{'zip': \[...\]\}"):
         estimate(lost, schema, Query(where={"zip": {"53703"}}))
     stated = {"zip": ["53703", "53706", "90210"]}
     assert bounds(lost, schema, Query(where={"zip": {"53703"}}), domains=stated) == (0.5, 0, 1)
@@ -279,11 +279,11 @@ described = (schemas(sensitive="income") | schemas()).flatmap(
 def test_the_truth_lies_between_the_bounds_of_a_mondrian_release(described, data, stated):
     table, schema = described
     kind, over, where = data.draw(asked(schema))
-    release = sf.anonymize(table, schema, [sf.KAnonymity(k=2)], sf.Mondrian(), seed=0)
+    release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=2)], sf.algorithms.Mondrian(), seed=0)
     domains = {name: table[name].unique().to_pylist() for name in schema.attributes} if stated else None
     try:
         found = estimate(release.published, schema, Query(kind=kind, over=over, where=where), domains=domains)
-    except sf.InvalidParameterError as error:
+    except sf.errors.InvalidParameterError as error:
         assume("Nothing published shows" not in str(error))
         raise
     actual = answer(table.to_pylist(), kind, over, where, {"grade": list(GRADES.hierarchy.leaves)})

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from drawn_examples import examples
 from golden_files import GOLDEN
-from sfumato.queries.estimates import long_form as module
-from sfumato.queries.estimates.estimation import estimate
-from sfumato.queries.estimates.long_form import long_form
-from sfumato.queries.estimates.views import long_form_views
+from sfumato.queries import long_form as module
+from sfumato.queries.estimation import estimate
+from sfumato.queries.long_form import long_form, long_form_views
 from sfumato.queries.query import Query
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])
@@ -71,13 +70,13 @@ def test_several_attributes_give_all_combinations_or_are_left_empty():
     some = long_form(table, SCHEMA, ["disease"])
     assert some.column_names == ["_record", "age", "_bucket_age", "sex", "disease", "_probability"]
     assert some["age"].to_pylist() == [None] * 6 + [40] * 3
-    with pytest.raises(sf.SchemaError, match="There are no buckets of 'sex'; choose one of 'age', 'disease'"):
+    with pytest.raises(sf.errors.SchemaError, match="There are no buckets of 'sex'; choose one of 'age', 'disease'"):
         long_form(table, SCHEMA, ["sex"])
 
 
 def test_a_long_form_that_would_be_too_long_is_refused(monkeypatch):
     monkeypatch.setattr(module, "MAX_ROWS", 31)
-    with pytest.raises(sf.SchemaError, match=r"would have 32 rows; expand fewer attributes at a time\."):
+    with pytest.raises(sf.errors.SchemaError, match=r"would have 32 rows; expand fewer attributes at a time\."):
         long_form(anatomized(), SCHEMA)
 
 
@@ -151,7 +150,7 @@ def test_values_that_cannot_be_listed_have_no_view():
 def test_views_that_are_there_are_replaced_only_on_demand(tmp_path):
     path = str(tmp_path / "made.duckdb")
     long_form_views(path, anatomized(), SCHEMA)
-    with pytest.raises(sf.WriteError, match="The database already has a table 'published'"):
+    with pytest.raises(sf.errors.WriteError, match="The database already has a table 'published'"):
         long_form_views(path, anatomized(), SCHEMA)
     long_form_views(path, anatomized().head(4), SCHEMA, replace=True)
     with duckdb.connect(path) as connection:
@@ -160,16 +159,16 @@ def test_views_that_are_there_are_replaced_only_on_demand(tmp_path):
 
 def test_a_failure_in_the_database_leaves_nothing_behind(tmp_path):
     (tmp_path / "broken.duckdb").write_text("Canary" * 1000)
-    with pytest.raises(sf.WriteError, match="DuckDB cannot create the table 'published'") as caught:
+    with pytest.raises(sf.errors.WriteError, match="DuckDB cannot create the table 'published'") as caught:
         long_form_views(tmp_path / "broken.duckdb", anatomized(), SCHEMA)
     assert "Canary" not in str(caught.value)
     with duckdb.connect() as connection:
         connection.execute("BEGIN")
-        with pytest.raises(sf.WriteError, match="or a transaction may be open"):
+        with pytest.raises(sf.errors.WriteError, match="or a transaction may be open"):
             long_form_views(connection, anatomized(), SCHEMA)
         connection.execute("ROLLBACK")
         assert connection.execute("SELECT count(*) FROM information_schema.tables").fetchone() == (0,)
-    with pytest.raises(sf.InvalidParameterError, match=r"\.database must be a DuckDB connection or a path"):
+    with pytest.raises(sf.errors.InvalidParameterError, match=r"\.database must be a DuckDB connection or a path"):
         long_form_views(3, anatomized(), SCHEMA)
 
 
@@ -177,9 +176,9 @@ def test_names_that_would_be_taken_for_others_are_refused():
     twice = pa.table({"age": [1], "AGE": [2]})
     with (
         duckdb.connect() as connection,
-        pytest.raises(sf.WriteError, match="does not distinguish the columns 'age' and 'AGE'"),
+        pytest.raises(sf.errors.WriteError, match="does not distinguish the columns 'age' and 'AGE'"),
     ):
         long_form_views(connection, twice, sf.Schema(quasi_identifiers=["age"], insensitive=["AGE"]))
     for name in ("_record", "_probability"):
-        with pytest.raises(sf.SchemaError, match=f"already has a column '{name}'"):
+        with pytest.raises(sf.errors.SchemaError, match=f"already has a column '{name}'"):
             long_form(anatomized().assign(**{name: 1}), SCHEMA)

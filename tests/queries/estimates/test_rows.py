@@ -8,10 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.queries.estimates.rows import matching_rows, natural_column, number_column, text_column
-from sfumato.queries.query import Query
-from sfumato.table.frames import to_canonical
+from sfumato.errors import InvalidParameterError, SchemaError
+from sfumato.io._dataframes import to_canonical
+from sfumato.queries.query import Query, matching_rows, natural_column, number_column, text_column
 
 
 def chosen(column, condition, read=natural_column):

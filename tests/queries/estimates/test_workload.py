@@ -12,8 +12,8 @@ import pytest
 
 import sfumato as sf
 from queries.estimates.worlds import answer
-from sfumato.queries.estimates.workload import Workload, actual_answers, relative_errors
 from sfumato.queries.query import Between, Comparison, OneOf
+from sfumato.queries.workload import Workload, actual_answers, relative_errors
 
 QUASI = ["age", "sex", "marital_status", "education", "job", "height_cm"]
 PLAIN = sf.Schema(quasi_identifiers=QUASI, sensitive=["cost"])
@@ -21,12 +21,12 @@ PLAIN = sf.Schema(quasi_identifiers=QUASI, sensitive=["cost"])
 
 @pytest.fixture(scope="module")
 def original():
-    return sf.samples.generate_hospital(300, seed=3, missing=0.02)
+    return sf.datasets.generate_hospital(300, seed=3, missing=0.02)
 
 
 @pytest.fixture(scope="module")
 def release(original):
-    return sf.anonymize(original, PLAIN, [sf.KAnonymity(k=5)], sf.Mondrian(), seed=0)
+    return sf.anonymize(original, PLAIN, [sf.models.KAnonymity(k=5)], sf.algorithms.Mondrian(), seed=0)
 
 
 def test_queries_are_of_the_stated_shape(original):
@@ -130,25 +130,27 @@ def test_rounded_bounds_are_never_wider_than_certain_ones(original):
     ],
 )
 def test_a_workload_that_is_none_is_refused(given, message):
-    with pytest.raises(sf.InvalidParameterError) as caught:
+    with pytest.raises(sf.errors.InvalidParameterError) as caught:
         Workload(**given)
     assert str(caught.value) == message
 
 
 def test_a_workload_that_does_not_fit_the_table_is_refused(original):
-    with pytest.raises(sf.InvalidParameterError, match=r"Workload.attributes must be at most 6 here; got 7\."):
+    with pytest.raises(sf.errors.InvalidParameterError, match=r"Workload.attributes must be at most 6 here; got 7\."):
         Workload(attributes=7).draw(original, PLAIN)
-    with pytest.raises(sf.InvalidParameterError, match="0 sensitive attributes are numeric"):
+    with pytest.raises(sf.errors.InvalidParameterError, match="0 sensitive attributes are numeric"):
         Workload().draw(original, sf.Schema(quasi_identifiers=QUASI))
-    with pytest.raises(sf.SchemaError, match="'price'"):
+    with pytest.raises(sf.errors.SchemaError, match="'price'"):
         Workload(over="price").draw(original, PLAIN)
-    with pytest.raises(sf.SchemaError, match="'sex'"):
+    with pytest.raises(sf.errors.SchemaError, match="'sex'"):
         Workload(over="sex").draw(original, PLAIN)
-    with pytest.raises(sf.InvalidParameterError, match=r"relative_errors\.workload must be an sf.queries.Workload"):
+    with pytest.raises(
+        sf.errors.InvalidParameterError, match=r"relative_errors\.workload must be an sf.queries.Workload"
+    ):
         relative_errors(original, original, PLAIN, 1000)
 
 
 def test_the_original_of_another_table_is_refused(original, release):
     other = original.filter(pa.compute.greater(original["age"], 40))
-    with pytest.raises(sf.SchemaError, match=r"is published with \d+ cells that fit none of its known values"):
+    with pytest.raises(sf.errors.SchemaError, match=r"is published with \d+ cells that fit none of its known values"):
         relative_errors(release.published, other, PLAIN, Workload(queries=5, attributes=6))

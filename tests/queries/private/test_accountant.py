@@ -18,10 +18,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, ReadError, WriteError
-from sfumato.neighbors import EDGE
-from sfumato.queries.private.accountant import Accountant, AnotherBudgetError
-from sfumato.queries.private.budget import UNIT, epsilon_budget_units, epsilon_cost_units, format_epsilon
+from sfumato._neighbors import EDGE
+from sfumato.dp.accountant import (
+    UNIT,
+    Accountant,
+    AnotherBudgetError,
+    epsilon_budget_units,
+    epsilon_cost_units,
+    format_epsilon,
+)
+from sfumato.errors import InfeasibleError, InvalidParameterError, ReadError, WriteError
 
 
 @pytest.fixture
@@ -243,7 +249,7 @@ def test_an_accountant_that_was_made_elsewhere_goes_on_on_purpose_only(path, tmp
 def test_what_a_killed_program_wrote_and_did_not_remember_stays_spent(path, monkeypatch):
     accountant = Accountant(path, total=1)
     with monkeypatch.context() as patched:
-        patched.setattr("sfumato.queries.private.accountant.save_head", lambda *_: sys.exit(1))
+        patched.setattr("sfumato.dp.accountant.save_head", lambda *_: sys.exit(1))
         with pytest.raises(SystemExit):
             accountant.spend("ann", "0.75", "count")
     with pytest.raises(InfeasibleError, match=r"has 0\.25 left"):

@@ -7,11 +7,11 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.queries.audited.drawing import draw_query_history
-from sfumato.queries.audited.history import RecordedQuery
-from sfumato.queries.private.answers import PrivateCounts
-from sfumato.queries.private.drawing import draw_noisy_counts
+from sfumato.dp.answers import PrivateCounts
+from sfumato.errors import InvalidParameterError
+from sfumato.queries.query_history import RecordedQuery
+from sfumato.report.charts.estimates import draw_noisy_counts
+from sfumato.report.charts.query_history import draw_query_history
 
 SVG = "{http://www.w3.org/2000/svg}"
 

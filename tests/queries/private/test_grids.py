@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, SchemaError
-from sfumato.queries.private import grids, noise
-from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.grids import (
+from sfumato.dp import adaptive_grid, mechanisms
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.adaptive_grid import (
     assign_leaves,
     coarse_grid_size,
     count_adaptive_grid,
@@ -22,8 +21,9 @@ from sfumato.queries.private.grids import (
     leaf_bounds,
     make_consistent_leaves,
 )
-from sfumato.queries.private.private_table import PrivateTable
-from sfumato.queries.private.sentences import Question
+from sfumato.dp.private_table import PrivateTable
+from sfumato.dp.question import Question
+from sfumato.errors import InvalidParameterError, SchemaError
 
 SURE = 200
 
@@ -70,19 +70,19 @@ def test_sizes_are_those_of_the_source():
 
 def test_the_leaves_are_never_too_many():
     sides = fine_grid_sizes(np.full(90_000, 10.0**6), 10.0)
-    assert (sides**2).sum() <= grids.MAX_CELLS
-    assert coarse_grid_size(10**12, 100.0) == grids.MAX_SIDES
+    assert (sides**2).sum() <= adaptive_grid.MAX_CELLS
+    assert coarse_grid_size(10**12, 100.0) == adaptive_grid.MAX_SIDES
 
 
 def test_epsilon_is_split_into_what_is_stated(monkeypatch):
     costs = []
-    real = noise.add_discrete_laplace
+    real = mechanisms.add_discrete_laplace
 
     def watched(values, *, sensitivity, epsilon):
         costs.append((len(values), sensitivity, epsilon))
         return real(values, sensitivity=sensitivity, epsilon=epsilon)
 
-    monkeypatch.setattr(noise, "add_discrete_laplace", watched)
+    monkeypatch.setattr(mechanisms, "add_discrete_laplace", watched)
     found = count_adaptive_grid(clustered(2000), max_rows=3, epsilon=Fraction(2), confidence=0.9)
     assert [cost for *_, cost in costs] == [Fraction(1, 10), Fraction(19, 20), Fraction(19, 20)]
     assert sum(cost for *_, cost in costs) == 2
@@ -97,7 +97,7 @@ def test_every_point_is_in_the_one_leaf_whose_corners_hold_it(seed, coarse):
     generator = np.random.default_rng(seed)
     places = np.concatenate([generator.uniform(size=(40, 2)), generator.integers(0, 2, (5, 2))])
     sides = generator.integers(1, 4, coarse**2)
-    cell = grids._cell_numbers(places, np.full(len(places), coarse))
+    cell = adaptive_grid._cell_numbers(places, np.full(len(places), coarse))
     found = assign_leaves(places, cell, coarse, sides)
     edges = leaf_bounds(found, (0.0, 1.0), (0.0, 1.0))
     assert len(edges) == found.leaves

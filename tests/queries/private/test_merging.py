@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError
-from sfumato.queries.private import merging, noise
-from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.merging import merge_cells, optimal_bins
-from sfumato.queries.private.private_table import PrivateTable
+from sfumato.dp import histograms, mechanisms
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.histograms import merge_cells, optimal_bins
+from sfumato.dp.private_table import PrivateTable
+from sfumato.errors import InvalidParameterError
 
 SMALL = st.lists(st.integers(-5, 40), min_size=1, max_size=9).map(lambda each: np.array(each, dtype=np.float64))
 
@@ -83,7 +83,7 @@ def test_the_expected_error_is_that_of_simulated_noise():
 def test_the_variance_is_that_of_the_discrete_laplace(scale):
     steps = np.arange(-4000, 4001)
     chance = np.exp(-np.abs(steps) / scale)
-    assert noise.noise_variance(scale) == pytest.approx((chance / chance.sum() * steps**2).sum())
+    assert mechanisms.noise_variance(scale) == pytest.approx((chance / chance.sum() * steps**2).sum())
 
 
 def test_merging_beats_the_flat_histogram_on_smooth_data_and_costs_nothing(tmp_path):
@@ -134,6 +134,6 @@ def test_what_cannot_be_merged_is_refused(tmp_path, monkeypatch):
     for each in made:
         with pytest.raises(InvalidParameterError, match="shape='cells'"):
             merge_cells(each)
-    monkeypatch.setattr(merging, "MAX_CELLS", 2)
+    monkeypatch.setattr(histograms, "MAX_CELLS", 2)
     with pytest.raises(InvalidParameterError, match="more than 2 cells"):
         merge_cells(table.histogram("at", edges=edges, epsilon=1))

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import SfumatoError
-from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.private_table import PrivateTable
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.private_table import PrivateTable
+from sfumato.errors import SfumatoError
 
 COLUMNS = ("x", "y", "day", "word", "who")
 STATED = {

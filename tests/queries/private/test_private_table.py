@@ -16,16 +16,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError
-from sfumato.queries.estimates.rows import matching_rows
-from sfumato.queries.private import noise, quantiles
-from sfumato.queries.private.accountant import Accountant, AnotherBudgetError
-from sfumato.queries.private.columns import declare_columns, step_of, to_integer_steps
-from sfumato.queries.private.post_processing import clip_negative, consistent_leaves, make_consistent, sum_tree
-from sfumato.queries.private.private_table import PrivateTable, _rows_within_limit
-from sfumato.queries.private.wavelet import haar_transform, inverse_haar_transform
-from sfumato.queries.query import Query
-from sfumato.validation import MOST_CONFIDENCE
+from sfumato._validation import MOST_CONFIDENCE
+from sfumato.dp import mechanisms, private_table
+from sfumato.dp.accountant import Accountant, AnotherBudgetError
+from sfumato.dp.histograms import (
+    clip_negative,
+    consistent_leaves,
+    haar_transform,
+    inverse_haar_transform,
+    make_consistent,
+    sum_tree,
+)
+from sfumato.dp.private_table import PrivateTable, _rows_within_limit
+from sfumato.dp.public_facts import declare_columns, step_of, to_integer_steps
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError
+from sfumato.queries.query import Query, matching_rows
 
 # Noise cannot be seeded, so tests of it may fail by chance: each less often than once in a hundred million runs.
 FALSE_ALARM = 1e-8
@@ -169,10 +174,10 @@ def test_one_more_row_changes_no_score_of_a_quantile_by_more_than_is_paid_for(va
         return 0, 1.0
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noise, "permute_and_flip", remember)
+        patch.setattr(mechanisms, "permute_and_flip", remember)
         for rows in (values, [*values, extra]):
-            counts = quantiles.count_at_candidates(np.array(rows, dtype=float), grid)
-            quantiles.select_quantile(counts, share, max_rows=1, epsilon=Fraction(1), confidence=0.9)
+            counts = private_table.count_at_candidates(np.array(rows, dtype=float), grid)
+            private_table.select_quantile(counts, share, max_rows=1, epsilon=Fraction(1), confidence=0.9)
     assert sum(epsilon for _, _, epsilon in seen[:3]) == 1
     assert all(scores.min() == 0 for scores, _, _ in seen)
     for (before, sensitivity, _), (after, _, _) in zip(seen[:3], seen[3:], strict=True):
@@ -240,7 +245,9 @@ def test_steps_after_the_noise_are_named(table):
 
 
 def test_noise_has_the_distribution_that_is_stated():
-    draws = noise.add_discrete_laplace(np.zeros(20_000, dtype=np.int64), sensitivity=1, epsilon=Fraction(1, 2)).numbers
+    draws = mechanisms.add_discrete_laplace(
+        np.zeros(20_000, dtype=np.int64), sensitivity=1, epsilon=Fraction(1, 2)
+    ).numbers
     a = exp(-0.5)
     edges = range(-6, 7)
     expected = [(1 - a) / (1 + a) * a ** abs(value) for value in edges]
@@ -291,25 +298,25 @@ def test_answers_of_neighbors_are_hardly_told_apart(accountant, tmp_path):
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 12.5, 1e6])
 def test_margins_are_those_of_opendp(scale):
-    accuracy = noise.load_opendp().discrete_laplacian_scale_to_accuracy(scale, 0.05)
-    assert noise.error_margin(scale, 0.95) == np.ceil(accuracy) - 1
-    assert noise.error_margin(1e-5, 0.95) == 0
+    accuracy = mechanisms.load_opendp().discrete_laplacian_scale_to_accuracy(scale, 0.05)
+    assert mechanisms.error_margin(scale, 0.95) == np.ceil(accuracy) - 1
+    assert mechanisms.error_margin(1e-5, 0.95) == 0
 
 
 def test_the_noise_costs_no_more_than_epsilon():
-    library = noise.load_opendp()
+    library = mechanisms.load_opendp()
     for epsilon in (Fraction(1, 10), Fraction(1, 3), Fraction(7, 10), Fraction(123_456_789, 10**9)):
-        drawn = noise.add_discrete_laplace(np.zeros(1, dtype=np.int64), sensitivity=7, epsilon=epsilon)
+        drawn = mechanisms.add_discrete_laplace(np.zeros(1, dtype=np.int64), sensitivity=7, epsilon=epsilon)
         space = library.vector_domain(library.atom_domain(T="i64")), library.l1_distance(T="i64")
         cost = library.m.make_laplace(*space, drawn.scale).map(7)
         assert epsilon * Fraction(99, 100) < Fraction(cost) <= epsilon
-        _, scale = noise.permute_and_flip(np.zeros(3, dtype=np.int64), sensitivity=7, epsilon=epsilon)
+        _, scale = mechanisms.permute_and_flip(np.zeros(3, dtype=np.int64), sensitivity=7, epsilon=epsilon)
         space = library.vector_domain(library.atom_domain(T="i64")), library.linf_distance(T="i64")
         cost = library.m.make_noisy_max(*space, library.max_divergence(), scale, negate=True).map(7)
         assert epsilon * Fraction(99, 100) < Fraction(cost) <= epsilon
-        assert noise.selection_scale(sensitivity=7, epsilon=epsilon) == pytest.approx(scale)
+        assert mechanisms.selection_scale(sensitivity=7, epsilon=epsilon) == pytest.approx(scale)
     with pytest.raises(InvalidParameterError, match="give a larger one"):
-        noise.add_discrete_laplace(np.zeros(1, dtype=np.int64), sensitivity=2**40, epsilon=Fraction(1, 10**12))
+        mechanisms.add_discrete_laplace(np.zeros(1, dtype=np.int64), sensitivity=2**40, epsilon=Fraction(1, 10**12))
 
 
 BAD = {
@@ -434,7 +441,7 @@ def test_a_question_is_paid_before_any_row_is_looked_at(table, monkeypatch):
         raise InfeasibleError("spent")
 
     seen = []
-    monkeypatch.setattr("sfumato.queries.private.private_table.matching_rows", lambda *given: seen.append(given[2]))
+    monkeypatch.setattr("sfumato.dp.private_table.matching_rows", lambda *given: seen.append(given[2]))
     monkeypatch.setattr(Accountant, "spend", spend)
     with pytest.raises(InfeasibleError):
         table.count({"age": 5}, epsilon=1)
@@ -469,13 +476,13 @@ def test_scores_of_a_quantile_are_those_of_unbounded_numbers(counts, digits, con
         return 0, 1.0
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(noise, "permute_and_flip", least)
+        patched.setattr(mechanisms, "permute_and_flip", least)
         try:
-            quantiles.select_quantile(np.array(counts), share, max_rows=1, epsilon=epsilon, confidence=confidence)
+            private_table.select_quantile(np.array(counts), share, max_rows=1, epsilon=epsilon, confidence=confidence)
         except InvalidParameterError:
             assert power < -8
             return
-    _, shift = quantiles.shift_of_ends(share, len(counts), max_rows=1, epsilon=epsilon, confidence=confidence)
+    _, shift = private_table.shift_of_ends(share, len(counts), max_rows=1, epsilon=epsilon, confidence=confidence)
     below = [sum(counts[:place]) for place in range(len(counts) + 1)]
     part, whole, last = share.numerator, share.denominator, len(counts) - 1
     for found, rank in zip(scores, (0, -shift, shift), strict=True):
@@ -516,10 +523,10 @@ def test_the_most_extreme_confidences_are_answered(table, name, confidence):
 
 def test_sums_saturate():
     most = np.iinfo(np.int64).max
-    assert noise.summed(np.array([most, most, most])).tolist() == [2**62]
-    assert noise.summed(np.array([-most, -most])).tolist() == [-(2**62)]
-    assert noise.summed(np.array([3, -(2**40), 5])).tolist() == [8 - 2**40]
-    assert noise.summed(np.array([], dtype=np.int64)).tolist() == [0]
+    assert mechanisms.summed(np.array([most, most, most])).tolist() == [2**62]
+    assert mechanisms.summed(np.array([-most, -most])).tolist() == [-(2**62)]
+    assert mechanisms.summed(np.array([3, -(2**40), 5])).tolist() == [8 - 2**40]
+    assert mechanisms.summed(np.array([], dtype=np.int64)).tolist() == [0]
 
 
 def test_a_tree_that_is_far_larger_than_its_leaves_is_refused_and_costs_nothing(table):

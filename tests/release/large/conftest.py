@@ -5,13 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.release.large import finishing
+from sfumato.tables.out_of_core import _segment_results
 
 
 @pytest.fixture
 def swap_cells(monkeypatch):
     """Return what makes parts be written with the cells of a column moved by a row."""
-    write = finishing.write_part
+    write = _segment_results.write_part
 
     def swap(column):
         def wrong(part, shown):
@@ -19,6 +19,6 @@ def swap_cells(monkeypatch):
             cells = shown[column].cast(pa.string()).to_pylist()
             write(part, shown.set_column(at, column, pa.array([*cells[1:], cells[0]]).cast(shown[column].type)))
 
-        monkeypatch.setattr(finishing, "write_part", wrong)
+        monkeypatch.setattr(_segment_results, "write_part", wrong)
 
     return swap

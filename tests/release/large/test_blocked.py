@@ -17,27 +17,27 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, ReadError
-from sfumato.recipe import Recipe
-from sfumato.release.large import block_task, mixed_parts
-from sfumato.release.large.mixed_parts import shuffle_into_parts
-from sfumato.table.columns import strip_metadata
-from sfumato.table.frames import to_arrow
+from sfumato.core.recipe import Recipe
+from sfumato.errors import GuaranteeViolatedError, InfeasibleError, ReadError
+from sfumato.io._columns import strip_metadata
+from sfumato.io._dataframes import to_arrow
+from sfumato.tables.out_of_core import _block_parts, _blocks
+from sfumato.tables.out_of_core._block_parts import shuffle_into_parts
 
-K = (sf.KAnonymity(k=2),)
-L = (sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive="disease"))
-T = (sf.TCloseness(t=0.5, sensitive="disease"),)
+K = (sf.models.KAnonymity(k=2),)
+L = (sf.models.KAnonymity(k=2), sf.models.DistinctLDiversity(l=2, sensitive="disease"))
+T = (sf.models.TCloseness(t=0.5, sensitive="disease"),)
 REQUESTS = [
-    (sf.TopDownNCP(), L),
-    (sf.SABRE(), T),
-    (sf.LocalRecoding(), K),
-    (sf.MDAV(), T),
-    (sf.MDAV(publish="ranges"), L),
-    (sf.VMDAV(), K),
-    (sf.KMember(), L),
-    (sf.GreedyPKClustering(), K),
-    (sf.MAASLIE(), L),
-    (sf.Mondrian(strict=False), L),
+    (sf.algorithms.TopDownNCP(), L),
+    (sf.algorithms.SABRE(), T),
+    (sf.algorithms.LocalRecoding(), K),
+    (sf.algorithms.MDAV(), T),
+    (sf.algorithms.MDAV(publish="ranges"), L),
+    (sf.algorithms.VMDAV(), K),
+    (sf.algorithms.KMember(), L),
+    (sf.algorithms.GreedyPKClustering(), K),
+    (sf.algorithms.MAASLIE(), L),
+    (sf.algorithms.Mondrian(strict=False), L),
 ]
 
 
@@ -51,11 +51,13 @@ def test_rows_are_those_of_memory(algorithm, models, drawn, rows):
 
 
 def census(rows: int = 400) -> pa.Table:
-    return to_arrow(sf.samples.generate_census(rows, seed=3))[0]
+    return to_arrow(sf.datasets.generate_census(rows, seed=3))[0]
 
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
-RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.MDAV(), seed=1, block_rows=60)
+RECIPE = Recipe(
+    schema=SCHEMA, models=(sf.models.KAnonymity(k=5),), algorithm=sf.algorithms.MDAV(), seed=1, block_rows=60
+)
 
 
 def test_blocks_are_told_and_reported(tmp_path):
@@ -85,7 +87,7 @@ def test_centers_are_of_one_kind_in_all_blocks(tmp_path):
     """Those of the first block are whole, those of the second one are not."""
     table = pa.table({"age": [1, 1, 1, 1, 50, 51, 60, 61], "disease": ["flu"] * 8})
     schema = sf.Schema(quasi_identifiers=["age"], sensitive=["disease"])
-    recipe = Recipe(schema=schema, models=K, algorithm=sf.MDAV(), seed=1, block_rows=4)
+    recipe = Recipe(schema=schema, models=K, algorithm=sf.algorithms.MDAV(), seed=1, block_rows=4)
     found = in_blocks(recipe, table, tmp_path)
     assert [pq.read_table(path)["age"].type for path in found.paths] == [pa.float64()] * 2
     assert rows_of(found)["age"].to_pylist() == [1, 1, 1, 1, 50.5, 50.5, 60.5, 60.5]
@@ -97,7 +99,7 @@ def test_moments_keep_their_time_zone(tmp_path):
     )
     table = pa.table({"born": moments, "disease": ["flu"] * 8})
     schema = sf.Schema(quasi_identifiers=["born"], sensitive=["disease"])
-    recipe = Recipe(schema=schema, models=K, algorithm=sf.MDAV(), seed=1, block_rows=4)
+    recipe = Recipe(schema=schema, models=K, algorithm=sf.algorithms.MDAV(), seed=1, block_rows=4)
     pq.write_table(table, tmp_path / "table.parquet")
     found = in_blocks(recipe, tmp_path / "table.parquet", tmp_path)
     sf.run_recipe(recipe, table).write(tmp_path / "memory", table_format="parquet")
@@ -110,20 +112,20 @@ def test_a_block_that_cannot_be_cut_must_fit_into_memory(tmp_path, monkeypatch):
     table = pa.table({name: census()[name].take([0] * 90) for name in SCHEMA.attributes})
     recipe = replace(RECIPE, block_rows=10)
     assert len(in_blocks(recipe, table, tmp_path).paths) == 1
-    monkeypatch.setattr(block_task, "BYTES_PER_BLOCK_ROW", 1_000_000)
+    monkeypatch.setattr(_blocks, "BYTES_PER_BLOCK_ROW", 1_000_000)
     (tmp_path / "more").mkdir()
     with pytest.raises(InfeasibleError, match="A block of 90 rows cannot be cut any further"):
         in_blocks(recipe, table, tmp_path / "more")
 
 
 def test_blocks_that_suppress_too_much_are_refused(tmp_path, monkeypatch):
-    search = sf.MDAV.search
+    search = sf.algorithms.MDAV.search
 
     def wasteful(self, task):
         found = search(self, task)
         return replace(found, group=np.where(np.arange(len(found.group)) < 6, -1, found.group))
 
-    monkeypatch.setattr(sf.MDAV, "search", wasteful)
+    monkeypatch.setattr(sf.algorithms.MDAV, "search", wasteful)
     with pytest.raises(InfeasibleError, match=r"Mdav would suppress .* records, more than the 0 allowed"):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
@@ -133,7 +135,7 @@ def test_blocks_that_suppress_too_much_are_refused(tmp_path, monkeypatch):
 def test_parts_that_are_written_wrong_withhold_the_release(tmp_path, swap_cells, column):
     swap_cells(column)
     with pytest.raises(GuaranteeViolatedError):
-        in_blocks(replace(RECIPE, models=(sf.KAnonymity(k=1),)), census(), tmp_path)
+        in_blocks(replace(RECIPE, models=(sf.models.KAnonymity(k=1),)), census(), tmp_path)
     assert not any(tmp_path.iterdir())
 
 
@@ -177,8 +179,8 @@ def mixed(blocks):
 
 
 def test_rows_that_are_lost_while_they_are_dealt_withhold_the_release(tmp_path, monkeypatch):
-    read = mixed_parts._read
-    monkeypatch.setattr(mixed_parts, "_read", lambda hand: read(hand).slice(1))
+    read = _block_parts._read
+    monkeypatch.setattr(_block_parts, "_read", lambda hand: read(hand).slice(1))
     with pytest.raises(ReadError):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
@@ -189,5 +191,5 @@ def test_missing_cells_are_refused_as_in_memory(tmp_path):
     ages = pa.array([None if at < 7 else age for at, age in enumerate(table["age"].to_pylist())])
     table = table.set_column(table.schema.get_field_index("age"), "age", ages)
     for make in (lambda: sf.run_recipe(RECIPE, table), lambda: in_blocks(RECIPE, table, tmp_path)):
-        with pytest.raises(sf.UnsupportedModelError, match="'age' has 7 missing cells"):
+        with pytest.raises(sf.errors.UnsupportedModelError, match="'age' has 7 missing cells"):
             make()

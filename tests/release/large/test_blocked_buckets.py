@@ -18,27 +18,27 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.exceptions import GuaranteeViolatedError, ReadError
-from sfumato.recipe import Recipe
-from sfumato.release.large import blocked, bucket_numbers, finishing
-from sfumato.release.large.bucket_numbers import number_buckets
-from sfumato.schema.missing import MissingPolicy
-from sfumato.table.columns import strip_metadata
-from sfumato.table.frames import to_arrow
+from sfumato.core.recipe import Recipe
+from sfumato.errors import GuaranteeViolatedError, ReadError
+from sfumato.io._columns import strip_metadata
+from sfumato.io._dataframes import to_arrow
+from sfumato.schema.roles import MissingPolicy
+from sfumato.tables.out_of_core import _block_parts, _blocks, _segment_results
+from sfumato.tables.out_of_core._block_parts import number_buckets
 
 SECRET = "5f" * 32
-K = (sf.KAnonymity(k=2),)
-L = (sf.FrequencyLDiversity(l=2, sensitive="disease"),)
-T = (sf.TCloseness(t=0.5, sensitive="disease"),)
+K = (sf.models.KAnonymity(k=2),)
+L = (sf.models.FrequencyLDiversity(l=2, sensitive="disease"),)
+T = (sf.models.TCloseness(t=0.5, sensitive="disease"),)
 REQUESTS = [
-    (sf.Anatomy(), L),
-    (sf.Anatomy(), T),
-    (sf.LocalAnatomy(), L),
-    (sf.LocalAnatomyGeneralization(), (*K, *L)),
-    (sf.CrossBucketGeneralization(), (sf.KLAnonymity(k=2, l=2, sensitive="disease"),)),
-    (sf.CrossBucketGeneralization(), K),
-    (sf.Slicing(), K),
-    (sf.Slicing(slices=3), L),
+    (sf.algorithms.Anatomy(), L),
+    (sf.algorithms.Anatomy(), T),
+    (sf.algorithms.LocalAnatomy(), L),
+    (sf.algorithms.LocalAnatomyGeneralization(), (*K, *L)),
+    (sf.algorithms.CrossBucketGeneralization(), (sf.models.KLAnonymity(k=2, l=2, sensitive="disease"),)),
+    (sf.algorithms.CrossBucketGeneralization(), K),
+    (sf.algorithms.Slicing(), K),
+    (sf.algorithms.Slicing(slices=3), L),
 ]
 
 
@@ -64,25 +64,27 @@ def test_rows_are_those_of_memory(algorithm, models, drawn, asked):
 
 
 def census(rows: int = 400) -> pa.Table:
-    return to_arrow(sf.samples.generate_census(rows, seed=3))[0]
+    return to_arrow(sf.datasets.generate_census(rows, seed=3))[0]
 
 
 QUASI = ["age", "education", "sex", "hours_per_week"]
 SCHEMA = sf.Schema(quasi_identifiers=QUASI, sensitive=["occupation"], insensitive=["salary"])
-DIVERSE = (sf.FrequencyLDiversity(l=2, sensitive="occupation"),)
-RECIPE = Recipe(schema=SCHEMA, models=DIVERSE, algorithm=sf.Anatomy(), seed=1, secret=SECRET, block_rows=60)
+DIVERSE = (sf.models.FrequencyLDiversity(l=2, sensitive="occupation"),)
+RECIPE = Recipe(schema=SCHEMA, models=DIVERSE, algorithm=sf.algorithms.Anatomy(), seed=1, secret=SECRET, block_rows=60)
 MANY = [
     RECIPE,
     replace(
-        RECIPE, algorithm=sf.CrossBucketGeneralization(), models=(sf.KLAnonymity(k=2, l=2, sensitive="occupation"),)
+        RECIPE,
+        algorithm=sf.algorithms.CrossBucketGeneralization(),
+        models=(sf.models.KLAnonymity(k=2, l=2, sensitive="occupation"),),
     ),
-    replace(RECIPE, algorithm=sf.LocalAnatomyGeneralization(), models=(*K, *DIVERSE)),
-    replace(RECIPE, algorithm=sf.Slicing()),
-    replace(RECIPE, algorithm=sf.Slicing(slices=3), models=K),
+    replace(RECIPE, algorithm=sf.algorithms.LocalAnatomyGeneralization(), models=(*K, *DIVERSE)),
+    replace(RECIPE, algorithm=sf.algorithms.Slicing()),
+    replace(RECIPE, algorithm=sf.algorithms.Slicing(slices=3), models=K),
     replace(
         RECIPE,
         schema=sf.Schema(quasi_identifiers=QUASI, sensitive=["occupation", "salary"]),
-        models=(*DIVERSE, sf.DistinctLDiversity(l=3, sensitive="salary")),
+        models=(*DIVERSE, sf.models.DistinctLDiversity(l=3, sensitive="salary")),
     ),
 ]
 
@@ -114,8 +116,8 @@ def test_the_folder_is_read_and_judged_like_one_of_memory(recipe, tmp_path):
     assert audits[0].to_dict() == audits[1].to_dict()
     assert audits[0].to_dict()["levels"] == expected.audit.to_dict()["levels"]
     if "_bucket_occupation" in rows_of(found).column_names:
-        records, values = sf.release.split_bucketized(rows_of(found), recipe.schema)
-        again = sf.release.split_bucketized(strip_metadata(expected.published), recipe.schema)
+        records, values = sf.tables.split_bucketized(rows_of(found), recipe.schema)
+        again = sf.tables.split_bucketized(strip_metadata(expected.published), recipe.schema)
         assert records.equals(again[0])
         assert all(values[name].equals(again[1][name]) for name in values)
 
@@ -185,7 +187,7 @@ def test_slices_that_are_written_wrong_withhold_the_release(tmp_path, swap_cells
 
 def test_buckets_that_share_a_number_withhold_the_release(tmp_path, monkeypatch):
     """Two of them as one keep the promise, but are not what was searched for."""
-    number = bucket_numbers.number_buckets
+    number = _block_parts.number_buckets
 
     def shared(blocks):
         files = number(blocks)
@@ -194,7 +196,7 @@ def test_buckets_that_share_a_number_withhold_the_release(tmp_path, monkeypatch)
         np.save(files[0], ranks)
         return files
 
-    monkeypatch.setattr(blocked, "number_buckets", shared)
+    monkeypatch.setattr(_blocks, "number_buckets", shared)
     with pytest.raises(GuaranteeViolatedError):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
@@ -202,14 +204,14 @@ def test_buckets_that_share_a_number_withhold_the_release(tmp_path, monkeypatch)
 
 def test_a_promise_that_files_break_withholds_the_release(tmp_path, monkeypatch):
     """What searches does not judge: a search that hides nothing is found out."""
-    search = sf.Anatomy.search
+    search = sf.algorithms.Anatomy.search
 
     def careless(self, task):
         found = search(self, task)
         alone = np.arange(task.table.rows, dtype=np.int32)
         return replace(found, buckets=dict.fromkeys(found.buckets, alone))
 
-    monkeypatch.setattr(sf.Anatomy, "search", careless)
+    monkeypatch.setattr(sf.algorithms.Anatomy, "search", careless)
     with pytest.raises(GuaranteeViolatedError):
         in_blocks(RECIPE, census(), tmp_path)
     assert not any(tmp_path.iterdir())
@@ -218,7 +220,7 @@ def test_a_promise_that_files_break_withholds_the_release(tmp_path, monkeypatch)
 def test_unprotected_columns_are_refused_as_in_memory(tmp_path):
     recipe = replace(RECIPE, schema=sf.Schema(quasi_identifiers=QUASI, sensitive=["occupation", "salary"]))
     check_as_in_memory(recipe, census())
-    with pytest.raises(sf.UnsupportedModelError, match="'salary' next to exact quasi-identifiers"):
+    with pytest.raises(sf.errors.UnsupportedModelError, match="'salary' next to exact quasi-identifiers"):
         in_blocks(recipe, census(), tmp_path)
 
 
@@ -238,11 +240,13 @@ def test_moments_and_dates_are_sliced_as_they_are(tmp_path):
     rng = np.random.default_rng(1)
     table = pa.table({"born": moments, "size": rng.random(40), "ill": rng.random(40) < 0.5, "zip": ["a", None] * 20})
     schema = sf.Schema(quasi_identifiers=["born", "size", "zip"], sensitive=["ill"])
-    recipe = replace(RECIPE, schema=schema, algorithm=sf.Slicing(), models=(sf.KAnonymity(k=3),), block_rows=12)
+    recipe = replace(
+        RECIPE, schema=schema, algorithm=sf.algorithms.Slicing(), models=(sf.models.KAnonymity(k=3),), block_rows=12
+    )
     pq.write_table(table, tmp_path / "table.parquet")
     found = in_blocks(recipe, tmp_path / "table.parquet", tmp_path)
     sf.run_recipe(recipe, table).write(tmp_path / "memory", table_format="parquet")
     expected = pq.read_table(tmp_path / "memory" / "public" / "table.parquet")
     assert rows_of(found).equals(ordered(expected))
     assert len(found.paths) > 1
-    assert finishing.unzoned(expected)["born"].type == pa.timestamp("us")
+    assert _segment_results.unzoned(expected)["born"].type == pa.timestamp("us")

@@ -14,13 +14,13 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.exceptions import SfumatoError
-from sfumato.recipe import Recipe
-from sfumato.table.columns import strip_metadata
+from sfumato.core.recipe import Recipe
+from sfumato.errors import SfumatoError
+from sfumato.io._columns import strip_metadata
 
 SERVED = [
-    sf.Mondrian(),
-    sf.Mondrian(publish="sets", bounds="exact"),
+    sf.algorithms.Mondrian(),
+    sf.algorithms.Mondrian(publish="sets", bounds="exact"),
     sf.algorithms.Datafly(),
     sf.algorithms.Samarati(),
     sf.algorithms.Incognito(),
@@ -31,9 +31,9 @@ SERVED = [
     sf.algorithms.BottomUpGeneralization(),
 ]
 PROMISES = [
-    (sf.KAnonymity(k=2),),
-    (sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="disease")),
-    (sf.TCloseness(t=0.4, sensitive="disease"),),
+    (sf.models.KAnonymity(k=2),),
+    (sf.models.KAnonymity(k=3), sf.models.DistinctLDiversity(l=2, sensitive="disease")),
+    (sf.models.TCloseness(t=0.4, sensitive="disease"),),
 ]
 
 

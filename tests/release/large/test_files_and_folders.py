@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import ReadError, SchemaError, WriteError
-from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.table.columns import strip_metadata
+from sfumato.errors import ReadError, SchemaError, WriteError
+from sfumato.io._columns import strip_metadata
+from sfumato.tables.engines._duckdb_source import DuckDBSource
 
 SCHEMA = sf.Schema(quasi_identifiers=["age"], insensitive=["job"])
 OTHERS = pa.table({"age": [80] * 30, "job": ["none"] * 30})
@@ -22,7 +22,7 @@ PEOPLE = pa.table({"age": [20, 30, 40] * 10, "job": ["clerk", "cook"] * 15})
 
 def both(data, out, schema=SCHEMA):
     """Return the rows that DuckDB and memory publish."""
-    models = [sf.KAnonymity(k=2)]
+    models = [sf.models.KAnonymity(k=2)]
     large = sf.anonymize(data, schema, models, engine="duckdb", memory="100MB", out=out)
     assert isinstance(large, sf.StoredRelease)
     return large.scan().to_table(), strip_metadata(sf.anonymize(data, schema, models, engine="memory").published)
@@ -77,10 +77,10 @@ def test_folders_that_leave_columns_in_doubt_are_refused(tmp_path, engine):
     where = {"engine": engine, "memory": "100MB", "out": tmp_path / "release"}
     twice = hive(tmp_path / "twice", **{"age=20": PEOPLE})
     with pytest.raises(ReadError, match="'age' is in the files and in the names of their folders"):
-        sf.anonymize(twice, SCHEMA, [sf.KAnonymity(k=2)], **where)
+        sf.anonymize(twice, SCHEMA, [sf.models.KAnonymity(k=2)], **where)
     unlike = hive(tmp_path / "unlike", **{"zip=1": PEOPLE, "year=1": PEOPLE})
     with pytest.raises(ReadError, match="do not all name the same columns"):
-        sf.anonymize(unlike, SCHEMA, [sf.KAnonymity(k=2)], **where)
+        sf.anonymize(unlike, SCHEMA, [sf.models.KAnonymity(k=2)], **where)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,9 @@ def test_folders_that_leave_columns_in_doubt_are_refused(tmp_path, engine):
 def test_folders_that_duckdb_would_mix_up_with_columns_are_refused(tmp_path, place, column, sentence):
     data = hive(tmp_path / "people", **{place: PEOPLE.rename_columns(["age", column])})
     with pytest.raises(SchemaError, match=sentence):
-        sf.anonymize(data, SCHEMA, [sf.KAnonymity(k=2)], engine="duckdb", memory="100MB", out=tmp_path / "release")
+        sf.anonymize(
+            data, SCHEMA, [sf.models.KAnonymity(k=2)], engine="duckdb", memory="100MB", out=tmp_path / "release"
+        )
 
 
 def test_texts_may_be_coded_in_some_files_and_not_in_others(tmp_path):
@@ -108,7 +110,9 @@ def test_a_place_that_is_not_free_is_refused_before_any_row_is_read(tmp_path, mo
     monkeypatch.setattr(DuckDBSource, "__init__", lambda *_, **__: pytest.fail("the table was opened"))
     hive(tmp_path / "taken", x=PEOPLE)
     with pytest.raises(WriteError, match=sentence):
-        sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=2)], engine="duckdb", out=tmp_path / out, temporary=tmp_path)
+        sf.anonymize(
+            PEOPLE, SCHEMA, [sf.models.KAnonymity(k=2)], engine="duckdb", out=tmp_path / out, temporary=tmp_path
+        )
 
 
 @pytest.mark.parametrize("resume", [False, True])
@@ -118,4 +122,6 @@ def test_a_folder_that_nothing_can_be_written_into_is_told(tmp_path, monkeypatch
 
     monkeypatch.setattr(Path, "mkdir", refused)
     with pytest.raises(WriteError, match=r"Nothing can be written into the folder .*: Read-only file system\."):
-        sf.anonymize(PEOPLE, SCHEMA, [sf.KAnonymity(k=2)], engine="duckdb", out=tmp_path / "release", resume=resume)
+        sf.anonymize(
+            PEOPLE, SCHEMA, [sf.models.KAnonymity(k=2)], engine="duckdb", out=tmp_path / "release", resume=resume
+        )

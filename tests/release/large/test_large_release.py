@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import (
+from sfumato.errors import (
     GuaranteeViolatedError,
     InfeasibleError,
     InvalidParameterError,
@@ -25,26 +25,26 @@ from sfumato.exceptions import (
     SfumatoError,
     WriteError,
 )
-from sfumato.release.large import counted, judging, large_run, running
-from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.table.columns import strip_metadata
+from sfumato.io._columns import strip_metadata
+from sfumato.tables.engines._duckdb_source import DuckDBSource
+from sfumato.tables.out_of_core import _audit, _combinations, _pipeline, _run
 
 SCHEMA = sf.Schema(
     identifiers=["name"],
     quasi_identifiers=["age", "sex", "zip"],
     sensitive=["disease"],
     insensitive=["job"],
-    hierarchies={"zip": sf.Prefixes()},
+    hierarchies={"zip": sf.hierarchies.Prefixes()},
 )
-MODELS = [sf.KAnonymity(k=5)]
+MODELS = [sf.models.KAnonymity(k=5)]
 STAGES = {
     "reading": (DuckDBSource, "profile"),
     "counting": (DuckDBSource, "count"),
-    "searching": (counted, "search"),
+    "searching": (_combinations, "search"),
     "writing": (DuckDBSource, "write"),
-    "judging": (judging, "truth_by_rule"),
+    "judging": (_audit, "truth_by_rule"),
     "comparing": (DuckDBSource, "digest_written"),
-    "telling": (running, "write_statement"),
+    "telling": (_pipeline, "write_statement"),
 }
 KILLED = """
 import os, signal, sys
@@ -59,7 +59,7 @@ sf.anonymize("patients", SCHEMA, MODELS, engine="duckdb", memory="100MB", out="r
 
 @pytest.fixture(scope="module")
 def patients() -> pa.Table:
-    return sf.samples.generate_hospital(2_000, seed=3)
+    return sf.datasets.generate_hospital(2_000, seed=3)
 
 
 @pytest.fixture
@@ -142,14 +142,17 @@ def test_partitions_are_columns(folder, patients):
     ("more", "sentence"),
     {
         "masking": ({"masking": [sf.masking.TopCode(column="age", at=80)]}, "Masking steps are not carried out"),
-        "algorithm": ({"algorithm": sf.MDAV()}, r"Mdav works on single rows.* give block_rows=,"),
-        "buckets": ({"algorithm": sf.Anatomy()}, "Anatomy works on single rows, beyond memory only in blocks"),
+        "algorithm": ({"algorithm": sf.algorithms.MDAV()}, r"Mdav works on single rows.* give block_rows=,"),
+        "buckets": (
+            {"algorithm": sf.algorithms.Anatomy()},
+            "Anatomy works on single rows, beyond memory only in blocks",
+        ),
         "needless blocks": ({"block_rows": 20}, "Mondrian counts equal records and needs no blocks"),
         "large blocks": (
-            {"algorithm": sf.MDAV(), "block_rows": 500_000},
+            {"algorithm": sf.algorithms.MDAV(), "block_rows": 500_000},
             r"Blocks of 500,000 rows may not fit into the 0.1 GB .* to 16,666 or less",
         ),
-        "relaxed": ({"algorithm": sf.Mondrian(strict=False)}, "use strict=True"),
+        "relaxed": ({"algorithm": sf.algorithms.Mondrian(strict=False)}, "use strict=True"),
         "nowhere": ({"out": None}, "give a folder with out="),
         "size": ({"memory": "much"}, "at least 50MB"),
         "engine": ({"engine": "abacus"}, "one of auto, memory, duckdb, spark"),
@@ -164,7 +167,7 @@ def test_what_is_not_served_is_refused_before_anything_is_read(folder, monkeypat
 
 
 def test_too_many_combinations_are_refused(folder, monkeypatch):
-    monkeypatch.setattr(large_run, "BYTES_PER_COMBINATION", 10**7)
+    monkeypatch.setattr(_run, "BYTES_PER_COMBINATION", 10**7)
     with pytest.raises(InfeasibleError, match="more than 5, too many for memory"):
         released(folder, algorithm=sf.algorithms.TopDownSpecialization())
 

@@ -15,17 +15,17 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.algorithms.full_domain import optimal
-from sfumato.core.progress import ignore_progress
-from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, ReadError, SfumatoError
-from sfumato.recipe import Recipe
-from sfumato.release.large.large_run import MemoryLimits
-from sfumato.release.large.leveled_counts import LevelCounts
-from sfumato.release.large.running import run_recipe_in_engine
-from sfumato.sources.base import ValueMapping
-from sfumato.sources.engines import EngineSelector
-from sfumato.table.columns import strip_metadata
-from sfumato.table.frames import to_arrow
+from sfumato._progress import ignore_progress
+from sfumato.core.recipe import Recipe
+from sfumato.errors import GuaranteeViolatedError, InfeasibleError, ReadError, SfumatoError
+from sfumato.io._columns import strip_metadata
+from sfumato.io._dataframes import to_arrow
+from sfumato.tables.algorithms.full_domain import optimal
+from sfumato.tables.engines._source import ValueMapping
+from sfumato.tables.engines.options import EngineSelector
+from sfumato.tables.out_of_core._levels import LevelCounts
+from sfumato.tables.out_of_core._pipeline import run_recipe_in_engine
+from sfumato.tables.out_of_core._run import MemoryLimits
 
 SERVED = [
     sf.algorithms.FixedLevels(),
@@ -38,9 +38,9 @@ SERVED = [
     sf.algorithms.Optimal(loss="average-class-size"),
 ]
 PROMISES = [
-    (sf.KAnonymity(k=2),),
-    (sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="disease")),
-    (sf.TCloseness(t=0.4, sensitive="disease"),),
+    (sf.models.KAnonymity(k=2),),
+    (sf.models.KAnonymity(k=3), sf.models.DistinctLDiversity(l=2, sensitive="disease")),
+    (sf.models.TCloseness(t=0.4, sensitive="disease"),),
 ]
 
 
@@ -119,16 +119,18 @@ def check_equal(recipe, table, most, expected):
 
 
 def census(rows: int = 3000) -> pa.Table:
-    return to_arrow(sf.samples.generate_census(rows, seed=3))[0]
+    return to_arrow(sf.datasets.generate_census(rows, seed=3))[0]
 
 
 SCHEMA = sf.Schema(
     quasi_identifiers=["age", "hours_per_week", "sex", "race"],
     sensitive=["occupation"],
     insensitive=["salary"],
-    hierarchies={"age": sf.Intervals(5, 10, 20), "hours_per_week": sf.Intervals(10, 20)},
+    hierarchies={"age": sf.hierarchies.Intervals(5, 10, 20), "hours_per_week": sf.hierarchies.Intervals(10, 20)},
 )
-RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Optimal(), max_suppressed=0.05, seed=1)
+RECIPE = Recipe(
+    schema=SCHEMA, models=(sf.models.KAnonymity(k=5),), algorithm=sf.algorithms.Optimal(), max_suppressed=0.05, seed=1
+)
 
 
 @pytest.mark.parametrize("most", [150, 400, 1200])
@@ -145,7 +147,7 @@ def test_the_optimum_is_found_on_sets_that_fit(tmp_path, most):
 
 
 def test_sensitive_values_are_counted_along(tmp_path):
-    models = (sf.KAnonymity(k=5), sf.TCloseness(t=0.3, sensitive="occupation"))
+    models = (sf.models.KAnonymity(k=5), sf.models.TCloseness(t=0.3, sensitive="occupation"))
     recipe = replace(RECIPE, models=models)
     expected = sf.run_recipe(recipe, census())
     found = by_levels(recipe, census(), tmp_path, 2000)
@@ -153,7 +155,7 @@ def test_sensitive_values_are_counted_along(tmp_path):
 
 
 def test_a_recoding_that_sizes_do_not_rule_out_and_that_does_not_fit_is_refused(tmp_path):
-    recipe = replace(RECIPE, models=(sf.KAnonymity(k=2),), max_suppressed=1.0)
+    recipe = replace(RECIPE, models=(sf.models.KAnonymity(k=2),), max_suppressed=1.0)
     with pytest.raises(InfeasibleError, match="must judge a recoding of more than 20 groups, too many for memory"):
         by_levels(recipe, census(), tmp_path, 20)
     assert not any(tmp_path.iterdir())
@@ -175,8 +177,8 @@ def test_levels_that_do_not_fit_are_refused(tmp_path):
 @pytest.mark.parametrize(
     "algorithm",
     [
-        sf.Optimal(refine=True),
-        sf.Optimal(loss="classification", target="salary"),
+        sf.algorithms.Optimal(refine=True),
+        sf.algorithms.Optimal(loss="classification", target="salary"),
         sf.algorithms.TopDownSpecialization(),
     ],
     ids=["refine", "target", "top-down"],

@@ -12,9 +12,9 @@ from pyarrow import fs
 from tests.release.large.test_segmented import RECIPE, census
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, ReadError, WriteError
-from sfumato.table import object_stores
-from sfumato.table.object_stores import (
+from sfumato.errors import InvalidParameterError, ReadError, WriteError
+from sfumato.io import _object_store
+from sfumato.io._object_store import (
     MANIFEST,
     ObjectStoreFolder,
     is_object_store_address,
@@ -90,7 +90,7 @@ def bucket(tmp_path, monkeypatch):
     def find(address):
         return system, address.partition("://")[2]
 
-    monkeypatch.setattr(object_stores, "open_file_system", find)
+    monkeypatch.setattr(_object_store, "open_file_system", find)
     (tmp_path / "temporary").mkdir()
     yield made
     assert not any((tmp_path / "temporary").iterdir())

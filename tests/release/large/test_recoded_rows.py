@@ -15,15 +15,15 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.exceptions import InfeasibleError, InvalidParameterError, SchemaError, SfumatoError, UnsupportedModelError
-from sfumato.sources.duckdb_source import DuckDBSource
-from sfumato.table.columns import strip_metadata
+from sfumato.errors import InfeasibleError, InvalidParameterError, SchemaError, SfumatoError, UnsupportedModelError
+from sfumato.io._columns import strip_metadata
+from sfumato.tables.engines._duckdb_source import DuckDBSource
 
 PROMISES = [
-    (sf.KAnonymity(k=2),),
-    (sf.KAnonymity(k=2), sf.DistinctLDiversity(l=2, sensitive="disease")),
+    (sf.models.KAnonymity(k=2),),
+    (sf.models.KAnonymity(k=2), sf.models.DistinctLDiversity(l=2, sensitive="disease")),
 ]
-ALGORITHMS = [sf.Optimal(), sf.Datafly(), sf.TopDownSpecialization()]
+ALGORITHMS = [sf.algorithms.Optimal(), sf.algorithms.Datafly(), sf.algorithms.TopDownSpecialization()]
 
 
 def rows_of(release: sf.StoredRelease) -> pa.Table:
@@ -37,7 +37,7 @@ def released(table: pa.Table, schema: sf.Schema, models, algorithm) -> sf.Releas
         return None
 
 
-def by_duckdb(data: object, recoding: sf.release.Recoding, folder: Path) -> sf.release.StoredTransformedRows:
+def by_duckdb(data: object, recoding: sf.tables.Recoding, folder: Path) -> sf.tables.StoredTransformedRows:
     return sf.transform(data, recoding, engine="duckdb", memory="100MB", out=folder / "later")
 
 
@@ -88,15 +88,15 @@ def test_rows_and_figures_are_those_of_memory(drawn, models, algorithm, share):
 
 @pytest.fixture
 def january() -> sf.Release:
-    table = sf.samples.generate_hospital(300, seed=5).select(["age", "zip", "disease"])
+    table = sf.datasets.generate_hospital(300, seed=5).select(["age", "zip", "disease"])
     schema = sf.Schema(
-        quasi_identifiers=["age", "zip"], sensitive=["disease"], hierarchies={"age": sf.Intervals(10, 20)}
+        quasi_identifiers=["age", "zip"], sensitive=["disease"], hierarchies={"age": sf.hierarchies.Intervals(10, 20)}
     )
-    return sf.anonymize(table, schema, [sf.KAnonymity(k=5)], sf.Optimal(), max_suppressed=0.1, seed=1)
+    return sf.anonymize(table, schema, [sf.models.KAnonymity(k=5)], sf.algorithms.Optimal(), max_suppressed=0.1, seed=1)
 
 
 def test_files_are_recoded_and_written(january, tmp_path):
-    february = sf.samples.generate_hospital(400, seed=6)
+    february = sf.datasets.generate_hospital(400, seed=6)
     sf.write(february, tmp_path / "february.csv")
     pq.write_table(february, tmp_path / "february.parquet")
     expected = sf.transform(february, january.recoding)
@@ -106,16 +106,16 @@ def test_files_are_recoded_and_written(january, tmp_path):
         )
         assert rows_of(found).equals(strip_metadata(expected.published))
         assert found.left_out == expected.left_out
-        assert sf.release.Recoding.read(tmp_path / "out" / "internal" / "recoding.toml").columns
+        assert sf.tables.Recoding.read(tmp_path / "out" / "internal" / "recoding.toml").columns
     with pytest.raises(InvalidParameterError, match="out="):
         sf.transform(february, january.recoding, engine="duckdb")
     written = sf.transform(tmp_path / "february.parquet", january.recoding, out=tmp_path / "in_memory")
-    assert isinstance(written, sf.release.TransformedRows)
+    assert isinstance(written, sf.tables.TransformedRows)
     assert (tmp_path / "in_memory" / "public").is_dir()
 
 
 def test_columns_of_another_type_are_refused(january, tmp_path):
-    table = sf.samples.generate_hospital(50, seed=6)
+    table = sf.datasets.generate_hospital(50, seed=6)
     ages = pa.array([f"{age} years" for age in table["age"].to_pylist()])
     texts = table.set_column(table.column_names.index("age"), "age", ages)
     with pytest.raises(SchemaError, match="another type than in the earlier release"):
@@ -124,7 +124,7 @@ def test_columns_of_another_type_are_refused(january, tmp_path):
 
 def test_what_is_not_served_is_refused_before_any_row_is_read(january, tmp_path, monkeypatch):
     monkeypatch.setattr(DuckDBSource, "profile", lambda *_: pytest.fail("rows were read"))
-    model = sf.TCloseness(t=0.5, sensitive="disease", compared_with="original")
+    model = sf.models.TCloseness(t=0.5, sensitive="disease", compared_with="original")
     recoding = replace(january.recoding, recipe=replace(january.recoding.recipe, models=(model,)))
     with pytest.raises(UnsupportedModelError, match="compares with the original"):
-        by_duckdb(sf.samples.generate_hospital(50, seed=6), recoding, tmp_path)
+        by_duckdb(sf.datasets.generate_hospital(50, seed=6), recoding, tmp_path)

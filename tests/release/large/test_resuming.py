@@ -15,19 +15,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.core.progress import Progress, ignore_progress
-from sfumato.exceptions import GuaranteeViolatedError, InvalidParameterError, WriteError
-from sfumato.recipe import Recipe
-from sfumato.release.large.coded_rows import CodedRows
-from sfumato.release.large.finishing import SegmentProcessing
-from sfumato.release.large.keeping import PLAN, resumable_folder, resumable_folder_for
-from sfumato.release.large.large_run import MemoryLimits
-from sfumato.release.large.running import run_recipe_in_engine
-from sfumato.sources.engines import EngineSelector
-from sfumato.table.frames import to_arrow
+from sfumato._progress import Progress, ignore_progress
+from sfumato.core.recipe import Recipe
+from sfumato.errors import GuaranteeViolatedError, InvalidParameterError, WriteError
+from sfumato.io._dataframes import to_arrow
+from sfumato.tables.engines.options import EngineSelector
+from sfumato.tables.out_of_core._coded_rows import CodedRows
+from sfumato.tables.out_of_core._pipeline import run_recipe_in_engine
+from sfumato.tables.out_of_core._run import MemoryLimits
+from sfumato.tables.out_of_core._segment_results import SegmentProcessing
+from sfumato.tables.out_of_core._staging import PLAN, resumable_folder, resumable_folder_for
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
-RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mondrian(), seed=1)
+RECIPE = Recipe(schema=SCHEMA, models=(sf.models.KAnonymity(k=5),), algorithm=sf.algorithms.Mondrian(), seed=1)
 LIMITS = MemoryLimits(combinations=0, groups=10_000, segment_rows=120)
 KEPT = ".sfumato-resume-release"
 STAGES = ["coding", "cutting", "parting", "segment 1 of", "segment 2 of", "segment 4 of", "judging", "reporting", ""]
@@ -54,7 +54,7 @@ def released(
 
 @cache
 def census(rows: int = 600) -> pa.Table:
-    return to_arrow(sf.samples.generate_census(rows, seed=3))[0]
+    return to_arrow(sf.datasets.generate_census(rows, seed=3))[0]
 
 
 def dying_at(stage: str) -> Progress:
@@ -120,7 +120,7 @@ def published(folder: Path) -> dict[str, bytes]:
     return {name: each for name, each in found.items() if not name.startswith("internal/report")}
 
 
-BLOCKS = replace(RECIPE, algorithm=sf.MDAV(), block_rows=120)
+BLOCKS = replace(RECIPE, algorithm=sf.algorithms.MDAV(), block_rows=120)
 
 
 @pytest.fixture(scope="module")
@@ -136,19 +136,22 @@ def test_a_release_in_blocks_is_resumed_with_the_same_bytes(tmp_path, in_blocks,
         released(BLOCKS, census(), tmp_path, interrupted_at(stage))
     plan = json.loads((tmp_path / KEPT / PLAN).read_text())
     assert len(plan["finished"]) == (0 if stage == "cutting" else 2 if stage == "segment 3 of" else len(plan["losses"]))
-    searched, search = [], sf.MDAV.search
-    monkeypatch.setattr(sf.MDAV, "search", lambda self, task: searched.append(task) or search(self, task))
+    searched, search = [], sf.algorithms.MDAV.search
+    monkeypatch.setattr(sf.algorithms.MDAV, "search", lambda self, task: searched.append(task) or search(self, task))
     found = released(BLOCKS, census(), tmp_path)
     assert len(searched) == found.passage.segments - len(plan["finished"])
     assert contents(tmp_path) == in_blocks
 
 
 BUCKETS = replace(
-    BLOCKS, algorithm=sf.Slicing(), models=(sf.FrequencyLDiversity(l=2, sensitive="occupation"),), seed=None
+    BLOCKS,
+    algorithm=sf.algorithms.Slicing(),
+    models=(sf.models.FrequencyLDiversity(l=2, sensitive="occupation"),),
+    seed=None,
 )
 
 
-@pytest.mark.parametrize("algorithm", [sf.Anatomy(), sf.Slicing()], ids=repr)
+@pytest.mark.parametrize("algorithm", [sf.algorithms.Anatomy(), sf.algorithms.Slicing()], ids=repr)
 @pytest.mark.parametrize("stage", ["cutting", "parting", "segment 1 of", "segment 3 of", "judging", "reporting"])
 def test_a_release_in_buckets_is_resumed_with_what_was_drawn(tmp_path, stage, algorithm):
     """Neither seed nor secret is given, so both are drawn by the first run."""
@@ -223,7 +226,7 @@ def test_what_is_lost_or_damaged_is_done_again(tmp_path, whole, damage, lost):
 
 @pytest.mark.parametrize(
     ("recipe", "rows"),
-    [(replace(RECIPE, models=(sf.KAnonymity(k=4),)), 600), (replace(RECIPE, seed=2), 600), (RECIPE, 599)],
+    [(replace(RECIPE, models=(sf.models.KAnonymity(k=4),)), 600), (replace(RECIPE, seed=2), 600), (RECIPE, 599)],
 )
 def test_another_recipe_or_table_is_refused(tmp_path, whole, recipe, rows):
     kept = stopped(tmp_path)

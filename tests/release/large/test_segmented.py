@@ -23,28 +23,27 @@ from tests.drawn_examples import examples
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.core.progress import ignore_progress
-from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, SfumatoError, WriteError
-from sfumato.recipe import Recipe
-from sfumato.release.large import finishing, segmented, uncut_segments
-from sfumato.release.large.coded_rows import BatchWriter, CodedRows
-from sfumato.release.large.large_run import MemoryLimits
-from sfumato.release.large.row_hashes import hash_rows
-from sfumato.release.large.running import run_recipe_in_engine
-from sfumato.release.large.segment_judging import part_findings
-from sfumato.release.large.uncut_segments import WeightedRows
-from sfumato.sources.engines import EngineSelector
-from sfumato.sources.parts import PartsWriter
-from sfumato.table.columns import strip_metadata
-from sfumato.table.frames import to_arrow
+from sfumato._progress import ignore_progress
+from sfumato.core.recipe import Recipe
+from sfumato.errors import GuaranteeViolatedError, InfeasibleError, SfumatoError, WriteError
+from sfumato.io._columns import strip_metadata
+from sfumato.io._dataframes import to_arrow
+from sfumato.io._parquet_parts import PartsWriter
+from sfumato.tables.engines.options import EngineSelector
+from sfumato.tables.out_of_core import _oversized_segments, _segment_results, _segments
+from sfumato.tables.out_of_core._coded_rows import BatchWriter, CodedRows, hash_rows
+from sfumato.tables.out_of_core._oversized_segments import WeightedRows
+from sfumato.tables.out_of_core._pipeline import run_recipe_in_engine
+from sfumato.tables.out_of_core._run import MemoryLimits
+from sfumato.tables.out_of_core._segment_audit import part_findings
 
 MEMORY = 100_000_000
 PROMISES = [
-    (sf.KAnonymity(k=2),),
-    (sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="disease")),
-    (sf.TCloseness(t=0.4, sensitive="disease"),),
+    (sf.models.KAnonymity(k=2),),
+    (sf.models.KAnonymity(k=3), sf.models.DistinctLDiversity(l=2, sensitive="disease")),
+    (sf.models.TCloseness(t=0.4, sensitive="disease"),),
 ]
-ALGORITHMS = [sf.Mondrian(), sf.Mondrian(publish="sets", bounds="exact")]
+ALGORITHMS = [sf.algorithms.Mondrian(), sf.algorithms.Mondrian(publish="sets", bounds="exact")]
 
 
 def in_segments(recipe: Recipe, data: object, folder: Path, rows: int = 50, groups: int = 10_000) -> sf.StoredRelease:
@@ -105,11 +104,11 @@ def check_equal(recipe, table, rows, expected):
 
 
 def census(rows: int = 400) -> pa.Table:
-    return to_arrow(sf.samples.generate_census(rows, seed=3))[0]
+    return to_arrow(sf.datasets.generate_census(rows, seed=3))[0]
 
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "education", "sex"], sensitive=["occupation"], insensitive=["salary"])
-RECIPE = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.Mondrian(), seed=1)
+RECIPE = Recipe(schema=SCHEMA, models=(sf.models.KAnonymity(k=5),), algorithm=sf.algorithms.Mondrian(), seed=1)
 
 
 @pytest.mark.parametrize("groups", [30, 10_000])
@@ -126,7 +125,9 @@ def test_groups_are_judged_in_pieces_as_all_at_once(tmp_path, groups):
 
 def test_groups_that_are_in_two_parts_are_judged_as_one(tmp_path):
     schema = replace(
-        SCHEMA, quasi_identifiers=["age"], hierarchies={"age": sf.Taxonomy({"any": [str(age) for age in range(120)]})}
+        SCHEMA,
+        quasi_identifiers=["age"],
+        hierarchies={"age": sf.hierarchies.Taxonomy({"any": [str(age) for age in range(120)]})},
     )
     table = census()
     table = table.set_column(table.schema.get_field_index("age"), "age", table["age"].cast(pa.string()))
@@ -149,7 +150,7 @@ def compared_with_others(run):
 
 
 def test_parts_that_were_compared_with_other_totals_are_judged_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(segmented, "part_findings", compared_with_others)
+    monkeypatch.setattr(_segments, "part_findings", compared_with_others)
     table = census()
     found = in_segments(RECIPE, table, tmp_path)
     assert found.audit.to_dict()["levels"] == sf.run_recipe(RECIPE, table).audit.to_dict()["levels"]
@@ -197,15 +198,15 @@ def mostly_alike(rows: int = 1000) -> pa.Table:
 
 
 NO_KEPT = sf.Schema(quasi_identifiers=["age", "education", "sex"])
-READ = (sf.KAnonymity(k=3), sf.DistinctLDiversity(l=2, sensitive="occupation"))
+READ = (sf.models.KAnonymity(k=3), sf.models.DistinctLDiversity(l=2, sensitive="occupation"))
 
 
 @pytest.mark.parametrize("schema", [SCHEMA, NO_KEPT], ids=["kept", "nothing else"])
-@pytest.mark.parametrize("models", [(sf.KAnonymity(k=3),), READ], ids=["k", "l"])
+@pytest.mark.parametrize("models", [(sf.models.KAnonymity(k=3),), READ], ids=["k", "l"])
 def test_rows_alike_that_nothing_cuts_are_never_in_memory_together(tmp_path, monkeypatch, schema, models):
     if schema is NO_KEPT and models is READ:
         return
-    table, recipe = mostly_alike(), Recipe(schema=schema, models=models, algorithm=sf.Mondrian(), seed=1)
+    table, recipe = mostly_alike(), Recipe(schema=schema, models=models, algorithm=sf.algorithms.Mondrian(), seed=1)
     expected = sf.run_recipe(recipe, table)
     read, loaded = CodedRows.segment, []
     monkeypatch.setattr(CodedRows, "segment", lambda self, at: loaded.append(read(self, at)) or loaded[-1])
@@ -226,15 +227,15 @@ def without_one(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return (batch.slice(1) for batch in batches)
 
 
-FIND, READ_BATCHES = WeightedRows.find, uncut_segments.read_batches
+FIND, READ_BATCHES = WeightedRows.find, _oversized_segments.read_batches
 
 
 @pytest.mark.parametrize(
     ("where", "what", "wrong"),
     [
         (WeightedRows, "find", with_other_case),
-        (uncut_segments, "read_batches", lambda path: without_one(READ_BATCHES(path))),
-        (uncut_segments, "_repeated", lambda _, start, stop: np.zeros(stop - start, dtype=np.int64)),
+        (_oversized_segments, "read_batches", lambda path: without_one(READ_BATCHES(path))),
+        (_oversized_segments, "_repeated", lambda _, start, stop: np.zeros(stop - start, dtype=np.int64)),
     ],
 )
 def test_rows_alike_that_are_lost_or_mixed_up_withhold_the_release(tmp_path, monkeypatch, where, what, wrong):
@@ -259,8 +260,8 @@ STAGES = [
     (BatchWriter, "write"),
     (CodedRows, "part"),
     (PartsWriter, "write"),
-    (finishing.shutil, "move"),
-    (finishing.pq, "read_table"),
+    (_segment_results.shutil, "move"),
+    (_segment_results.pq, "read_table"),
 ]
 
 
@@ -299,7 +300,7 @@ def test_a_file_that_cannot_grow_any_more_is_told_and_left_clean(tmp_path, most)
 
 
 def test_other_algorithms_are_refused_if_combinations_do_not_fit(tmp_path):
-    recipe = Recipe(schema=SCHEMA, models=(sf.KAnonymity(k=5),), algorithm=sf.algorithms.Datafly(), seed=1)
+    recipe = Recipe(schema=SCHEMA, models=(sf.models.KAnonymity(k=5),), algorithm=sf.algorithms.Datafly(), seed=1)
     with pytest.raises(InfeasibleError, match="too many for memory"):
         in_segments(recipe, census(), tmp_path)
     assert not any(tmp_path.iterdir())

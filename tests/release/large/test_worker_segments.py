@@ -32,19 +32,19 @@ from tests.release.large.test_segmented import (
 from tests.strategies import described_tables
 
 import sfumato as sf
-from sfumato.core.progress import Progress, ignore_progress
-from sfumato.exceptions import GuaranteeViolatedError, InfeasibleError, ReadError, SfumatoError, WriteError
-from sfumato.recipe import Recipe
-from sfumato.release.large import worker_tasks
-from sfumato.release.large.finishing import SegmentProcessing
-from sfumato.release.large.keeping import PLAN, resumable_folder_for
-from sfumato.release.large.large_run import MemoryLimits
-from sfumato.release.large.running import run_recipe_in_engine
-from sfumato.release.large.worker_tasks import FinishSegment
-from sfumato.sources.engines import DATASET, EngineSelector
-from sfumato.sources.spark_rows import PartitionTask
-from sfumato.table.columns import strip_metadata
-from sfumato.table.workplace import open_workspace
+from sfumato._progress import Progress, ignore_progress
+from sfumato.core._atomic_writes import open_workspace
+from sfumato.core.recipe import Recipe
+from sfumato.errors import GuaranteeViolatedError, InfeasibleError, ReadError, SfumatoError, WriteError
+from sfumato.io._columns import strip_metadata
+from sfumato.tables.engines._spark_workers import PartitionTask
+from sfumato.tables.engines.options import DATASET, EngineSelector
+from sfumato.tables.out_of_core import _workers
+from sfumato.tables.out_of_core._pipeline import run_recipe_in_engine
+from sfumato.tables.out_of_core._run import MemoryLimits
+from sfumato.tables.out_of_core._segment_results import SegmentProcessing
+from sfumato.tables.out_of_core._staging import PLAN, resumable_folder_for
+from sfumato.tables.out_of_core._workers import FinishSegment
 
 KEPT = ".sfumato-resume-release"
 
@@ -196,7 +196,7 @@ class InterruptedRunError(Exception):
 
 def stop_at(stage: str, monkeypatch: pytest.MonkeyPatch) -> Progress:
     """Stop before a stage, or after so many segments."""
-    done, finish = [], worker_tasks.finish_segment
+    done, finish = [], _workers.finish_segment
 
     def finish_some(finishing, segment, most):
         if stage.isdecimal() and len(done) == int(stage):
@@ -208,7 +208,7 @@ def stop_at(stage: str, monkeypatch: pytest.MonkeyPatch) -> Progress:
         if what.startswith(stage):
             raise InterruptedRunError
 
-    monkeypatch.setattr(worker_tasks, "finish_segment", finish_some)
+    monkeypatch.setattr(_workers, "finish_segment", finish_some)
     return progress
 
 
@@ -231,8 +231,8 @@ def stopped(folder: Path, stage: str) -> Path:
 def test_a_run_that_stopped_is_resumed_with_the_same_bytes(tmp_path, whole, stage, left, monkeypatch):
     kept = stopped(tmp_path, stage)
     assert kept.stat().st_mode & 0o777 == 0o700
-    finished, finish = [], worker_tasks.finish_segment
-    monkeypatch.setattr(worker_tasks, "finish_segment", lambda *given: finished.append(given[1]) or finish(*given))
+    finished, finish = [], _workers.finish_segment
+    monkeypatch.setattr(_workers, "finish_segment", lambda *given: finished.append(given[1]) or finish(*given))
     assert in_workers(RECIPE, census(), tmp_path, resume=True).passage.segments == 11
     assert len(finished) == 11 - left
     assert tables(tmp_path) == whole

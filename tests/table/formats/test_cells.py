@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.table.formats import cells
-from sfumato.table.formats.cells import (
+from sfumato.io import _csv_syntax
+from sfumato.io._csv_syntax import (
     count_title_lines,
     detect_separator,
     find_stray_quote,
@@ -84,11 +84,11 @@ def test_spaces_go_outside_quotes_only(data, clean, sound):
 @examples(100)
 def test_trimming_in_blocks_keeps_every_quoted_cell(rows, block):
     padded = "".join(" , ".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in row) + " \n" for row in rows)
-    before, cells.BLOCK = cells.BLOCK, block
+    before, _csv_syntax.BLOCK = _csv_syntax.BLOCK, block
     try:
         clean, sound = trim_cells(padded.encode(), ",")
     finally:
-        cells.BLOCK = before
+        _csv_syntax.BLOCK = before
     assert sound
     assert list(csv.reader(io.StringIO(clean.decode(), newline=""), strict=True)) == rows
 

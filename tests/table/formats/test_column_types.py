@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
-from sfumato.table.read import read_with_findings
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError
+from sfumato.io._reading import read_with_findings
 
 CELLS = "zip;weight;born;mixed;ok\n10115;70 kg;31.12.1990;1.5;true\n20095;71kg;1990-12-30;1,5;false\nNA;;;;\n"
 

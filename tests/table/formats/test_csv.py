@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, WriteError
-from sfumato.table.formats import text_file
-from sfumato.table.formats.csv import read_csv, write_csv
-from sfumato.table.formats.findings import FileFindings
-from sfumato.table.frames import get_time_zones, to_canonical
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError, WriteError
+from sfumato.io import _text_file
+from sfumato.io._csv import read_csv, write_csv
+from sfumato.io._dataframes import get_time_zones, to_canonical
+from sfumato.io.formats import FileFindings
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_an_impossible_separator_is_refused(csv_file, separator):
 
 
 def test_many_blocks_are_read_as_one(csv_file, monkeypatch):
-    monkeypatch.setattr("sfumato.table.formats.text_file.BLOCK", 64)
+    monkeypatch.setattr("sfumato.io._text_file.BLOCK", 64)
     rows = [(number, f"two\nlines {number % 7}", f"0{number}") for number in range(500)]
     path = csv_file("n,name,code\n" + "".join(f'{n},"{name}",{code}\n' for n, name, code in rows))
     table = read_csv(path)
@@ -215,7 +215,7 @@ def test_equal_tables_give_equal_bytes(tmp_path, monkeypatch):
     parts = pa.table({"a": pa.chunked_array([["x"], ["y", None]]), "b": pa.chunked_array([[1, 2], [3]])})
     whole = parts.combine_chunks()
     assert written(tmp_path, parts) == written(tmp_path, whole)
-    monkeypatch.setattr("sfumato.table.formats.csv.ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("sfumato.io._csv.ROWS_AT_ONCE", 2)
     assert written(tmp_path, parts) == "a,b\nx,1\ny,2\n,3\n"
     packed = [tmp_path / "one.csv.gz", tmp_path / "two.csv.gz"]
     write_csv(whole, packed[0])
@@ -337,9 +337,9 @@ def test_spaces_around_cells_are_dropped_whether_looked_for_in_cells_or_in_the_f
     path = tmp_path_factory.mktemp("spaces") / "some.csv"
     path.write_bytes(("p, q" + ends + "".join(",".join(row) + ends for row in rows) + last).encode())
     found = []
-    for plain in (text_file._read_plain_columns, lambda *_: None):
+    for plain in (_text_file._read_plain_columns, lambda *_: None):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(text_file, "_read_plain_columns", plain)
+            patch.setattr(_text_file, "_read_plain_columns", plain)
             try:
                 found.append(read_csv(path).to_pydict())
             except ReadError as error:

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.exceptions import ReadError, ReadWarning, SfumatoError
-from sfumato.table.formats.csv_batches import CSVConverter
-from sfumato.table.frames import to_canonical
+from sfumato.errors import ReadError, ReadWarning, SfumatoError
+from sfumato.io._csv_batches import CSVConverter
+from sfumato.io._dataframes import to_canonical
 
 CELLS = [
     st.sampled_from(["1", "2", "-3", "", "NA"]),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import ReadError, WriteError
-from sfumato.table.formats.database import mask_url, read_database, write_database
-from sfumato.table.formats.identifiers import strip_semicolon
-from sfumato.table.formats.known import is_url
+from sfumato.errors import ReadError, WriteError
+from sfumato.io._database import mask_url, read_database, write_database
+from sfumato.io._sql import strip_semicolon
+from sfumato.io.formats import is_url
 
 TABLE = pa.table({"n": [1]})
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.table.formats.dates import ISO, USUAL_FORMATS, DateFormat
-from sfumato.table.read import read_with_findings
+from sfumato.errors import InvalidParameterError
+from sfumato.io._conventions import ISO, USUAL_FORMATS, DateFormat
+from sfumato.io._reading import read_with_findings
 
 PYTHON = {"yyyy": "%Y", "mm": "%m", "dd": "%d"}
 DAYS = st.lists(st.dates(min_value=date(1000, 1, 1)), min_size=1, max_size=5, unique=True)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import InvalidParameterError
-from sfumato.table.formats.conventions import Conventions
-from sfumato.table.formats.detecting import detect_conventions
+from sfumato.errors import InvalidParameterError
+from sfumato.io._convention_detection import detect_conventions
+from sfumato.io._conventions import Conventions
 
 FOUND = [
     ({"height": ["1,70", "1,8"]}, {"decimal": ","}, "has decimal commas and is read as numbers; .*decimal=','"),

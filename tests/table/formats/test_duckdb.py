@@ -11,8 +11,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import ReadError, SchemaError, WriteError
-from sfumato.table.formats.database import read_database, write_database
+from sfumato.errors import ReadError, SchemaError, WriteError
+from sfumato.io._database import read_database, write_database
 
 TABLE = pa.table({"n": [1, 2], "name": ["a", None]})
 

@@ -6,8 +6,8 @@ import gzip
 
 import pytest
 
-from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.table.formats.encoding import read_as_utf8
+from sfumato.errors import InvalidParameterError, ReadError
+from sfumato.io._text_encoding import read_as_utf8
 
 CHINESE = "姓名,年龄,疾病\n张三,39,高血压\n李四,40,糖尿病\n"
 WESTERN = "name,ville\nRené,Orléans\nZoë,Besançon\nMuñoz,São Paulo\n"

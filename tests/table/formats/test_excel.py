@@ -11,9 +11,9 @@ import openpyxl
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import ReadError, SchemaError, WriteError
-from sfumato.table.formats.excel import read_excel, write_excel
-from sfumato.table.frames import to_canonical
+from sfumato.errors import ReadError, SchemaError, WriteError
+from sfumato.io._dataframes import to_canonical
+from sfumato.io._excel import read_excel, write_excel
 
 TABLE = to_canonical(
     pa.table(

@@ -11,11 +11,10 @@ from typer.testing import CliRunner
 
 import sfumato as sf
 from drawn_examples import examples
-from sfumato.cli.application import app
-from sfumato.exceptions import ReadWarning
-from sfumato.table.formats.encoding import decode_file, sample_non_ascii_lines
-from sfumato.table.formats.guessing import guess_encoding, prefer_language
-from sfumato.table.formats.utf8_files import convert_to_utf8_file
+from sfumato.cli._application import app
+from sfumato.errors import ReadWarning
+from sfumato.io._encoding_detection import guess_encoding, prefer_language
+from sfumato.io._text_encoding import convert_to_utf8_file, decode_file, sample_non_ascii_lines
 
 BLOOD = (
     "id,性别,年龄,体检日期,*天门冬氨酸氨基转换酶,*丙氨酸氨基转换酶,*碱性磷酸酶,*r-谷氨酰基转换酶,*总蛋白,白蛋白,*球蛋白,白球比例,"

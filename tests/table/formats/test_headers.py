@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
-from sfumato.cli.application import app
-from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.sources.engines import EngineSelector
-from sfumato.table.formats.headers import seems_header
+from sfumato.cli._application import app
+from sfumato.errors import InvalidParameterError, ReadError
+from sfumato.io._header_detection import seems_header
+from sfumato.tables.engines.options import EngineSelector
 
 CANARY = "Kanarien" + "vogel"
 ADULT = "39, State-gov, Bachelors\n50, Private, HS-grad\n38, Private, Bachelors\n53, State-gov, HS-grad\n"
@@ -141,10 +141,10 @@ def test_a_sheet_without_a_header_is_refused_too(tmp_path):
 
 def test_columns_of_one_name_are_told_apart_without_taking_another_name(tmp_path):
     path = file(tmp_path, "t.csv", "x,x,x_2,y,x\n1,2,3,a,4\n5,6,7,b,8\n")
-    with pytest.warns(sf.ReadWarning, match="Columns are named alike, and are renamed 'x_3', 'x_4'"):
+    with pytest.warns(sf.errors.ReadWarning, match="Columns are named alike, and are renamed 'x_3', 'x_4'"):
         assert sf.read(path).column_names == ["x", "x_3", "x_2", "y", "x_4"]
     book = sheet(tmp_path / "t.xlsx", [["x", "x"], [1, "a"]])
-    with pytest.warns(sf.ReadWarning, match="A column is named like another one, and is renamed 'x_2'"):
+    with pytest.warns(sf.errors.ReadWarning, match="A column is named like another one, and is renamed 'x_2'"):
         assert sf.read(book).column_names == ["x", "x_2"]
 
 
@@ -169,7 +169,7 @@ def test_a_file_beyond_memory_is_read_alike(tmp_path, text, options):
 
 def test_files_that_are_separated_by_spaces_are_read(tmp_path):
     path = file(tmp_path, "cars.dat", '  mpg  cyl  name\n  18.0   8  "a b"\n  15.5   4  c\n')
-    with pytest.warns(sf.ReadWarning, match="is read as separated by spaces; confirm it with separator=' '"):
+    with pytest.warns(sf.errors.ReadWarning, match="is read as separated by spaces; confirm it with separator=' '"):
         table = sf.read(path)
     assert table.to_pylist() == [{"mpg": 18, "cyl": 8, "name": "a b"}, {"mpg": 15.5, "cyl": 4, "name": "c"}]
     with gzip.open(tmp_path / "cars.data.gz", "wb") as packed:
@@ -221,7 +221,7 @@ def test_row_numbers_that_pandas_writes_before_a_table_have_a_name(tmp_path):
     text = ",age,job\n0,39,cook\n1,40,nurse\n2,39,cook\n"
     said = "The first column has no name, and is called 'column_1'; name all columns by names="
     for path in (file(tmp_path, "t.csv", text), sheet(tmp_path / "t.xlsx", [[None, "age"], [0, 39], [1, 40]])):
-        with pytest.warns(sf.ReadWarning, match=said):
+        with pytest.warns(sf.errors.ReadWarning, match=said):
             assert sf.read(path).column_names[:2] == ["column_1", "age"]
     path = tmp_path / "t.csv"
     assert sf.read(path, as_text=True).column_names == ["column_1", "age", "job"]
@@ -231,7 +231,7 @@ def test_row_numbers_that_pandas_writes_before_a_table_have_a_name(tmp_path):
     found = run("inspect", path, "--out", tmp_path / "r.toml")
     assert (found.exit_code, "name all columns by --names" in found.stderr) == (0, True)
     assert "[attributes.column_1]" in (tmp_path / "r.toml").read_text("utf-8")
-    with pytest.warns(sf.ReadWarning, match="is called 'column_1_2'"):
+    with pytest.warns(sf.errors.ReadWarning, match="is called 'column_1_2'"):
         assert sf.read(file(tmp_path, "u.csv", ",column_1\na,3\nb,4\n")).column_names == ["column_1_2", "column_1"]
     for bad in (",age,\n0,39,x\n1,40,y\n", "age,\n39,x\n40,y\n"):
         with pytest.raises(ReadError, match="has no name"):

@@ -9,8 +9,8 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from sfumato.table.formats.inference import MISSING, infer_column
-from sfumato.table.values import encode_distinct
+from sfumato.io._type_inference import MISSING, infer_column
+from sfumato.io._values import encode_distinct
 
 
 def infer(*cells: str | None, missing: tuple[str, ...] = MISSING) -> tuple[str, list[object]]:

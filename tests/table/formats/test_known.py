@@ -7,9 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.exceptions import InvalidParameterError, ReadError
-from sfumato.table.formats.base import READ_OPTIONS, WRITE_OPTIONS, Format
-from sfumato.table.formats.known import FORMATS, check_options, resolve_format, resolve_release_format
+from sfumato.errors import InvalidParameterError, ReadError
+from sfumato.io.formats import (
+    FORMATS,
+    READ_OPTIONS,
+    WRITE_OPTIONS,
+    Format,
+    check_options,
+    resolve_format,
+    resolve_release_format,
+)
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "reading-and-writing.md"
 MARKS = [(form, mark) for form in FORMATS.values() for mark in (*form.suffixes, *(f"{s}://" for s in form.schemes))]

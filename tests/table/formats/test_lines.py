@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.exceptions import ReadError
-from sfumato.table.formats.lines import detect_text_layout, read_lines
-from sfumato.table.read import read
+from sfumato.errors import ReadError
+from sfumato.io._csv import detect_text_layout, read_lines
+from sfumato.io._reading import read
 
 ROWS = [b"30,F,2020-01-01", b'1.0, "a, b" ,x', b"NA,M,", b"-2e3,1,2021-05-05"]
 hostile = st.one_of(

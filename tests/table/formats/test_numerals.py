@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.table.formats.numerals import THOUSANDS, detect_units, format_numbers, normalize_numbers, strip_unit
+from sfumato.io._conventions import THOUSANDS, detect_units, format_numbers, normalize_numbers, strip_unit
 
 
 @given(

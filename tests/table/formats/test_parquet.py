@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.exceptions import ReadError, SchemaError
-from sfumato.table.formats.parquet import read_parquet, write_parquet
+from sfumato.errors import ReadError, SchemaError
+from sfumato.io._parquet import read_parquet, write_parquet
 
 TABLE = pa.table({"zip": [f"{number:05}" for number in range(2000)], "n": list(range(2000))})
 

@@ -10,10 +10,10 @@ import sys
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import ReadError, SchemaError, WriteError
-from sfumato.table.formats import postgresql as backend
-from sfumato.table.formats.database import read_database, write_database
-from sfumato.table.frames import to_canonical
+from sfumato.errors import ReadError, SchemaError, WriteError
+from sfumato.io import _postgresql as backend
+from sfumato.io._database import read_database, write_database
+from sfumato.io._dataframes import to_canonical
 
 TABLE = to_canonical(
     pa.table(

@@ -8,9 +8,9 @@ import openpyxl
 import pytest
 
 import sfumato as sf
-from sfumato.exceptions import ReadError, ReadWarning, SchemaError
-from sfumato.table.formats.sheets import count_title_rows, fill_merged_cells, usual_width
-from sfumato.table.read import read_detecting_layout, read_with_findings
+from sfumato.errors import ReadError, ReadWarning, SchemaError
+from sfumato.io._excel import count_title_rows, fill_merged_cells, usual_width
+from sfumato.io._reading import read_detecting_layout, read_with_findings
 
 BODY = [["name", "age", "city"], ["Eve", 39, "Ulm"], ["Bob", 40, "Bonn"], ["Ann", 41, "Ulm"]]
 

@@ -12,9 +12,9 @@ from contextlib import closing
 import pyarrow as pa
 import pytest
 
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError, WriteError
-from sfumato.table.formats import sqlite
-from sfumato.table.formats.database import read_database, write_database
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError, WriteError
+from sfumato.io import _sqlite
+from sfumato.io._database import read_database, write_database
 
 TABLE = pa.table({"n": [1, 2], "name": ["a", None]})
 
@@ -56,7 +56,7 @@ def test_queries_keep_declared_types_of_plain_columns(database):
 
 
 def test_whole_and_real_numbers_meet_across_batches(database, monkeypatch):
-    monkeypatch.setattr(sqlite, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(_sqlite, "ROWS_AT_ONCE", 2)
     url = database("CREATE TABLE p (x)", "INSERT INTO p VALUES (NULL), (NULL), (1), (2), (2.5)")
     assert read_database(url, table="p")["x"].to_pylist() == [None, None, 1.0, 2.0, 2.5]
 
@@ -135,14 +135,14 @@ def interrupted(_):
 
 def test_an_interruption_leaves_the_old_table(database, monkeypatch):
     url = database("CREATE TABLE p (a)", "INSERT INTO p VALUES (7)")
-    monkeypatch.setattr(sqlite, "_iter_rows", interrupted)
+    monkeypatch.setattr(_sqlite, "_iter_rows", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_database(TABLE, url, table_name="p", if_exists="replace")
     assert read_database(url, table="p")["a"].to_pylist() == [7]
 
 
 def test_an_interruption_leaves_no_new_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(sqlite, "_iter_rows", interrupted)
+    monkeypatch.setattr(_sqlite, "_iter_rows", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_database(TABLE, f"sqlite:///{tmp_path}/new.db", table_name="p")
     assert list(tmp_path.iterdir()) == []

@@ -8,8 +8,8 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from sfumato.exceptions import ReadError
-from sfumato.table.read import read_with_findings
+from sfumato.errors import ReadError
+from sfumato.io._reading import read_with_findings
 
 TABLE = pd.DataFrame(
     {

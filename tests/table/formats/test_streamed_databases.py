@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn_examples import examples
-from sfumato.exceptions import InvalidParameterError, ReadError, SchemaError
-from sfumato.table.formats import duckdb as duckdb_format
-from sfumato.table.formats.database import read_database, stream_database, write_database
-from sfumato.table.frames import to_canonical
+from sfumato.errors import InvalidParameterError, ReadError, SchemaError
+from sfumato.io import _duckdb as duckdb_format
+from sfumato.io._database import read_database, stream_database, write_database
+from sfumato.io._dataframes import to_canonical
 
 TABLE = pa.table({"age": [39, None, 50], "name": ["Eve", None, "Bob"], "weight": [70.5, 80.0, None]})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sfumato.table.formats.totals import detect_total_row
+from sfumato.io._remarks import detect_total_row
 
 
 @pytest.mark.parametrize("word", ["Total", "SUMME:", "Gesamt", "insgesamt", "合计", "Grand total"])

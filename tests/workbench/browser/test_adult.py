@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 import sfumato as sf
 from adult import read_adult
-from sfumato.recipe import Recipe
+from sfumato.core.recipe import Recipe
 
 QUASI = ["sex", "age", "race", "marital-status", "education", "native-country"]
 
@@ -24,7 +24,9 @@ def test_523_of_720_solutions_keep_the_promise_and_the_second_is_adopted(shared_
     schema = sf.Schema(
         quasi_identifiers=QUASI, sensitive=["salary-class"], hierarchies={name: trees[name] for name in QUASI}
     )
-    recipe = Recipe(schema=schema, models=[sf.KAnonymity(k=5)], algorithm=sf.Optimal(), max_suppressed=0.05).to_dict()
+    recipe = Recipe(
+        schema=schema, models=[sf.models.KAnonymity(k=5)], algorithm=sf.algorithms.Optimal(), max_suppressed=0.05
+    ).to_dict()
     current = json.loads(page.request.get(f"{here.server.base}/recipe").text())
     answer = page.request.patch(
         f"{here.server.base}/recipe",
@@ -53,7 +55,7 @@ def test_523_of_720_solutions_keep_the_promise_and_the_second_is_adopted(shared_
     page.click(f"#adopt-{number}")
     expect(page.locator(f"tr[data-candidate='{number}']")).to_contain_text("in the recipe")
     expect(page.locator(f"tr[data-candidate='{number}'] .badge.good", has_text="holds")).to_be_visible()
-    levels = sf.explore(table, schema, [sf.KAnonymity(k=5)], max_suppressed=0.05).ranked(2)[1].levels
+    levels = sf.explore(table, schema, [sf.models.KAnonymity(k=5)], max_suppressed=0.05).ranked(2)[1].levels
     adopted = json.loads(page.request.get(f"{here.server.base}/recipe").text())["recipe"]["algorithm"]
     assert adopted == {"name": "fixed-levels", "levels": dict(levels)}
     here.check_looks("explore")

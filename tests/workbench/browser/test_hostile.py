@@ -7,7 +7,7 @@ import csv
 import pytest
 from playwright.sync_api import expect
 
-from sfumato.workbench.rendering import PLACES
+from sfumato.workbench._rendering import PLACES
 
 NAME = """age'"><img src=x onerror="document.title='run'">"""
 CELL = """<script>document.title='run'</script>{{ 7 * 7 }}"""

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import sfumato as sf
-from sfumato.recipe import Recipe
+from sfumato.core.recipe import Recipe
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_a_classifier_is_trained_and_compared_with_the_baseline(searched, person
     page.click("#learn")
     expect(page.locator("#learned tr")).to_have_count(3)
     recipe = Recipe.from_dict(recipe_of(here))
-    found = sf.release.evaluate_classification(recipe, sf.read(persons_csv), target="disease")
+    found = sf.tables.evaluate_classification(recipe, sf.read(persons_csv), target="disease")
     shown = page.locator("#learned td.number").all_inner_texts()
     expected = [found.original, found.published, found.majority]
     assert [float(text.strip("%")) for text in shown] == pytest.approx([100 * each for each in expected], abs=0.051)

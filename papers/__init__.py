@@ -1,0 +1,1 @@
+"""Reproductions of the experiments of the source texts: `python -m papers`."""

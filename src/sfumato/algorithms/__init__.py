@@ -1,5 +1,0 @@
-"""Search: algorithms, one file each, which find what to publish and never judge it."""
-
-from lazy_loader import attach_stub
-
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,1 +1,0 @@
-"""Sensitive values in buckets, unlinked from the records they belong to."""

@@ -1,1 +1,0 @@
-"""Global recoding by cuts: every attribute is divided into parts that are published alike wherever they occur."""

@@ -1,1 +1,0 @@
-"""Full-domain recoding: one level per attribute, the same for all records."""

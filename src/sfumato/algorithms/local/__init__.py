@@ -1,1 +1,0 @@
-"""Local recoding: every group of records is published in its own way."""

@@ -1,1 +1,0 @@
-"""Microaggregation: groups of nearby records, published by values that represent all of them."""

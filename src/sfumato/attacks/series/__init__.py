@@ -1,1 +1,0 @@
-"""Attacks on series of releases: what several tables tell together, and none of them alone."""

@@ -1,1 +1,0 @@
-"""The only place that touches rows: coding, grouping and compiled kernels."""

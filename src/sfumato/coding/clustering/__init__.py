@@ -1,1 +1,0 @@
-"""Records as points, and the compiled loops that cluster them."""

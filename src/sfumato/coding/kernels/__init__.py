@@ -1,1 +1,0 @@
-"""Compiled loops. Each has a plain oracle in the tests and a NumPy path for small tables."""

@@ -1,5 +1,0 @@
-"""Condensation: synthetic records drawn from the statistics of groups of at least k records."""
-
-from lazy_loader import attach_stub
-
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,3 +1,0 @@
-from .condensation import Condensation as Condensation
-from .stream import CondensationStream as CondensationStream
-from .synthetic import SyntheticRecords as SyntheticRecords

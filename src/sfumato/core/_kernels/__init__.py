@@ -1,0 +1,1 @@
+"""Compiled loops that several data types share, and how loops are compiled."""

@@ -1,0 +1,5 @@
+"""Generated datasets for examples and tests."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

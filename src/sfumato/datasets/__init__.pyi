@@ -1,0 +1,15 @@
+from .attack_examples import AttackExample as AttackExample
+from .attack_examples import attack_example_for as attack_example_for
+from .attack_examples import attack_examples as attack_examples
+from .census import CensusCardinalities as CensusCardinalities
+from .census import generate_census as generate_census
+from .friendship_graph import generate_friendship_graph as generate_friendship_graph
+from .hospital import generate_hospital as generate_hospital
+from .hospital_series import generate_hospital_series as generate_hospital_series
+from .hospital_series import hospital_series_schema as hospital_series_schema
+from .mobility import MobilityTraces as MobilityTraces
+from .mobility import generate_mobility as generate_mobility
+from .mobility import generate_trajectories as generate_trajectories
+from .retail import generate_transactions as generate_transactions
+from .series_attack_examples import SeriesAttackExample as SeriesAttackExample
+from .series_attack_examples import series_attack_examples as series_attack_examples

@@ -1,0 +1,1 @@
+"""Dictionary encoding of tables."""

@@ -1,3 +1,0 @@
-from .one_process import fuse as fuse
-from .party import Party as Party
-from .requirements import KAnonymityRequirement as KAnonymityRequirement

@@ -1,0 +1,5 @@
+"""Graphs: models, algorithms, metrics and attacks, differentially private statistics."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,9 +1,0 @@
-from .comparing.classification import compare_classifiers as compare_classifiers
-from .comparing.classification import hold_out as hold_out
-from .comparing.moments import compare_moments as compare_moments
-from .comparing.nearest import distance_to_closest_record as distance_to_closest_record
-from .comparing.regression import compare_regressions as compare_regressions
-from .comparing.tabulation import compare_tabulations as compare_tabulations
-from .comparing.utility import compare_utility as compare_utility
-from .series.auditing import SeriesAudit as SeriesAudit
-from .series.exposed import SeriesDisclosureRisk as SeriesDisclosureRisk

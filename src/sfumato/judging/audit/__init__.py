@@ -1,1 +1,0 @@
-"""What a published table keeps, found from the table alone."""

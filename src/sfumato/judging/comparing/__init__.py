@@ -1,1 +1,0 @@
-"""Comparisons of a published or synthetic table with the original."""

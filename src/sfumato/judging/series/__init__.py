@@ -1,1 +1,0 @@
-"""Judge several releases of one table together: exposure and promises over a series."""

@@ -1,0 +1,1 @@
+"""Mechanisms of local differential privacy, one per module."""

@@ -1,0 +1,1 @@
+"""Randomization with public noise."""

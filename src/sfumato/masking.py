@@ -1,0 +1,5 @@
+"""Masking: perturb or suppress values before or instead of generalization."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub("sfumato", __file__)

@@ -1,0 +1,17 @@
+from .tables.masking._apply import MaskedTable as MaskedTable
+from .tables.masking._apply import StepRecord as StepRecord
+from .tables.masking._apply import mask as mask
+from .tables.masking.add_noise import AddNoise as AddNoise
+from .tables.masking.base import MaskingStep as MaskingStep
+from .tables.masking.base import StepDescription as StepDescription
+from .tables.masking.comparison import MaskedComparison as MaskedComparison
+from .tables.masking.comparison import compare_masked as compare_masked
+from .tables.masking.pram import PRAM as PRAM
+from .tables.masking.pram import CountEstimate as CountEstimate
+from .tables.masking.rotate_numbers import RotateNumbers as RotateNumbers
+from .tables.masking.round_numbers import RoundNumbers as RoundNumbers
+from .tables.masking.suppress_cells import SuppressCells as SuppressCells
+from .tables.masking.swap_ranks import SwapRanks as SwapRanks
+from .tables.masking.swap_records import SwapRecords as SwapRecords
+from .tables.masking.top_bottom_coding import BottomCode as BottomCode
+from .tables.masking.top_bottom_coding import TopCode as TopCode

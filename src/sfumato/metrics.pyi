@@ -1,0 +1,17 @@
+from .tables.metrics.base import Metric as Metric
+from .tables.metrics.base import MetricInput as MetricInput
+from .tables.metrics.classification import compare_classifiers as compare_classifiers
+from .tables.metrics.classification import hold_out as hold_out
+from .tables.metrics.closest_record import distance_to_closest_record as distance_to_closest_record
+from .tables.metrics.information_loss import AverageClassSize as AverageClassSize
+from .tables.metrics.information_loss import ClassificationMetric as ClassificationMetric
+from .tables.metrics.information_loss import Discernibility as Discernibility
+from .tables.metrics.information_loss import Loss as Loss
+from .tables.metrics.information_loss import LostPrecision as LostPrecision
+from .tables.metrics.information_loss import MinimalDistortion as MinimalDistortion
+from .tables.metrics.information_loss import NormalizedCertaintyPenalty as NormalizedCertaintyPenalty
+from .tables.metrics.information_loss import SuppressedShare as SuppressedShare
+from .tables.metrics.moments import compare_moments as compare_moments
+from .tables.metrics.tabulation import compare_tabulations as compare_tabulations
+from .tables.metrics.utility import compare_regressions as compare_regressions
+from .tables.metrics.utility import compare_utility as compare_utility

@@ -1,5 +1,0 @@
-"""Promise: privacy models, one file each."""
-
-from lazy_loader import attach_stub
-
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

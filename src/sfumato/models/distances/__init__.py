@@ -1,1 +1,0 @@
-"""How far the distribution of sensitive values in a group is from that of the table."""

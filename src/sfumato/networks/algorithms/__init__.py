@@ -1,1 +1,0 @@
-"""Searches for a network that keeps a promise."""

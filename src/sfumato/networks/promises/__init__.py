@@ -1,1 +1,0 @@
-"""What can be promised about a published network."""

@@ -1,1 +1,0 @@
-"""What a published table says about sums and counts: what to expect and what is certain."""

@@ -1,1 +1,0 @@
-"""Answers with differential privacy, each paid from a budget that survives restarts."""

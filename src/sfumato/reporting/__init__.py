@@ -1,5 +1,0 @@
-"""Report: the public and internal folders, with the pages that explain them."""
-
-from lazy_loader import attach_stub
-
-__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

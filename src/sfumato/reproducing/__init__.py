@@ -1,1 +1,0 @@
-"""Experiments of published work, repeated: figures as numbers and pictures, and which findings were seen."""

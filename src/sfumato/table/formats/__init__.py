@@ -1,1 +1,0 @@
-"""File formats and databases, one module each."""

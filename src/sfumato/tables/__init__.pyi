@@ -1,0 +1,17 @@
+from . import relational as relational
+from ._pipeline.comparison import evaluate_classification as evaluate_classification
+from ._pipeline.exploration import LatticeExploration as LatticeExploration
+from ._pipeline.exploration import LatticeNode as LatticeNode
+from ._pipeline.presets import Preset as Preset
+from ._pipeline.presets import get_preset as get_preset
+from ._pipeline.presets import list_presets as list_presets
+from ._pipeline.request import RequestProblem as RequestProblem
+from ._pipeline.transform import TransformedRows as TransformedRows
+from .bucketized_tables import join_bucketized as join_bucketized
+from .bucketized_tables import split_bucketized as split_bucketized
+from .engines._options import EngineOptions as EngineOptions
+from .out_of_core._transform import StoredTransformedRows as StoredTransformedRows
+from .out_of_core.stored_release import EngineStatistics as EngineStatistics
+from .recoding import Recoding as Recoding
+from .series.audit import SeriesAudit as SeriesAudit
+from .series.disclosure import SeriesDisclosureRisk as SeriesDisclosureRisk

@@ -1,0 +1,1 @@
+"""From request to release."""

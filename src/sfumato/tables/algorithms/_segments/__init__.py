@@ -1,0 +1,1 @@
+"""Recursive cuts of a table into segments, shared by several families."""

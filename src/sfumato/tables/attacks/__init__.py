@@ -1,0 +1,1 @@
+"""Attacks on published tables and synthetic records."""

@@ -1,0 +1,1 @@
+"""The audit of published tables: it never sees the search."""

@@ -1,0 +1,1 @@
+"""Engines that scan tables: memory, DuckDB, Spark."""

@@ -1,0 +1,1 @@
+"""Masking steps, one per module."""

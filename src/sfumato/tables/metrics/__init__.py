@@ -1,0 +1,1 @@
+"""Information loss, utility and comparisons with the original."""

@@ -1,0 +1,1 @@
+"""Releases of tables larger than memory."""

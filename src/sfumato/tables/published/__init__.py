@@ -1,0 +1,1 @@
+"""Published tables: labels, groups and what they cover."""

@@ -1,0 +1,5 @@
+"""Relational data: several tables joined by keys, anonymized together."""
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+"""Re-identification risk and attribute disclosure risk."""

@@ -1,0 +1,1 @@
+"""Repeated releases of changing tables."""

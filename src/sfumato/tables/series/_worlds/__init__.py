@@ -1,0 +1,1 @@
+"""Possible worlds of a series, for exact disclosure risk."""

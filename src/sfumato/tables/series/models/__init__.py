@@ -1,0 +1,1 @@
+"""Privacy models of a series of releases."""

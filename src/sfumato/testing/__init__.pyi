@@ -1,0 +1,11 @@
+from .algorithms import check_algorithm as check_algorithm
+from .attacks import check_attack as check_attack
+from .formats import check_format as check_format
+from .masking import check_masking_step as check_masking_step
+from .metrics import check_metric as check_metric
+from .models import check_level_equals_oracle as check_level_equals_oracle
+from .models import check_model as check_model
+from .releases import check_release as check_release
+from .series_attacks import check_series_attack as check_series_attack
+from .suite import checks_for as checks_for
+from .suite import parametrize_with_checks as parametrize_with_checks

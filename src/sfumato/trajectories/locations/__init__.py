@@ -1,0 +1,1 @@
+"""Location privacy: cloaking, perturbation and clients."""
