@@ -16,7 +16,7 @@ import sfumato as sf
 from drawn_examples import examples
 from sfumato.io._csv import write_csv
 from sfumato.io._values import format_values
-from sfumato.tables.published import verification
+from sfumato.tables import _verification as verification
 
 ODD = ["NA", "?", "", " ", "\t", " NA", "nan", "'", "=1", "#N/A", "1", "1.0", "true", "l\nm", "\r", "a,b", '"', None]
 FORMATS = ["csv", "parquet", "xlsx"]

@@ -39,7 +39,7 @@ from sfumato.report.page import (
     render_synthetic_report,
     render_typed_report,
 )
-from sfumato.tables.published.verification import audit_written_table
+from sfumato.tables._verification import audit_written_table
 
 PUBLIC, INTERNAL = "public", "internal"
 RENDERERS: dict[str, Callable[[Mapping[str, Any], Messages], str]] = {

@@ -27,7 +27,7 @@ from sfumato.report.texts import ENGLISH
 from sfumato.schema.schema import Schema
 from sfumato.tables.metrics.closest_record import ClosestRecordDistances
 from sfumato.tables.metrics.moments import MomentComparison
-from sfumato.tables.published.verification import changed_columns, read_back
+from sfumato.tables._verification import changed_columns, read_back
 
 if TYPE_CHECKING:
     from sfumato.core.writing import BundleContent

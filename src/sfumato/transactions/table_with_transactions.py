@@ -23,7 +23,7 @@ from sfumato.tables.audit._context import AuditContext
 from sfumato.tables.audit._verdict import Verdict
 from sfumato.tables.audit.audit import audit_context
 from sfumato.tables.models.base import GroupModel
-from sfumato.tables.published.verification import changed_columns, read_back
+from sfumato.tables._verification import changed_columns, read_back
 from sfumato.transactions import io
 from sfumato.transactions._published import FILES, ITEMS, Pair, PublishedTransactions
 from sfumato.transactions.transactions import Transactions
