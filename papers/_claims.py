@@ -272,7 +272,10 @@ def check_steepest_step(
     if step not in slopes or len(slopes) < TWO:
         return claim.not_measured()
     first, last = max(slopes, key=lambda each: slopes[each])
-    said = f"It does between {axis}={first:g} and {axis}={last:g}, by {_format_share(slopes[first, last])} per unit of {axis}"
+    said = (
+        f"It does between {axis}={first:g} and {axis}={last:g}, by {_format_share(slopes[first, last])} "
+        f"per unit of {axis}"
+    )
     return claim.evaluate((first, last) == step, f"{said}; there by {_format_share(slopes[step])}.")
 
 
@@ -283,7 +286,10 @@ def check_rises_to(claim: Claim, line: RepeatedLine, x: float, *, axis: str = "k
     if x not in known or not before:
         return claim.not_measured()
     last = max(before)
-    said = f"from {_format_share(fmean(known[last]))} at {axis}={last:g} to {_format_share(fmean(known[x]))} at {axis}={x:g}"
+    said = (
+        f"from {_format_share(fmean(known[last]))} at {axis}={last:g} to "
+        f"{_format_share(fmean(known[x]))} at {axis}={x:g}"
+    )
     return claim.evaluate(clearly_above(known[x], known[last]), f"It goes {said}.")
 
 

@@ -79,7 +79,8 @@ class FigureFinding:
     def explanation(self, cause: str) -> FigureFinding:
         """Add why it was not seen, if it was not.
 
-        >>> FigureFinding("1", "a is below b", seen=False, why="At 0 of 3 points.").explanation("Groups are larger.").why
+        >>> FigureFinding("1", "a is below b", seen=False,
+        ...     why="At 0 of 3 points.").explanation("Groups are larger.").why
         'At 0 of 3 points. Groups are larger.'
         """
         return self if self.seen else replace(self, why=f"{self.why} {cause}")

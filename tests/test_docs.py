@@ -185,7 +185,10 @@ def test_every_name_that_is_written_leads_somewhere():
 
 
 def test_a_name_that_leads_nowhere_is_seen():
-    good = "sf.audit sf.queries.Query `sfumato.tables.models.k_anonymity.KAnonymity.levels` sfumato.tables.published.groups sf.Audit.verdicts"
+    good = (
+        "sf.audit sf.queries.Query `sfumato.tables.models.k_anonymity.KAnonymity.levels` "
+        "sfumato.tables.published.groups sf.Audit.verdicts"
+    )
     assert leading_nowhere(good) == set()
     bad = "sf.PrivateTable sf.queries.PrivatTable sfumato.auditing.audit `sfumato.models.KAnonymity.levels` sf.Audit.x"
     assert len(leading_nowhere(bad)) == 5

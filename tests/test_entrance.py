@@ -32,7 +32,8 @@ SAID = {
     ),
     "Drop Schema.flags.": "Drop flags of the recipe.",
     "LKCPrivacy.L must be 1.": "L of lkc-privacy must be 1.",
-    "Give it a hierarchy (such as sf.hierarchies.Prefixes()), or drop it.": "Give it a hierarchy (such as prefixes), or drop it.",
+    "Give it a hierarchy (such as sf.hierarchies.Prefixes()), or drop "
+    "it.": "Give it a hierarchy (such as prefixes), or drop it.",
     "Say item= and give more with memory=.": "Say --item and give more with --memory.",
     "Confirm it with skip_rows=2, or name sheet='a b'.": "Confirm it with --skip-rows 2, or name --sheet 'a b'.",
     "Read it with column_types={'my zip': 'text'}.": "Read it with --column-type 'my zip=text'.",

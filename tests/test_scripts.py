@@ -12,8 +12,8 @@ SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
 
 
 @pytest.fixture(scope="module")
-def coverage_by_room():
-    return runpy.run_path(str(SCRIPTS / "coverage_by_room.py"))
+def coverage_by_package():
+    return runpy.run_path(str(SCRIPTS / "coverage_by_package.py"))
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +30,10 @@ def long_run():
         (80, {"models": 91}, ["The tests reach 90.0 % of models, and 91 % is the floor in pyproject.toml."]),
     ],
 )
-def test_every_room_is_listed_and_a_floor_that_is_not_reached_is_named(coverage_by_room, whole, single, said):
-    reach = coverage_by_room["Reach"]
-    rooms = {"models": reach(60, 40, 60, 30), "table": reach(80, 20, 60, 10)}
-    text, broken = coverage_by_room["table"](rooms, whole, single)
+def test_every_package_is_listed_and_a_floor_that_is_not_reached_is_named(coverage_by_package, whole, single, said):
+    reach = coverage_by_package["Reach"]
+    packages = {"models": reach(60, 40, 60, 30), "table": reach(80, 20, 60, 10)}
+    text, broken = coverage_by_package["table"](packages, whole, single)
     assert [line.split()[:5] for line in text.splitlines()[1:]] == [
         ["models", "60", "40", "10", "90.0"],
         ["table", "80", "20", "10", "70.0"],
@@ -42,16 +42,16 @@ def test_every_room_is_listed_and_a_floor_that_is_not_reached_is_named(coverage_
     assert broken == said
 
 
-def test_a_share_is_never_rounded_up(coverage_by_room):
-    assert coverage_by_room["Reach"](999, 1001, 999, 1000).percent == 99.9
+def test_a_share_is_never_rounded_up(coverage_by_package):
+    assert coverage_by_package["Reach"](999, 1001, 999, 1000).percent == 99.9
 
 
-def test_the_test_command_measures_coverage_and_ends_below_the_floor(coverage_by_room):
-    whole, single = coverage_by_room["floors"]()
+def test_the_test_command_measures_coverage_and_ends_below_the_floor(coverage_by_package):
+    whole, single = coverage_by_package["floors"]()
     assert whole >= 90
     assert all(floor > whole for floor in single.values())
     _, _, after = (SCRIPTS / "test").read_text("utf-8").partition("\npytest -n 3 --dist loadfile --cov ")
-    assert "\npython scripts/coverage_by_room.py\n" in after
+    assert "\npython scripts/coverage_by_package.py\n" in after
 
 
 def test_the_lowest_versions_are_those_that_the_project_allows(long_run):

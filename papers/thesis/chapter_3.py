@@ -1,6 +1,7 @@
 """Chapter 3 of the thesis: identities and sensitive values protected independently, by cross-bucket generalization.
 
-Every claim about cross-bucket generalization is judged twice: for `CrossBucketGeneralization`, which publishes tighter groups, and
+Every claim about cross-bucket generalization is judged twice: for `CrossBucketGeneralization`, which publishes tighter
+groups, and
 for the algorithms as they are printed. Mondrian is l-diverse as the thesis defines it, by frequency; with l distinct
 values, which is weaker, it is drawn beside.
 """
@@ -215,7 +216,10 @@ def _discernibility_findings(figure: Figure) -> list[FigureFinding]:
     apart = Claim("3.7", "At the largest l, Mondrian's discernibility is of another order of magnitude")
     if both:
         last = both[-1]
-        why = f"{format_number(b[last])} against {format_number(a[last])} at l={format_number(last)}, {format_number(b[last] / a[last])} times."
+        why = (
+            f"{format_number(b[last])} against {format_number(a[last])} at l={format_number(last)}, "
+            f"{format_number(b[last] / a[last])} times."
+        )
     return [
         *(
             check_constant(Claim("3.7", f"Discernibility of {each.label} does not move with l"), [each])
@@ -248,7 +252,10 @@ def _grows_slowly(claim: Claim, figure: Figure, way: str) -> FigureFinding:
         return claim.not_measured()
     first, last = both[0], both[-1]
     mine, theirs = a[last] / a[first], b[last] / b[first]
-    said = f"From l={format_number(first)} to {format_number(last)} ({format_number(last / first)} times) it grows {format_number(mine)} times"
+    said = (
+        f"From l={format_number(first)} to {format_number(last)} ({format_number(last / first)} times) "
+        f"it grows {format_number(mine)} times"
+    )
     return claim.evaluate(mine < min(last / first, theirs), f"{said}, Mondrian's {format_number(theirs)} times.")
 
 

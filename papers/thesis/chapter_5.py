@@ -135,7 +135,10 @@ def _check_lower(claim: Claim, measured: Measured, grid: ThesisGrid, value: Valu
     if not len(known):
         return claim.not_measured()
     ratios = known[:, 0] / known[:, 1]
-    said = f"{NAMES[lower]} is {format_number(float(ratios.min()))} to {format_number(float(ratios.max()))} times {NAMES[other]}"
+    said = (
+        f"{NAMES[lower]} is {format_number(float(ratios.min()))} to {format_number(float(ratios.max()))} "
+        f"times {NAMES[other]}"
+    )
     below = int((ratios < 1).sum())
     return claim.evaluate(below == len(ratios), f"At {below} of {len(ratios)} points; {said}.")
 
@@ -150,7 +153,10 @@ def _means(measured: Measured, grid: ThesisGrid, value: Value) -> list[float]:
 
 def _mean_sizes(measured: Measured, grid: ThesisGrid, rows: int) -> str:
     cuts, seeds = _means(measured, grid, lambda point: point.discernibility / rows)
-    return f"On average over all k a record is in a group of {format_number(cuts)} with LAG_1 and {format_number(seeds)} with LAG_2"
+    return (
+        f"On average over all k a record is in a group of {format_number(cuts)} with LAG_1 and "
+        f"{format_number(seeds)} with LAG_2"
+    )
 
 
 def _steps_as_claimed(claim: Claim, lines: Sequence[FigureLine]) -> str:

@@ -1,8 +1,8 @@
 """Sentences in the words of the entrance through which a request came.
 
 The library writes every sentence in the words of Python: `skip_rows=2`, `KAnonymity.k must be at least 1; got ().`,
-`sf.hierarchies.Intervals(5, 10)`. The command line and the workbench translate a sentence where they show it, so no sentence is
-written twice.
+`sf.hierarchies.Intervals(5, 10)`. The command line and the workbench translate a sentence where they show it, so no
+sentence is written twice.
 """
 
 from __future__ import annotations

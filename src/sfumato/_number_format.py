@@ -33,7 +33,8 @@ def format_percent(share: float) -> str:
 def format_level(number: float | str, compared: str) -> str:
     """Format a level with at most four decimals, rounded toward breaking its limit.
 
-    >>> format_level(3.99999, "at least"), format_level(0.49921, "at most"), format_level(5, "at least"), format_level("infinity", "below")
+    >>> (format_level(3.99999, "at least"), format_level(0.49921, "at most"), format_level(5, "at least"),
+    ... format_level("infinity", "below"))
     ('3.9999', '0.4993', '5', 'infinity')
     >>> format_level(2.00009, "above")
     '2'

@@ -37,9 +37,10 @@ sfumato.tables.algorithms._segments.cuts.COMPILED_ROWS = sfumato.core._kernels.g
 sfumato.tables.published._containment.NUMPY_PAIRS = 0
 schema = sf.Schema(quasi_identifiers=["q", "r"], sensitive=["s", "t"])
 for leaves in (20, 1_000, 66_000):
-    for models in ([], [sf.models.DistinctLDiversity(l=2, sensitive="s")], [sf.models.DistinctLDiversity(l=2, sensitive="t")]):
-        for strict in (True, False):
-            sf.anonymize(table(leaves), schema, [sf.models.KAnonymity(k=900), *models], sf.algorithms.Mondrian(strict=strict))
+    for models in ([], [sf.models.DistinctLDiversity(l=2, sensitive="s")], [sf.models.DistinctLDiversity(l=2,
+    sensitive="t")]): for strict in (True, False):
+            sf.anonymize(table(leaves), schema, [sf.models.KAnonymity(k=900), *models],
+            sf.algorithms.Mondrian(strict=strict))
 demo = run_demo(2_000, 1)
 sf.attribute_disclosure_risk(demo.frame, demo.recipe.schema, original=demo.original)
 points, row = np.zeros((1, 3), dtype=np.int32), np.zeros((2, 1), dtype=np.int32)

@@ -16,8 +16,12 @@ import sfumato as sf
 from golden_files import GOLDEN
 from sfumato.tables.published import _containment
 
-PAPER = sf.Schema(quasi_identifiers=["age", "zip"], sensitive=["disease"], scales={"age": "numeric", "zip": "categorical"},
-                  hierarchies={"zip": sf.hierarchies.Prefixes()})  # fmt: skip
+PAPER = sf.Schema(
+    quasi_identifiers=["age", "zip"],
+    sensitive=["disease"],
+    scales={"age": "numeric", "zip": "categorical"},
+    hierarchies={"zip": sf.hierarchies.Prefixes()},
+)
 
 
 def golden(name: str, **types: pa.DataType) -> pa.Table:

@@ -14,11 +14,11 @@ from sfumato.report.charts.rates import (
     ATTACK_TRACK_RIGHT,
     ATTACK_TRACK_WIDTH,
     GAUGE_MIDDLE,
+    GAUGE_RADIUS,
     SQUARE,
     draw_attack_track,
     draw_gauge,
 )
-from sfumato.report.charts.rates import GAUGE_RADIUS as GAUGE_RADIUS
 from sfumato.report.charts.svg import AFTER, BEFORE, BEFORE_EDGE, INK, LINE
 
 SVG = "{http://www.w3.org/2000/svg}"

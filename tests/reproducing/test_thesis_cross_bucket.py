@@ -1,4 +1,4 @@
-"""Cross-bucket generalization as printed: what it does, and where it breaks a promise that `CrossBucketGeneralization` keeps."""
+"""Cross-bucket generalization as printed: what it does, and where it breaks the guarantee."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_every_record_is_in_one_set_of_different_values(people, k, l):
 @examples(60)
 @given(PEOPLE, st.integers(2, 4), st.integers(2, 5))
 def test_where_the_printed_algorithm_keeps_its_promise_the_product_does_and_also_elsewhere(people, k, l):
-    """Proposition 3.2 holds for sets of a multiple of k; `CrossBucketGeneralization` promises the same for every eligible table."""
+    """Proposition 3.2 holds for sets of a multiple of k; the algorithm here holds it for every eligible table."""
     values, sets = sets_of(people, k, l)
     table = pa.table(dict(zip(("age", "town", "disease"), map(list, zip(*people, strict=True)), strict=True)))
     if all(len(each.records) % k == 0 and len(each.records) >= l for each in sets):

@@ -60,7 +60,8 @@ class Messages:
     def get(self, key: str, otherwise: str, /, **fields: Any) -> str:
         """Say the sentence of this key if there is one, and something else otherwise.
 
-        >>> load_messages("en").known("kinds.roles.quasi", "quasi"), load_messages("en").known("kinds.roles.other", "other")
+        >>> (load_messages("en").known("kinds.roles.quasi", "quasi"),
+        ... load_messages("en").known("kinds.roles.other", "other"))
         ('quasi-identifier', 'other')
         """
         return self(key, **fields) if key in self.entries else otherwise

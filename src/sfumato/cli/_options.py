@@ -200,7 +200,6 @@ class ReadingOptions:
 
     def options_for(self, source: str, remembered: Mapping[str, Option]) -> dict[str, Option]:
         """Return the options of `sf.read` that are given, or that a recipe remembers for such a table."""
-
         given = self.options()
         return {**still_applicable(source, remembered, given), **given}
 

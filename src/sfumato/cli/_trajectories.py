@@ -29,8 +29,7 @@ from sfumato.cli._dp_counts import TRAJECTORY_COUNT_EXAMPLES as COUNT_EXAMPLES
 from sfumato.cli._dp_counts import trajectory_counts_app as count_app
 from sfumato.cli._options import Json, Threshold, command_group, expand_option_groups, format_examples
 from sfumato.cli._output import align_columns, print_json, show_progress_bar
-from sfumato.cli.locations import STREAM_EXAMPLES as STREAM_EXAMPLES
-from sfumato.cli.locations import stream_app as stream_app
+from sfumato.cli.locations import STREAM_EXAMPLES, stream_app
 from sfumato.errors import InvalidParameterError
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from sfumato.cli._data_types import (
     recipe_from_option,
     write_and_print_release,
 )
-from sfumato.cli._dp_counts import LOG_EXAMPLES as LOG_EXAMPLES
-from sfumato.cli._dp_counts import log_counts
+from sfumato.cli._dp_counts import LOG_EXAMPLES, log_counts
 from sfumato.cli._options import Json, Threshold, command_group, expand_option_groups, format_examples
 from sfumato.cli._output import print_remark, show_progress_bar
 from sfumato.errors import InvalidParameterError

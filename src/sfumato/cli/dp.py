@@ -410,7 +410,8 @@ def _print_answer(answer: PrivateAnswer | PrivateCounts, *, json: bool) -> None:
             return
         typer.echo(align_columns([[*answer.columns, "count", "from", "to"], *rows]))
     typer.echo(
-        f"{answer.mechanism} of scale {answer.scale:.6g}; {describe_epsilon(answer.epsilon, answer.neighbors)} was spent"
+        f"{answer.mechanism} of scale {answer.scale:.6g}; "
+        f"{describe_epsilon(answer.epsilon, answer.neighbors)} was spent"
     )
 
 

@@ -216,7 +216,8 @@ def cloak_locations(
         print_json(told)
     else:
         typer.echo(
-            f"Every region is shared by {found.level:g} persons or more; {found.violations:,} regions by fewer than {k}."
+            f"Every region is shared by {found.level:g} persons or more; {found.violations:,} regions by "
+            f"fewer than {k}."
         )
         typer.echo(
             "\n".join(

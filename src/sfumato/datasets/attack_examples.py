@@ -126,7 +126,8 @@ def _matches_individual(published: Rows, row: int, person: Mapping[str, Cell]) -
 def _cell_covers(published: Cell, value: Cell) -> bool:
     """Return whether a published cell may stand for a value.
 
-    >>> _cell_covers("[24, 29]", 24), _cell_covers("[43, 55]", 24), _cell_covers("*", "female"), _cell_covers("male", "female")
+    >>> (_cell_covers("[24, 29]", 24), _cell_covers("[43, 55]", 24), _cell_covers("*", "female"),
+    ... _cell_covers("male", "female"))
     (True, False, True, False)
     """
     limits = re.findall(r"\d+", str(published)) if isinstance(published, str) else []

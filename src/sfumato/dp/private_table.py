@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sfumato._neighbors import ROW, one_individual
 from sfumato._validation import check_confidence, is_finite_number, is_integer, require
-from sfumato.dp import adaptive_grid, histograms, mechanisms, private_table
+from sfumato.dp import adaptive_grid, histograms, mechanisms
 from sfumato.dp.accountant import (
     UNIT,
     Accountant,
@@ -194,13 +194,11 @@ class PrivateTable:
         grid = _candidate_step(low, high, step)
 
         def fits(cost: Fraction) -> None:
-            private_table.shift_of_ends(
-                exact, len(grid), max_rows=self.unit.max_rows, epsilon=cost, confidence=confidence
-            )
+            shift_of_ends(exact, len(grid), max_rows=self.unit.max_rows, epsilon=cost, confidence=confidence)
 
         chosen, paid = self._pay(where, f"quantile {share} of {column}", epsilon, confidence, fits)
-        counts = private_table.count_at_candidates(np.clip(values[chosen & ~np.isnan(values)], low, high), grid)
-        middle, lower, upper, scale = private_table.select_quantile(
+        counts = count_at_candidates(np.clip(values[chosen & ~np.isnan(values)], low, high), grid)
+        middle, lower, upper, scale = select_quantile(
             counts, exact, max_rows=self.unit.max_rows, epsilon=paid.epsilon, confidence=confidence
         )
         return PrivateAnswer(
@@ -445,7 +443,7 @@ def _rows_within_limit(persons: pa.ChunkedArray, most: int) -> npt.NDArray[np.bo
 def _candidate_step(low: float, high: float, step: float | None) -> npt.NDArray[np.float64]:
     fine = step is None or (is_finite_number(step) and 0 < step <= high - low and (high - low) / step <= MAX_CELLS)
     require(fine, "PrivateTable", "step", "above 0, and neither wider than the bounds nor very small", step)
-    return private_table.quantile_candidates(low, high, step)
+    return quantile_candidates(low, high, step)
 
 
 # Private quantiles: candidates are scored by how far their rank is off, and one is selected.

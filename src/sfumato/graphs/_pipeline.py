@@ -70,8 +70,8 @@ def anonymize(
     Parameters
     ----------
     network : the original.
-    models : what is promised, such as `[sf.graphs.KDegreeAnonymity(k=5)]`; models of tables, such as `sf.models.KAnonymity(k=5)`, are
-        about the persons of each super-node.
+    models : what is promised, such as `[sf.graphs.KDegreeAnonymity(k=5)]`; models of tables, such as
+        `sf.models.KAnonymity(k=5)`, are about the persons of each super-node.
     algorithm : how to search, such as `sf.graphs.DegreeSequence()`; by default the usual one for the models.
     secret : makes random choices repeatable: 64 hexadecimal digits, by default drawn from the operating system. It is
         kept in the recipe, which must stay private.

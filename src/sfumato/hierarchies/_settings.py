@@ -34,7 +34,8 @@ def parse_builder(how: str | Mapping[str, Any], folder: Path | None = None) -> H
 
     Examples
     --------
-    >>> parse_builder("intervals:5,10"), parse_builder("prefixes"), parse_builder({"kind": "prefixes", "lengths": [3, 1]})
+    >>> (parse_builder("intervals:5,10"), parse_builder("prefixes"),
+    ... parse_builder({"kind": "prefixes", "lengths": [3, 1]}))
     (Intervals(5, 10), Prefixes(), Prefixes(3, 1))
     """
     if isinstance(how, Mapping):

@@ -78,7 +78,8 @@ def propose_hierarchy_type(
 
     Examples
     --------
-    >>> propose_hierarchy_type("ordered-groups", pa.array(["b", "a"]), Taxonomy({"x": ["a"], "y": ["c"]})).to_dict()["groups"]
+    >>> propose_hierarchy_type("ordered-groups", pa.array(["b", "a"]), Taxonomy({"x": ["a"],
+    ...     "y": ["c"]})).to_dict()["groups"]
     [{'x': ['a']}, {'y': ['c']}, 'b']
 
     Raises

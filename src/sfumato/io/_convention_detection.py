@@ -132,7 +132,10 @@ def _adopt_thousands_marks(
             if names:
                 what = "apostrophes" if mark in "'\u2019" else "spaces"
                 marks = f"thousands={mark!r} and decimal={decimal!r}"
-                told = f"{subject_with_have(names)} {what} between thousands and {subject_with_read(names)} as numbers; confirm it with {marks}."
+                told = (
+                    f"{subject_with_have(names)} {what} between thousands and {subject_with_read(names)} "
+                    f"as numbers; confirm it with {marks}."
+                )
                 return replace(given, decimal=decimal, thousands=mark), [*said, told]
     return given, said
 

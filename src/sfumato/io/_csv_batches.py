@@ -282,7 +282,8 @@ def _iter_records(path: Path, start: int, end: int, size: int) -> Iterator[bytes
                 rest = rest[cut:]
             elif len(rest) > size + MAX_LINE_BYTES:
                 raise ReadError(
-                    f"{path} has a record of more than {MAX_LINE_BYTES:,} bytes; end every record with a line break, and "
+                    f"{path} has a record of more than {MAX_LINE_BYTES:,} bytes; end every record with a "
+                    "line break, and "
                     "close every quotation mark, or write it as Parquet."
                 )
 

@@ -282,7 +282,8 @@ def _read_rows(
             others = [name for name, each in sheets.items() if each is not chosen and _has_table(book, each)]
             if others and usual_width(rows) < MIN_WIDTH:
                 raise ReadError(
-                    f"The first sheet of {path}, {chosen.title!r}, holds no table; name one by sheet=: {_join_names(others)}."
+                    f"The first sheet of {path}, {chosen.title!r}, holds no table; name one by sheet=: "
+                    f"{_join_names(others)}."
                 )
             findings.remarks.append(
                 f"{path} has the sheets {_join_names(sheets)}, of which the first is read; pass sheet= for another."

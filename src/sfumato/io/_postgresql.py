@@ -180,7 +180,8 @@ def _find_integer_columns(cursor: Any, source: str, names: list[str]) -> set[str
         return set()
     asked = ", ".join(
         f"coalesce(bool_and({quote_identifier(name)}::numeric::text ~ '^-?[0-9]+$'), true) AND "
-        f"coalesce(max(abs({quote_identifier(name)}::numeric)) FILTER (WHERE {quote_identifier(name)}::numeric::text ~ '^-?[0-9]+$'), 0) "
+        f"coalesce(max(abs({quote_identifier(name)}::numeric)) FILTER (WHERE "
+        f"{quote_identifier(name)}::numeric::text ~ '^-?[0-9]+$'), 0) "
         f"<= {LARGEST}"
         for name in names
     )

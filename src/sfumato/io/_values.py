@@ -123,7 +123,8 @@ def dictionary_encode(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
 def reorder_dictionary(encoded: pa.DictionaryArray, order: npt.NDArray[np.int64] | None = None) -> pa.DictionaryArray:
     """Put coded cells in an order, and number their values as these first come there, as if they were coded anew.
 
-    >>> reorder_dictionary(pa.array(["b", "a", None, "b"]).dictionary_encode(), np.array([1, 2, 3])).dictionary.to_pylist()
+    >>> reorder_dictionary(pa.array(["b", "a", None, "b"]).dictionary_encode(), np.array([1, 2,
+    ...     3])).dictionary.to_pylist()
     ['a', 'b']
     """
     width = len(encoded.dictionary)

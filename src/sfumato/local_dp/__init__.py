@@ -1,7 +1,7 @@
 """Local differential privacy and randomization: values are perturbed before they leave their owner.
 
-Randomization with public noise (`collect`, `reconstruct`) gives no epsilon; the mechanisms of local differential privacy
-(`LocalClient`, `LocalServer`) bound what any report can reveal.
+Randomization with public noise (`collect`, `reconstruct`) gives no epsilon; the mechanisms of local differential
+privacy (`LocalClient`, `LocalServer`) bound what any report can reveal.
 """
 
 from lazy_loader import attach_stub

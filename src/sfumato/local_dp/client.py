@@ -169,7 +169,10 @@ class LocalClient:
         return [int(number) for number in self.mechanism.report_once(encoded, kept, source)[0]]
 
     def __repr__(self) -> str:
-        return f"LocalClient({self.mechanism.name}, {describe_epsilon(f'{self.spent:.4g} of {self.budget:g} spent', REPORTS)})"
+        return (
+            f"LocalClient({self.mechanism.name}, "
+            f"{describe_epsilon(f'{self.spent:.4g} of {self.budget:g} spent', REPORTS)})"
+        )
 
     def _refresh(self) -> ClientState:
         """Load the state from the file, if there is one: another process may have spent in the meantime."""

@@ -298,7 +298,8 @@ def _long_view(table: pa.Table, schema: Schema, name: str) -> str:
             at, column = place[each]
             linked = f"r.{quote_identifier(column)} IS NULL"
             columns.append(
-                f"CASE WHEN {linked} THEN r.{quote_identifier(each)} ELSE s{at}.{quote_identifier(each)} END AS {quote_identifier(each)}"
+                f"CASE WHEN {linked} THEN r.{quote_identifier(each)} ELSE s{at}.{quote_identifier(each)} "
+                f"END AS {quote_identifier(each)}"
             )
         elif not is_expanded_bucket_column(each, table, spelled):
             columns.append(f"r.{quote_identifier(each)}")

@@ -263,7 +263,6 @@ class ReleaseComparison:
 
         `language` is `"en"` or `"zh"`.
         """
-
         say = load_messages(language)
         return Page(say("comparison.title"), render_comparison(self, say))
 
@@ -385,7 +384,10 @@ def _attack_section(found: ReleaseComparison, say: Messages) -> ComparisonSectio
 def _rate(one: Any) -> str:
     if one is None:
         return NOT_KNOWN
-    return f"{_number_format.format_percent(one.rate)} / {_number_format.format_percent(one.guessing)}{' *' if one.verdict in WORRYING else ''}"
+    return (
+        f"{_number_format.format_percent(one.rate)} / "
+        f"{_number_format.format_percent(one.guessing)}{' *' if one.verdict in WORRYING else ''}"
+    )
 
 
 def _loss_section(found: ReleaseComparison, say: Messages) -> ComparisonSection:

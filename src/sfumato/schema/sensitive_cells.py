@@ -43,7 +43,8 @@ def mark_sensitive_cells(
     >>> import pyarrow as pa
     >>> from sfumato.schema.schema import Schema
     >>> people = pa.table({"age": [30, 71], "job": ["judge", "clerk"]})
-    >>> table, schema = mark_sensitive_cells(people, Schema(quasi_identifiers=["age", "job"]), rules={"age": (">=", 65), "job": ["judge"]})
+    >>> schema = Schema(quasi_identifiers=["age", "job"])
+    >>> table, schema = mark_sensitive_cells(people, schema, rules={"age": (">=", 65), "job": ["judge"]})
     >>> table["age__sensitive"].to_pylist(), table["job__sensitive"].to_pylist()
     ([False, True], [True, False])
     >>> schema.flags

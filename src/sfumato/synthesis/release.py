@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,13 +25,9 @@ from sfumato.report.guarantee import type_text
 from sfumato.report.page import SYNTHETIC_FORMAT, Page, render_synthetic_about, render_synthetic_report
 from sfumato.report.texts import ENGLISH
 from sfumato.schema.schema import Schema
+from sfumato.tables._verification import changed_columns, read_back
 from sfumato.tables.metrics.closest_record import ClosestRecordDistances
 from sfumato.tables.metrics.moments import MomentComparison
-from sfumato.tables._verification import changed_columns, read_back
-
-if TYPE_CHECKING:
-    from sfumato.core.writing import BundleContent
-    from sfumato.report.page import Page
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -139,12 +135,10 @@ class SyntheticRecords(WritableRelease):
 
     def figures(self) -> Mapping[str, Any]:
         """Return what `compare` puts beside other releases, as plain values that the report tells, too."""
-
         return synthetic_metrics(self._handover())
 
     def report(self, language: str | None = None) -> Page:
         """Return the internal report without writing anything; a notebook shows it. It is in English, or in `"zh"`."""
-
         return render_synthetic_page(self._handover(), language)
 
     def _bundle_content(self, *, excel_safe: bool, report: bool) -> BundleContent:  # noqa: ARG002 - what it would tell is known

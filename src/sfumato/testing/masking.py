@@ -1,8 +1,8 @@
 # ruff: noqa: D401 - the first line of a check is its law
 """Laws that every masking step keeps.
 
-`check_masking_step(step)` runs them all on a step of your own that masks columns named `age`, `income`, `weight` (numbers), or
-`job`, `sex` (text) of a made-up table. Each check raises `AssertionError` where its law is broken.
+`check_masking_step(step)` runs them all on a step of your own that masks columns named `age`, `income`, `weight`
+(numbers), or `job`, `sex` (text) of a made-up table. Each check raises `AssertionError` where its law is broken.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # ruff: noqa: D401 - the first line of a check is its law
 """Laws that every promise about ways and every search for them obeys.
 
-`check_trajectory_model(MyPromise())` and `check_trajectory_algorithm(MySearch(), [MyPromise()])` run them all. Each check works on
-small made-up ways and raises `AssertionError` if its law is broken.
+`check_trajectory_model(MyPromise())` and `check_trajectory_algorithm(MySearch(), [MyPromise()])` run them all. Each
+check works on small made-up ways and raises `AssertionError` if its law is broken.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # ruff: noqa: D401 - the first line of a check is its law
 """Laws that every promise about sets, every search for them and every published form of them obeys.
 
-`check_transaction_model(MyPromise())` and `check_transaction_algorithm(MySearch(), [MyPromise()])` run them all. Each check works
-on small made-up baskets and raises `AssertionError` if its law is broken.
+`check_transaction_model(MyPromise())` and `check_transaction_algorithm(MySearch(), [MyPromise()])` run them all. Each
+check works on small made-up baskets and raises `AssertionError` if its law is broken.
 """
 
 from __future__ import annotations

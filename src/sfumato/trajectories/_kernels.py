@@ -18,7 +18,8 @@ def align_sequences(first: Array, second: Array, left_out: float, low: Array, hi
     """Return the cheapest alignment of two sequences of boxes within a band, as pairs of places that match.
 
     A box has pairs of ends along three axes. Matching two costs the logarithms by which the sides of the first box
-    grow, each side and 1 more; leaving an entry of either out costs `points_to_suppress`. Of equal costs, matching is preferred.
+    grow, each side and 1 more; leaving an entry of either out costs `points_to_suppress`. Of equal costs, matching is
+    preferred.
 
     Parameters
     ----------

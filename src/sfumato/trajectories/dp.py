@@ -233,7 +233,10 @@ class SequenceCounts:
 
     def __repr__(self) -> str:
         kept = ", ".join(f"{len(counts):,}" for _, counts in self.levels)
-        return f"Sequences of {len(self.names):,} places: {kept} of growing length; {describe_epsilon(self.epsilon, TRIPS)}"
+        return (
+            f"Sequences of {len(self.names):,} places: {kept} of growing length; "
+            f"{describe_epsilon(self.epsilon, TRIPS)}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -287,7 +290,8 @@ class PrefixTree(SequenceCounts):
 def false_positive_probability(scale: float, threshold: int) -> float:
     """Return the chance that a prefix which nobody has is kept all the same.
 
-    >>> round(false_positive_probability(5.0, ceil(2 * sqrt(2) * 5.0)), 6), round(false_positive_probability(10.0, ceil(2 * sqrt(2) * 10.0)), 6)
+    >>> (round(false_positive_probability(5.0, ceil(2 * sqrt(2) * 5.0)), 6),
+    ... round(false_positive_probability(10.0, ceil(2 * sqrt(2) * 10.0)), 6))
     (0.027375, 0.028886)
     """
     return exp(-threshold / scale) / (1 + exp(-1 / scale))

@@ -74,7 +74,8 @@ class HexagonGrid:
         about = self.area.width * self.area.height / _h3().average_hexagon_area(self._assignment_resolution, "m^2")
         if about > MAX_CELLS:
             raise InvalidParameterError(
-                f"The area has about {about:,.0f} hexagons of resolution {self._assignment_resolution}, more than {MAX_CELLS:,}; ask "
+                f"The area has about {about:,.0f} hexagons of resolution {self._assignment_resolution}, "
+                f"more than {MAX_CELLS:,}; ask "
                 "for a coarser one."
             )
 

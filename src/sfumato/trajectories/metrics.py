@@ -196,7 +196,8 @@ DESCRIPTIONS = {
     "region-hours": "the mean time that a region covers, in hours",
     "distance-moved": "how far points were moved, in meters, on average",
     "distance-moved-95": "how far 95 of 100 points were moved at most, in meters",
-    "unicity-before": f"the share of persons whom {N_KNOWN_POINTS} points to {CELL:g} m and an hour single out in the original",
+    "unicity-before": f"the share of persons whom {N_KNOWN_POINTS} points to {CELL:g} m and an hour single "
+    "out in the original",
     "unicity-after": "the same in what is published; of regions, who has a sequence of her own",
     "range-count-error": "how wrong the count of points in 1 % of area and time is, in relation to it",
     "density-divergence": f"how differently points spread over cells of {CELL:g} m or places: 0 alike, 1 disjoint",

@@ -16,7 +16,7 @@ from sfumato.transactions.transactions import Transactions
 
 if TYPE_CHECKING:
     from sfumato.transactions._published import Pair
-    from sfumato.transactions.disassociated_transactions import DisassociatedTransactions
+
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

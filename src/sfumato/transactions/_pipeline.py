@@ -36,8 +36,8 @@ def anonymize(
     ----------
     baskets : the original; `TableWithTransactions` if there are attributes beside the sets.
     models : what is promised, such as `sf.transactions.KmAnonymity(k=5, m=2)`.
-    algorithm : how to search, such as `sf.transactions.AprioriAnonymization(taxonomy=tree)`; by default the usual search for
-        the promises, which for k^m-anonymity takes baskets apart and keeps every item as it is.
+    algorithm : how to search, such as `sf.transactions.AprioriAnonymization(taxonomy=tree)`; by default the usual
+        search for the promises, which for k^m-anonymity takes baskets apart and keeps every item as it is.
     secret : repeats random choices that hide somebody; by default drawn from the operating system.
     source : how the original is read, for the recipe: its columns `person`, `item` and items that are `sensitive`.
     progress : True shows a bar; a function is told the share of the work that is done.

@@ -316,12 +316,10 @@ class DisassociatedTransactions(PublishedTransactions):
     @classmethod
     def from_tables(cls, parts: pa.Table, terms: pa.Table, clusters: pa.Table) -> DisassociatedTransactions:
         """Make a disassociated release of its three tables, as they are published."""
-
         return cls(**disassociated_from_tables(parts, terms, clusters))
 
     def to_tables(self) -> tuple[pa.Table, pa.Table, pa.Table]:
         """Return what is published: parts, terms and clusters."""
-
         return disassociated_to_tables(self)
 
     @classmethod
@@ -384,7 +382,7 @@ class DisassociatedTransactions(PublishedTransactions):
 
     @cached_property
     def item_positions(self) -> tuple[tuple[Ints, ...], Ints]:
-        """Where every item stands, and the parts there, as `sfumato.transactions._kernels.reconstruction` reads them."""
+        """Positions of every item and the parts there, as the kernels of reconstruction read them."""
         from sfumato.transactions._chunk_supports import item_positions
 
         return item_positions(self)

@@ -8,7 +8,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,11 +19,8 @@ from sfumato.errors import ReadError, ReadWarning, SchemaError, WriteError
 from sfumato.io._reading import check_readable_file
 from sfumato.io._reading import read as read_table
 from sfumato.io._text_encoding import detect_encoding, read_unpacked
+from sfumato.transactions._published import FILE_NAMES, ITEMS
 from sfumato.transactions.transactions import Transactions
-
-if TYPE_CHECKING:
-    from sfumato.transactions._published import FILE_NAMES, ITEMS
-
 
 # Baskets in files, as they are published: the baskets, and what is known of their items.
 

@@ -70,7 +70,6 @@ def sample_reconstruction(published: DisassociatedTransactions, *, seed: int | N
     published : the release, `release.baskets`.
     seed : repeats a draw, which hides nobody; by default a fresh one.
     """
-
     _require_disassociated(published)
     require(seed is None or (is_integer(seed) and seed >= 0), "sample", "seed", "a whole number of at least 0", seed)
     return draw_reconstruction(published, seeded_generator(draw_seed() if seed is None else seed))

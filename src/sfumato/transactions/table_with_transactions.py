@@ -19,11 +19,11 @@ from sfumato.io._values import encode_distinct, format_values
 from sfumato.io._writing import write
 from sfumato.schema._settings import attribute_to_dict
 from sfumato.schema.schema import Schema
+from sfumato.tables._verification import changed_columns, read_back
 from sfumato.tables.audit._context import AuditContext
 from sfumato.tables.audit._verdict import Verdict
 from sfumato.tables.audit.audit import audit_context
 from sfumato.tables.models.base import GroupModel
-from sfumato.tables._verification import changed_columns, read_back
 from sfumato.transactions import io
 from sfumato.transactions._published import FILES, ITEMS, Pair, PublishedTransactions
 from sfumato.transactions.transactions import Transactions
@@ -113,7 +113,10 @@ class PublishedTableWithTransactions(PublishedTransactions):
     __hash__ = None  # type: ignore[assignment]  # tables have no hash
 
     def __repr__(self) -> str:
-        return f"<PublishedTableWithTransactions: {self.table.num_rows:,} rows, {len(self.transactions):,} of them with items>"
+        return (
+            f"<PublishedTableWithTransactions: {self.table.num_rows:,} rows, {len(self.transactions):,} "
+            "of them with items>"
+        )
 
     def __eq__(self, other: object) -> bool:
         """Whether the same is published, cell by cell."""

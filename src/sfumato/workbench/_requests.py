@@ -61,7 +61,7 @@ SPARE = 256 << 20  # bytes that an upload leaves free on the disk
 SHOWN = 120  # characters of a name
 
 
-class RequestError(Exception):  # noqa: N818 - no error of the program: an answer with a status of its own
+class RequestError(Exception):
     """What a request asks for is not done; `status` is that of the answer, and `reason` says why."""
 
     def __init__(self, status: int, reason: SfumatoError) -> None:
@@ -80,7 +80,10 @@ def upload_table_name(request: Request) -> tuple[str, str]:
     name = upload_name(request)
     found = [suffix for suffix in readable_suffixes() if name.lower().endswith(suffix)]
     if not found:
-        said = f"{name or 'This'} is no table that can be read; choose a file with one of {', '.join(readable_suffixes())}."
+        said = (
+            f"{name or 'This'} is no table that can be read; choose a file with one of "
+            f"{', '.join(readable_suffixes())}."
+        )
         raise RequestError(415, ReadError(said))
     return name, max(found, key=len)
 

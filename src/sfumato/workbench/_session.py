@@ -86,7 +86,7 @@ REQUEST_TYPES = {
 SEARCHED = ("attributes", "models", "algorithm", "masking", "release")  # what a candidate depends on
 
 
-class StaleRecipeError(Exception):  # noqa: N818 - no error of the program: the page is older than the recipe
+class StaleRecipeError(Exception):
     """The recipe was changed since the page was drawn."""
 
 

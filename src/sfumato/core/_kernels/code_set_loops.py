@@ -52,7 +52,7 @@ def sort_and_deduplicate(dealt: Array, begins: Array, offsets: Array) -> None:
 def test_membership(
     spans: tuple[Array, ...], sets: tuple[Array, ...], last: int, label: Array, codes: Array, found: Array
 ) -> None:
-    """Find out for pairs of a label and a code whether the one covers the other; see `sfumato.core._kernels.code_sets`."""
+    """Find out for pairs of a label and a code whether the one covers the other; see `code_sets`."""
     low, high, missing = spans
     place, offsets, members = sets
     for i in range(len(label)):

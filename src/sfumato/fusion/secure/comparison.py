@@ -49,9 +49,11 @@ def secure_less(parties: Parties, number: int) -> bool:
 # party with the greatest number, the lowest index among equal ones, or that all numbers are 0; nobody learns anything
 # else about another's number, neither its size nor how close it was.
 #
-# With two parties, the first garbles a circuit and the second evaluates it, see `sfumato.fusion.secure._garbled_circuit`.
+# With two parties, the first garbles a circuit and the second evaluates it, see
+# `sfumato.fusion.secure._garbled_circuit`.
 # With more, every further party splits its number into two random shares, whose XOR it is, one for the first party and
-# one for the second; these two put all shares into one circuit. **Assumption** with three or more parties: the first and
+# one for the second; these two put all shares into one circuit. **Assumption** with three or more parties: the first
+# and
 # the second do not collude; together they would see everything. Any other coalition learns no more than its own
 # numbers and the result reveal.
 #

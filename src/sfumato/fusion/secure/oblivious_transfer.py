@@ -156,7 +156,8 @@ def _many_pad(number: int, keys: Sequence[bytes], length: int) -> bytes:
 # chosen messages, the sender only how many there were. The extension of Ishai, Kilian, Nissim and Petrank (2003): 128
 # transfers of seeds at the start, with the roles exchanged; every later transfer costs a few hashes on each side, about
 # 5 microseconds, and 16 bytes besides the two messages. It assumes that SHAKE-128 is a pseudorandom generator and that
-# SHAKE-256 is robust against correlated inputs. A pair of `OTExtensionSender` and `OTExtensionReceiver` handles any number of
+# SHAKE-256 is robust against correlated inputs. A pair of `OTExtensionSender` and `OTExtensionReceiver` handles any
+# number of
 # batches; both must do the same batches in the same order.
 
 SEEDS = 128  # transfers at the start, the security level in bits

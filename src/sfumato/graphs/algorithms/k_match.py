@@ -41,8 +41,10 @@ class KMatch(GraphAlgorithm):
     r"""Arrange persons in rows of $k$, and change edges so that all can move one place on at once [1]_.
 
     Moving on sends an edge to $k$ places. All of them become edges, or, with edges also removed, none if fewer than
-    half of them are. So every arrangement keeps `KAutomorphism`, and with it `KDegreeAnonymity`, `KCandidateAnonymity` and
-    `KNeighborhoodAnonymity`; the search only makes it cheap. It starts from rows of alike neighbors, of alike degrees, or of
+    half of them are. So every arrangement keeps `KAutomorphism`, and with it `KDegreeAnonymity`, `KCandidateAnonymity`
+    and
+    `KNeighborhoodAnonymity`; the search only makes it cheap. It starts from rows of alike neighbors, of alike degrees,
+    or of
     columns along a path through the network, whichever needs fewest edges, and lets persons change places by simulated
     annealing; small networks are searched up to 30 times. For `KIsomorphism` and `EdgeDisclosure` edges between columns
     are removed first. Persons without relations fill the last row, which the release tells. Networks of so many persons

@@ -96,7 +96,7 @@ def free_edge_arrays(base: Graph, edges: Edges, room: Ints) -> tuple[Ints, Edges
 
 
 def target_levels(classes: Ints, sizes: Ints, k: int) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return how many free edges everybody shall have, with counts for each class, as `level_free_degrees` reads them."""
+    """Return the wanted number of free edges of each vertex, with counts per class, for `level_free_degrees`."""
     wanted = sizes.copy()
     order = np.lexsort((-sizes, classes))
     for members in np.split(order, np.flatnonzero(np.diff(classes[order])) + 1):
@@ -270,7 +270,8 @@ def _grow_neighborhoods(network: Graph, k: int, request: Request[PublishedGraph]
     """Return a network with more edges, in which k persons have each neighborhood."""
     if len(network) > MAX_ANNEALED:
         raise InfeasibleError(
-            f"NeighborhoodAnonymization only adds edges to networks of up to {MAX_ANNEALED:,} persons, and this one has "
+            f"NeighborhoodAnonymization only adds edges to networks of up to {MAX_ANNEALED:,} persons, and "
+            "this one has "
             f"{len(network):,}; choose edges='change', or search by KMatch."
         )
     related, group = _adjacency_matrix(network), np.full(len(network), ALONE, dtype=np.int64)

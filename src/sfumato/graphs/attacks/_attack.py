@@ -51,7 +51,8 @@ def attack(
     ----------
     published : a release, which knows who is who, or the original.
     original : the network that it was made of.
-    knowledge : what she knows of the structure around a person in the original, as for `sf.graphs.candidate_set_sizes`; but
+    knowledge : what she knows of the structure around a person in the original, as for
+        `sf.graphs.candidate_set_sizes`; but
         `"subgraph-10"` are ten edges that hang together around her, drawn at random, at most 60.
     targets : how many persons or pairs are attacked, except by *seed and propagate*, which attacks everybody.
     seeds : how many persons she knows in both networks.

@@ -26,7 +26,8 @@ class EdgeDisclosure(Model[PublishedGraph]):
     Inside a super-node the belief is the share of pairs that are related, and so it is between two super-nodes: one
     that is a clique gives all its relations away. In a published graph an edge may be original, so the belief is 1,
     unless the graph consists of k copies (`KIsomorphism`), where it is 1/k, or edges were changed at random and it is
-    published how: then it is the share of shown edges that are original, as expected by the chances of `RandomPerturbation`
+    published how: then it is the share of shown edges that are original, as expected by the chances of
+    `RandomPerturbation`
     or as counted by `EdgeSwitching`. What does not fit the number of edges that are shown counts as nothing said.
 
     After random change this is an average over all shown edges. Everybody sees who has many edges, and who has many

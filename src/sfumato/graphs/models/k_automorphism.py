@@ -38,7 +38,8 @@ def alignment_columns(network: Graph) -> npt.NDArray[np.int64]:
 class KAutomorphism(GraphAnonymityModel):
     """Require k - 1 maps of the network to itself that together send everybody to k different persons [1]_.
 
-    It implies `KDegreeAnonymity`, `KCandidateAnonymity` and `KNeighborhoodAnonymity`. Whether such maps exist cannot be seen from a network in
+    It implies `KDegreeAnonymity`, `KCandidateAnonymity` and `KNeighborhoodAnonymity`. Whether such maps exist cannot
+    be seen from a network in
     reasonable time, so the owner shows them: `Network.alignment` has rows of persons who move one place on, and this is
     checked edge by edge. Without them the promise is not decided: the level is 1, or less than k where already the
     stable classes are too small.

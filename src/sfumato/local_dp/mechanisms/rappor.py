@@ -179,7 +179,6 @@ class RAPPOR(LocalMechanism):
 
     def estimate(self, tally: Tally, reports: int, confidence: float) -> FrequencyEstimate:
         """Decode by regression; see `sfumato.local_dp.mechanisms.rappor`."""
-
         return decode_reports(self, tally, reports, confidence)
 
 

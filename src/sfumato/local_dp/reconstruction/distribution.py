@@ -69,7 +69,8 @@ def ill_posedness_warnings(
     for at, axis in enumerate(axes):
         if isinstance(axis, NumericAxis) and _variance_below_noise(axis, _marginal(counts, at)):
             yield (
-                f"The observations{_condition_of_axis(axis)} spread no more than the noise alone, so all true values are about "
+                f"The observations{_condition_of_axis(axis)} spread no more than the noise alone, so all "
+                "true values are about "
                 "the same and have no density; a distribution over cells means nothing here."
             )
     ratio = condition_number(axes)
@@ -89,7 +90,8 @@ def narrow_noise_note(axis: AttributeAxis) -> str:
     """Return a note if noise is narrower than cells."""
     if isinstance(axis, NumericAxis) and axis.noise.interquartile_range < float(np.diff(axis.edges).min()):
         return (
-            f"The noise{_condition_of_axis(axis)} is narrower than a cell: shares are exact, but most reports reveal the cell of "
+            f"The noise{_condition_of_axis(axis)} is narrower than a cell: shares are exact, but most "
+            "reports reveal the cell of "
             "their person."
         )
     return ""

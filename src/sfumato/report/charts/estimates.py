@@ -80,16 +80,20 @@ def draw_noisy_counts(answer: PrivateCounts, *, truth: Sequence[float] | None = 
     )
     head = f'<text x="{NOISY_COUNT_LEFT}" y="16" font-size="12" fill="currentColor">{escape(title)}</text>'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {NOISY_COUNT_WIDTH} {NOISY_COUNT_HEIGHT}" width="{NOISY_COUNT_WIDTH}" height="{NOISY_COUNT_HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {NOISY_COUNT_WIDTH} {NOISY_COUNT_HEIGHT}" '
+        f'width="{NOISY_COUNT_WIDTH}" height="{NOISY_COUNT_HEIGHT}" '
         f'font-family="sans-serif" role="img">{head}{"".join(parts)}</svg>'
     )
 
 
 def _counts_axis(zero: float, top: float, high: float) -> str:
     return (
-        f'<path d="M{NOISY_COUNT_LEFT} {top:.1f}V{zero:.1f}H{NOISY_COUNT_WIDTH - NOISY_COUNT_RIGHT}" fill="none" stroke="currentColor"/>'
-        f'<text x="{NOISY_COUNT_LEFT - 6}" y="{zero + 4:.1f}" font-size="11" text-anchor="end" fill="currentColor">0</text>'
-        f'<text x="{NOISY_COUNT_LEFT - 6}" y="{top + 8:.1f}" font-size="11" text-anchor="end" fill="currentColor">{high:.4g}</text>'
+        f'<path d="M{NOISY_COUNT_LEFT} {top:.1f}V{zero:.1f}H{NOISY_COUNT_WIDTH - NOISY_COUNT_RIGHT}" '
+        'fill="none" stroke="currentColor"/>'
+        f'<text x="{NOISY_COUNT_LEFT - 6}" y="{zero + 4:.1f}" font-size="11" text-anchor="end" '
+        'fill="currentColor">0</text>'
+        f'<text x="{NOISY_COUNT_LEFT - 6}" y="{top + 8:.1f}" font-size="11" text-anchor="end" '
+        f'fill="currentColor">{high:.4g}</text>'
     )
 
 

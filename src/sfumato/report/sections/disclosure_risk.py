@@ -59,8 +59,8 @@ def disclosure_risk_facts(
     The original is taken as if it were published raw. `before` and `after` are for an adversary who knows the
     quasi-identifiers of one person (adversary 1), `everybody` is for one who knows everybody's (adversary 2) and sees
     what was written. Centers contain nobody's values; there, adversary 1 is granted what adversary 2 knows.
-    `riskiest` are numbers of original rows. `found` is what `compute_disclosure_risks` returns. None for a table that would take
-    too long.
+    `riskiest` are numbers of original rows. `found` is what `compute_disclosure_risks` returns. None for a table that
+    would take too long.
     """
     if found is None:
         return None

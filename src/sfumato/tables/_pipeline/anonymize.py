@@ -151,8 +151,8 @@ def anonymize(
     masking, max_suppressed, block_rows, count_rows, publish_text, seed, secret, reading, language : as for `sf.Recipe`.
     progress : True shows a bar, on a terminal or in a notebook; a function is called with the share that is done.
     ledger : of a series: it tells what earlier releases told, and records this one when it is written.
-    where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.tables.EngineOptions`. Another engine than
-        memory returns a `StoredRelease`; type checkers expect that only if you name the engine.
+    where : `engine`, `memory`, `temporary`, `out`, `replace` and `resume`, see `sf.tables.EngineOptions`. Another
+        engine than memory returns a `StoredRelease`; type checkers expect that only if you name the engine.
 
     Raises
     ------

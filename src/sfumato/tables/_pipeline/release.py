@@ -31,7 +31,8 @@ from sfumato.tables.series._ledger.draft import ReleaseDraft
 class Release(AuditedRelease):
     """A table that keeps its promise, with the proof and the recipe.
 
-    `evidence` holds the published table, the original and the original row of every published row. `points_to_suppress` are the
+    `evidence` holds the published table, the original and the original row of every published row.
+    `points_to_suppress` are the
     columns that have no role and are not published. `proof` says how close to optimal the search came, if it can say
     so; `recoding` holds the rules for publishing later rows in the same way, if every value is published in one way.
     `draft` is what the ledger of a series will hold of the release once it is written.

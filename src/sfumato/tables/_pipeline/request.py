@@ -197,7 +197,8 @@ def check_nearly_unique(quasi: Sequence[Domain], rows: int) -> None:
         if domain.scale is Scale.NOMINAL and domain.hierarchy is None and nearly_unique(len(domain), rows):
             raise SchemaError(
                 f"Quasi-identifier {domain.name!r} has {len(domain):,} different values in {rows:,} rows "
-                "and no hierarchy, so sets of them would be published; give it a hierarchy (such as sf.hierarchies.Prefixes()), "
+                "and no hierarchy, so sets of them would be published; give it a hierarchy (such as "
+                "sf.hierarchies.Prefixes()), "
                 "make it an identifier, or give it another role."
             )
 

@@ -227,7 +227,8 @@ class TableAlgorithm(ABC):
 def _check_weights(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
     if task.table.weights is not None and not (algorithm.supports_weights or task.missing_cells is not None):
         yield (
-            f"{_algorithm_name(algorithm)} needs every record, but equal records are only counted here; give it the records "
+            f"{_algorithm_name(algorithm)} needs every record, but equal records are only counted here; "
+            "give it the records "
             "themselves, or use Optimal."
         )
 
@@ -278,7 +279,10 @@ def _check_sensitive_attributes(algorithm: TableAlgorithm, task: TableRequest) -
     named = list(dict.fromkeys(name for model in task.models for name in model.sensitive_attributes))
     if len(named) > 1 and algorithm.supports_attributes == "one":
         listed = ", ".join(repr(name) for name in named)
-        yield f"{_algorithm_name(algorithm)} supports one sensitive attribute, but models name {listed}; keep one or use Anatomy."
+        yield (
+            f"{_algorithm_name(algorithm)} supports one sensitive attribute, but models name {listed}; "
+            "keep one or use Anatomy."
+        )
 
 
 def _check_identity_models(algorithm: TableAlgorithm, task: TableRequest) -> Iterator[str]:
@@ -301,7 +305,8 @@ def _check_identity_models(algorithm: TableAlgorithm, task: TableRequest) -> Ite
                 and not model.satisfied_by(replace(group, sizes=one))[0]
             ):
                 yield (
-                    f"{_algorithm_name(algorithm)} does not support {model!r}, because it hides values, not identities: "
+                    f"{_algorithm_name(algorithm)} does not support {model!r}, because it hides values, not "
+                    "identities: "
                     f"other cells stay exact; use {instead}."
                 )
 

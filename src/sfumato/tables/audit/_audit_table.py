@@ -65,7 +65,8 @@ def audit(
         all records of the group, among whose original values they must lie, and cover none of them.
     perturbed : columns that were masked; their cells are not compared with the original.
     counterfeits : how many published rows belong to nobody, in all or by bucket, as `promise.json` of a release states.
-    where : `engine`, `memory`, `temporary` of `sfumato.tables.engines.options.InputEngineOptions`; only memory compares with an original.
+    where : `engine`, `memory`, `temporary` of `sfumato.tables.engines.options.InputEngineOptions`; only memory
+        compares with an original.
     """
     check_models(models, schema)
     check_stated(counterfeits, "audit")

@@ -42,7 +42,8 @@ class AuditContext:
     With `weights`, `published` holds distinct rows, each of which stands for as many records, and with
     `original_weights` so does the original: a table that does not fit into memory is judged by its counts. What looks
     at single records refuses such evidence. With `totals`, `published` holds some groups of a larger table, each with
-    all its records; see `sfumato.tables.audit._piecewise`. If that table has buckets, `contents` are those of the buckets
+    all its records; see `sfumato.tables.audit._piecewise`. If that table has buckets, `contents` are those of the
+    buckets
     of sensitive attributes that these records are in, and the buckets of quasi-identifiers are there with all records.
 
     Rows whose correspondence is -1 are counterfeits, which belong to nobody; where there is no correspondence, `stated`

@@ -22,7 +22,8 @@ from sfumato.tables.out_of_core._segment_results import write_part
 
 # Number the buckets of all blocks at random, although no block is held together with all others.
 #
-# Every block draws a key of 64 bits for each of its buckets. The number of a bucket is the rank of its key among those of
+# Every block draws a key of 64 bits for each of its buckets. The number of a bucket is the rank of its key among those
+# of
 # all blocks, as it is in memory. So numbers tell nothing about blocks.
 
 KEYS_AT_ONCE = 4_000_000  # that are ranked together

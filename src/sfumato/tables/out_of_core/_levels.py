@@ -106,7 +106,8 @@ class LevelCounts:
         table = self.fetch(tuple(ladder.height for ladder in self.level_maps))
         if table is None:
             raise InfeasibleError(
-                f"The sensitive columns that models read have more than {self.max_combinations:,} combinations, too many for "
+                f"The sensitive columns that models read have more than {self.max_combinations:,} "
+                "combinations, too many for "
                 "memory; give more with memory=."
             )
         task = TableRequest(
@@ -242,7 +243,8 @@ def _search_levels(run: EngineRun, counts: LevelCounts) -> _LevelSearch:
     combinations = counts.counted(levels)
     if combinations is None:
         raise InfeasibleError(
-            f"The levels that {type(algorithm).__name__} chose have more than {counts.max_combinations:,} groups, too many for "
+            f"The levels that {type(algorithm).__name__} chose have more than {counts.max_combinations:,} "
+            "groups, too many for "
             "memory; give more with memory=, or use fewer or coarser quasi-identifiers."
         )
     task = replace(task, table=counts.coded(combinations), rollup_counts=None)

@@ -25,8 +25,8 @@ from sfumato.io._dataframes import SameBackend, get_time_zones, restore_time_zon
 from sfumato.io._values import compute_table_digest
 from sfumato.io._writing import write_as_format
 from sfumato.io.formats import resolve_release_format
-from sfumato.tables.models.base import GroupModel
 from sfumato.tables._verification import changed_columns, read_back
+from sfumato.tables.models.base import GroupModel
 from sfumato.tables.relational._joined_levels import ChosenLevels, JoinedLevels
 from sfumato.tables.relational.audit import RelationalAudit, audit_relations, check_models
 from sfumato.tables.relational.relation import LinkedTable, Relation, link_tables

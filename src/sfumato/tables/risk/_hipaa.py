@@ -42,7 +42,8 @@ class IdentifierType:
     looks: tuple[str, ...] = ()
 
 
-# The words are those of sfumato.tables.inspection._column_names; a word for an identifier that is in no list counts as (R).
+# The words are those of sfumato.tables.inspection._column_names; a word for an identifier that is in no list counts as
+# (R).
 IDENTIFIERS = (
     IdentifierType(
         letter="A",

@@ -204,7 +204,8 @@ def assess_risk(
     threshold : the risk that a record should not exceed; by default 1/11, which EMA and Health Canada write as 0.09.
     max_subset : the largest number of quasi-identifiers to combine when looking for special uniques and separation;
         time grows with the number of such subsets.
-    where : see `sfumato.tables.engines.options.InputEngineOptions`; other engines than memory name no rows, and take no such columns.
+    where : see `sfumato.tables.engines.options.InputEngineOptions`; other engines than memory name no rows, and take
+        no such columns.
 
     Examples
     --------

@@ -71,8 +71,8 @@ class LKCPrivacy(Model[PublishedTransactions]):
     """Every combination of at most L known values is in at least K rows, of which at most a share C has one secret.
 
     For tables with so many columns that nobody knows all of a person. Rows are baskets of items that name a column and
-    a value, as `sf.transactions.transactions_from_rows` makes them; what is sensitive are the items of the sensitive column. The
-    level is the largest share; combinations that are in fewer than K rows are counted as broken.
+    a value, as `sf.transactions.transactions_from_rows` makes them; what is sensitive are the items of the sensitive
+    column. The level is the largest share; combinations that are in fewer than K rows are counted as broken.
 
     Parameters
     ----------

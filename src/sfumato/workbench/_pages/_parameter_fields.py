@@ -66,7 +66,8 @@ def as_lines(value: object) -> str:
 def _field_type(declared: str, choices: Sequence[str] = ()) -> dict[str, Any]:
     """Return the kind of field for a declared type, and what the entries of a mapping are.
 
-    >>> _field_type("int")["kind"], _field_type("Mapping[str, str]")["kind"], _field_type("Shown", ("centers", "ranges"))["kind"]
+    >>> (_field_type("int")["kind"], _field_type("Mapping[str, str]")["kind"],
+    ... _field_type("Shown", ("centers", "ranges"))["kind"])
     ('whole', 'mapping', 'choice')
     """
     plain = declared.removesuffix(" | None")

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from sfumato.workbench._tasks import release
-
 if TYPE_CHECKING:
     from sfumato._progress import Progress
     from sfumato.tables._pipeline.release import Release
@@ -67,7 +65,7 @@ def candidate_facts(release: Release, made: Mapping[str, Any]) -> dict[str, Any]
 def run_fixed_levels(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> dict[str, Any]:
     """Carry out the recipe with `levels` instead of a search."""
     recipe = {**request["recipe"], "algorithm": {"name": "fixed-levels", "levels": request["levels"]}}
-    return release.run_anonymize(bench, {**request, "recipe": recipe}, tell)
+    return run_anonymize(bench, {**request, "recipe": recipe}, tell)
 
 
 # Tell what a search would refuse, without searching.

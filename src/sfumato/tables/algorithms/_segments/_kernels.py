@@ -64,7 +64,7 @@ def common_level(nodes: Array, tree: int, leaves: int, height: int, low: int, hi
 def order_cuts_by_width(
     low: Array, high: Array, missing: Array, axes: tuple[Array, ...], width: Array, order: Array
 ) -> None:
-    """Order the ways to cut one segment by width, widest first; see `sfumato.tables.algorithms._segments.cuts.measure_widths`."""
+    """Order the ways to cut one segment by width, widest first; see `cuts.measure_widths`."""
     leaves, heights, places, positions, trees, nodes, shares = axes
     count = len(leaves)
     for j in range(count):

@@ -275,7 +275,8 @@ class CrossBucketGeneralization(TableAlgorithm):
         for model in task.models:
             if not isinstance(model, KAnonymity | Diversity):
                 return (
-                    f"CrossBucketGeneralization does not support {model!r}, only k-anonymity, (k,l)-anonymity and distinct, "
+                    f"CrossBucketGeneralization does not support {model!r}, only k-anonymity, "
+                    "(k,l)-anonymity and distinct, "
                     "frequency or entropy l-diversity; use another algorithm."
                 )
         refusal = super().check(task)

@@ -241,7 +241,8 @@ class Recodings:
         lost = self._suppressed_by_size(levels)
         if lost <= self.limit:
             raise InfeasibleError(
-                f"The search must judge a recoding of more than {self.finer.max_combinations:,} groups, too many for memory; give "
+                f"The search must judge a recoding of more than {self.finer.max_combinations:,} groups, too "
+                "many for memory; give "
                 "more with memory=, use fewer or coarser quasi-identifiers, or use Mondrian."
             )
         top = self.sources[0]

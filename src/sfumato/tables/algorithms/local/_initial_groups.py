@@ -33,9 +33,11 @@ Flags = npt.NDArray[np.bool_]
 
 # Worths: how much every row must lose at least if all are to be recoded well, raised step by step.
 #
-# A row that is hard to group is worth much. The sum of worths, less what the boxes' best choices of rows are worth beyond
+# A row that is hard to group is worth much. The sum of worths, less what the boxes' best choices of rows are worth
+# beyond
 # their prices, is a lower bound for the loss; worths that raise it say which rows need which box. Worths follow its
-# subgradient: a row gains where no box wants it, and loses where several do. All numbers are whole and all sums exact, so
+# subgradient: a row gains where no box wants it, and loses where several do. All numbers are whole and all sums exact,
+# so
 # worths are the same on every machine.
 
 STEPS, FULL = 80, 5  # every so many steps all boxes are looked at, otherwise those that are nearly worth their price

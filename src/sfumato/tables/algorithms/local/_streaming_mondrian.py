@@ -187,7 +187,8 @@ def _joined(parts: list[SegmentCounts], like: SegmentCounts) -> SegmentCounts:
 
 # Mondrian on a table larger than memory: cut it into segments while it is read in batches, and finish each alone.
 #
-# Segments are cut by the same rule as in memory, so a release is the same wherever its rows are. No segment needs another
+# Segments are cut by the same rule as in memory, so a release is the same wherever its rows are. No segment needs
+# another
 # one: they can be finished in any order and on several machines. Everything here can be pickled.
 
 DEEPEST = 1 << 20  # cuts above a segment, more than any table has

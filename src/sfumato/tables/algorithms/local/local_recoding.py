@@ -29,7 +29,8 @@ from sfumato.tables.published.solution import LossBound, TableSolution
 
 # A lower bound for the loss of every local recoding of a table, proven by walks over all boxes that there are.
 #
-# The weak bound adds up what every row costs in its cheapest box with enough rows. The strong one adds up worths that are
+# The weak bound adds up what every row costs in its cheapest box with enough rows. The strong one adds up worths that
+# are
 # feasible for every box. Both hold for any grouping whose groups have enough rows, whatever else models ask for.
 
 FEWER_COMBINATIONS = 1 << 8  # that can be walked through in any table

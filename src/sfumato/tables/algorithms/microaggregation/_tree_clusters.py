@@ -37,7 +37,8 @@ Arrays = tuple[npt.NDArray[Any], ...]
 class BoxTree:
     """Points cut in two until parts are small, with boxes around them that shrink when points are taken.
 
-    `spots` and `nodes` are described at `sfumato.tables.algorithms.microaggregation._kernels.box_trees`. `shape` has the number of the taxonomy of
+    `spots` and `nodes` are described at `sfumato.tables.algorithms.microaggregation._kernels.box_trees`. `shape` has
+    the number of the taxonomy of
     every axis (-1: a line), whether costs of axes are squared, and the middle of all points. `waiting` is room for
     questions. `places` are the coordinates of spots by their number (spot by axis).
     """

@@ -131,7 +131,7 @@ class ReleaseDraft:
         return find_cohorts(rows, len(self.version.memory.tokens), self.version.numbers)
 
     def flag_changes(self, *, evidence: AuditContext, rows: Ints, at: Ints) -> dict[str, dict[str, int]]:
-        """Count, by attribute, flags that came and went since earlier releases; see `sfumato.tables.series._ledger.draft`.
+        """Count, by attribute, flags that came and went since earlier releases.
 
         Parameters
         ----------

@@ -444,7 +444,8 @@ def _reject_other_columns(columns: dict[str, list[str]], memory: LedgerState) ->
     for role, names in columns.items():
         if sorted(names) != sorted(before[role]):
             raise SchemaError(
-                f"The ledger follows a table whose {role} columns are {_format_names(before[role]) or 'none'}, and this one "
+                f"The ledger follows a table whose {role} columns are "
+                f"{_format_names(before[role]) or 'none'}, and this one "
                 f"has {_format_names(names) or 'none'}; give the columns the same roles in all releases of a series."
             )
     return before

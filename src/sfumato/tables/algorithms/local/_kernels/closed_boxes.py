@@ -13,7 +13,8 @@ from sfumato.core._kernels.compilation import Array, compiled
 
 # Compiled worths: what the most valuable rows of every box are worth, and which boxes to open.
 #
-# Arguments travel in tuples. `boxes` is (offsets, members, prices) as in `sfumato.tables.algorithms.local._covering.ClosedBoxList`;
+# Arguments travel in tuples. `boxes` is (offsets, members, prices) as in
+# `sfumato.tables.algorithms.local._covering.ClosedBoxList`;
 # `best` is room for points, their worths and how many of their rows are meant, each one longer than a group must be.
 
 NEAR_PARTS, NEAR_WHOLE = 3, 4  # a box is nearly worth its price from three quarters of it on

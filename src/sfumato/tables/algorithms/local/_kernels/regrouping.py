@@ -1,8 +1,8 @@
 """Compiled local recoding: find groups nearby, and propose better places for rows.
 
 Arguments travel in tuples. `trees` is (first, stop, parent, cost) over nodes; `groups` is (leaves, label, offsets,
-rows, box, sizes, prices) as in `sfumato.tables.algorithms.local._regrouping.RowGroups`; `index` is (boxes, names, shared, jump,
-sizes, prices) over boxes in lexical order.
+rows, box, sizes, prices) as in `sfumato.tables.algorithms.local._regrouping.RowGroups`; `index` is (boxes, names,
+shared, jump, sizes, prices) over boxes in lexical order.
 """
 
 from __future__ import annotations

@@ -347,8 +347,10 @@ def greatest_cost(
 
 # Compiled questions to trees of boxes: which rows are nearest to a box, and which one is farthest.
 #
-# The answers are those of a look at every row: equal costs go to the lowest row. `tree` is `spots`, `nodes`, `shape`, the
-# taxonomies and room for questions, as `sfumato.tables.algorithms.microaggregation._tree_clusters.BoxTree` makes them. A box is lower and upper
+# The answers are those of a look at every row: equal costs go to the lowest row. `tree` is `spots`, `nodes`, `shape`,
+# the
+# taxonomies and room for questions, as `sfumato.tables.algorithms.microaggregation._tree_clusters.BoxTree` makes them.
+# A box is lower and upper
 # corners, heights on taxonomies, and what every leaf of every taxonomy costs; a point is a box without extent.
 
 

@@ -18,7 +18,8 @@ from sfumato.core._kernels.compilation import Array, compiled
 # - `stock`: the remaining records of every value and of every level, and six totals;
 # - `classes`: first entry, room, entries used per axis, size, records per level, smallest and largest code per axis;
 # - `entries`: per axis the codes that occur in a class, how often, and levels shared with all members, summed;
-# - `rule`: four weights (boxes are priced if the first is not 0; of entropy; of loss; losses are divided by the number of
+# - `rule`: four weights (boxes are priced if the first is not 0; of entropy; of loss; losses are divided by the number
+# of
 #   records if the last is not 0), those of levels, and logarithms;
 # - `outlook`: a lower bound for the loss of a class, and its entropy with a newcomer of every level, none last.
 #

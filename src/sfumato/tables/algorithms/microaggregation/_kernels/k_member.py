@@ -1,8 +1,8 @@
 """Compiled growth of groups: each takes the record that enlarges its box of values least.
 
 Candidates are distinct records with counts. They lie on line axes (`places`) and tree axes (`codes`), whose layout
-`trees` is described at `sfumato.tables.algorithms.microaggregation._point_clusters.TreeAxes`. Candidates that are used up are swapped
-behind the others.
+`trees` is described at `sfumato.tables.algorithms.microaggregation._point_clusters.TreeAxes`. Candidates that are used
+up are swapped behind the others.
 """
 
 from __future__ import annotations

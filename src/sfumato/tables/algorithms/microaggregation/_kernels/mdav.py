@@ -1,8 +1,8 @@
 """Compiled clustering: distances to one point, centers of the rest, and groups of nearest points.
 
 Points lie on line axes (`places`, axis by point) and coded axes (`codes`), whose layout `coded` is described at
-`sfumato.tables.algorithms.microaggregation._point_clusters.Points`. Free points come first; a point that joins a group is swapped to a place
-after them.
+`sfumato.tables.algorithms.microaggregation._point_clusters.Points`. Free points come first; a point that joins a group
+is swapped to a place after them.
 """
 
 from __future__ import annotations

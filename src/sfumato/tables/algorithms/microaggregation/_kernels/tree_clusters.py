@@ -1,7 +1,7 @@
 """Compiled clustering by questions to a tree of boxes: the same groups as by loops over all points, in less time.
 
-`tree` and `box` are those of `sfumato.tables.algorithms.microaggregation._kernels.box_trees`. `state` begins with the number of free rows and of
-groups.
+`tree` and `box` are those of `sfumato.tables.algorithms.microaggregation._kernels.box_trees`. `state` begins with the
+number of free rows and of groups.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def mdav_by_tree(
     work: int,
     label: Array,
 ) -> int:
-    """Form groups as `sfumato.tables.algorithms.microaggregation._kernels.mdav.mdav` does, until a number of nodes was visited; return it.
+    """Form groups as `mdav.mdav` does, until a number of nodes was visited; return it.
 
     It ends earlier if so many records were read that sorting them by their distance from the center again saves work.
     """
@@ -173,7 +173,7 @@ def v_mdav_by_tree(
     work: int,
     label: Array,
 ) -> int:
-    """Form groups as `sfumato.tables.algorithms.microaggregation._kernels.mdav.v_mdav` does, until a number of nodes was visited; return it.
+    """Form groups as `mdav.v_mdav` does, until a number of nodes was visited; return it.
 
     `far_first` are rows and the spot of every row; `state` also has how many of them were looked at.
     """
@@ -231,7 +231,7 @@ def grow_by_tree(
     work: int,
     label: Array,
 ) -> int:
-    """Grow groups as `sfumato.tables.algorithms.microaggregation._kernels.k_member.grow_groups` does, until a number of nodes was visited; return it.
+    """Grow groups as `k_member.grow_groups` does, until a number of nodes was visited; return it.
 
     `state` also has the spot of the last seed.
     """

@@ -1,6 +1,7 @@
-"""Print how much of every room the last measured run of the tests reached; fail below a floor.
+"""Print the coverage of every package in the last measured run of the tests; fail below a floor.
 
-The floors are in `pyproject.toml`: `fail_under` of coverage.py for the whole, `tool.sfumato.coverage` for single rooms.
+The floors are in `pyproject.toml`: `fail_under` of coverage.py for the whole, `tool.sfumato.coverage` for single
+packages.
 """
 
 from __future__ import annotations
@@ -53,37 +54,38 @@ def measured() -> dict[str, Reach]:
         path = Path(folder) / "coverage.json"
         found.json_report(outfile=str(path))
         files = json.loads(path.read_text("utf-8"))["files"]
-    rooms: dict[str, Reach] = defaultdict(Reach)
+    packages: dict[str, Reach] = defaultdict(Reach)
     for name, file in files.items():
-        room, _, inner = Path(name).as_posix().rpartition(PACKAGE)[2].partition("/")
+        parts = Path(name).as_posix().rpartition(PACKAGE)[2].split("/")[:-1]
         total = file["summary"]
-        rooms[room if inner else TOP] += Reach(
+        packages[".".join(parts[: 2 if parts[:1] == ["tables"] else 1]) or TOP] += Reach(
             total["num_statements"], total["num_branches"], total["covered_lines"], total["covered_branches"]
         )
-    return dict(sorted(rooms.items()))
+    return dict(sorted(packages.items()))
 
 
 def floors() -> tuple[float, dict[str, float]]:
-    """Read the floor of the whole and those of single rooms."""
+    """Read the floor of the whole and those of single packages."""
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
     return tools["coverage"]["report"]["fail_under"], tools["sfumato"]["coverage"]
 
 
-def table(rooms: Mapping[str, Reach], whole: float, single: Mapping[str, float]) -> tuple[str, list[str]]:
-    """Lay the rooms out, and say in a sentence each which floor was not reached."""
-    total = sum(rooms.values(), Reach())
-    shown = [*rooms.items(), ("total", total)]
+def table(packages: Mapping[str, Reach], whole: float, single: Mapping[str, float]) -> tuple[str, list[str]]:
+    """Format the table, with a sentence for each floor that was not reached."""
+    total = sum(packages.values(), Reach())
+    shown = [*packages.items(), ("total", total)]
     least = {**single, "total": whole}
-    lines = [f"{'room':<12}{'lines':>8}{'branches':>10}{'not taken':>11}{'percent':>9}{'floor':>7}"]
-    for room, reach in shown:
+    lines = [f"{'package':<22}{'lines':>8}{'branches':>10}{'not taken':>11}{'percent':>9}{'floor':>7}"]
+    for package, reach in shown:
         missed = reach.branches - reach.reached_branches
-        floor = f"{least[room]:g}" if room in least else ""
-        lines.append(f"{room:<12}{reach.lines:>8}{reach.branches:>10}{missed:>11}{reach.percent:>9.1f}{floor:>7}")
+        floor = f"{least[package]:g}" if package in least else ""
+        lines.append(f"{package:<22}{reach.lines:>8}{reach.branches:>10}{missed:>11}{reach.percent:>9.1f}{floor:>7}")
     reached = dict(shown)
     broken = [
-        f"The tests reach {reached[room].percent:.1f} % of {room}, and {floor:g} % is the floor in pyproject.toml."
-        for room, floor in least.items()
-        if reached[room].percent < floor
+        f"The tests reach {reached[package].percent:.1f} % of {package}, and {floor:g} % is the floor in "
+        "pyproject.toml."
+        for package, floor in least.items()
+        if reached[package].percent < floor
     ]
     return "\n".join(lines), broken
 
