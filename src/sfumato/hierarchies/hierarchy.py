@@ -17,8 +17,6 @@ from sfumato.errors import HierarchyError, RecipeError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    import pyarrow as pa
-
 
 ROOT = "*"
 
