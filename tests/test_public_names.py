@@ -24,24 +24,25 @@ from sfumato.tables import _catalogue
 from sfumato.tables.attacks._attack_table import ATTACKS
 
 PACKAGE = Path(sfumato.__file__).parent
-STUBS = {
-    ".".join(("sfumato", *path.parent.relative_to(PACKAGE).parts)): path
-    for path in sorted(PACKAGE.rglob("__init__.pyi"))
-}
-NAMESPACES = [package for package in STUBS if package != "sfumato"]
 
-# The rooms whose names are offered at the top, too; the names of all others are offered in one place.
-AT_THE_TOP = {"algorithms", "attacks", "exceptions", "hierarchies", "inspection", "judging", "models", "recipe"}
-AT_THE_TOP |= {"ledger", "release", "reporting", "schema", "table"}
-TWICE = {"algorithms", "hierarchies", "models", "release"}
-MOST_NAMES = 111  # at the top; there were 160 before there were namespaces
+
+def namespace(stub: Path) -> str:
+    parts = stub.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(("sfumato", *(part for part in parts if part != "__init__")))
+
+
+STUBS = {namespace(path): path for path in sorted(PACKAGE.rglob("*.pyi"))}
+NAMESPACES = [package for package in STUBS if package != "sfumato"]
+BELOW = {"sfumato.tables.relational"}  # namespaces that another namespace offers
+WITHOUT_STUB = {"sfumato.errors"}  # light modules that are offered as they are
+DATA_TYPES = ("transactions", "graphs", "trajectories")  # whose verbs have the same names
+MAX_TOP = 48  # names at the top
 
 # Cells are of any type, and so are the values of what is written as JSON; nothing else is.
-JSON = {"to_dict", "from_dict", "parameters", "public_parameters", "told", "figures"}
+JSON = {"to_dict", "from_dict", "parameters", "public_parameters", "public", "figures", "schema_options"}
 CELLS = {"categories", "domains", "encoded", "groups", "leaves", "parameters", "tree", "value", "values", "where"}
 CELLS_OUT = {"FrequencyEstimate.values", "PerturbedNaiveBayes.predict", "PerturbedTree.predict"}
 CELLS_OUT |= {"Hierarchy.leaves", "RandomizedResponse.perturb"}
-OTHER_KINDS = ("baskets", "networks", "places")  # whose names users write with that of their room
 
 
 class Export(NamedTuple):
@@ -57,9 +58,10 @@ class Export(NamedTuple):
         return getattr(importlib.import_module(self.package), self.name)
 
     @property
-    def room(self) -> str:
-        """The room where it is at home."""
-        return str(self.home).split(".")[1]
+    def data_type(self) -> str:
+        """The package of a data type beside tables; empty for all others."""
+        part = self.package.split(".")[1] if "." in self.package else ""
+        return part if part in DATA_TYPES else ""
 
 
 def exports(package: str) -> Iterator[Export]:
@@ -71,7 +73,8 @@ def exports(package: str) -> Iterator[Export]:
         assert line.level == 1
         for alias in line.names:
             assert alias.name == alias.asname, f"{package}: write {alias.name} as {alias.name}, or checkers hide it."
-            home = f"{package}.{line.module}" if line.module else None
+            base = package if STUBS[package].stem == "__init__" else package.rpartition(".")[0]
+            home = f"{base}.{line.module}" if line.module else None
             yield Export(package, alias.name, home)
 
 
@@ -104,7 +107,7 @@ def test_an_unknown_name_is_an_attribute_error(package):
         _ = importlib.import_module(package).no_such_name
 
 
-@pytest.mark.parametrize("package", STUBS)
+@pytest.mark.parametrize("package", [name for name, path in STUBS.items() if path.stem == "__init__"])
 def test_no_name_is_hidden_by_a_module_of_its_package(package):
     """Importing the module, as a user may, would put it in the place of the name."""
     for each in exports(package):
@@ -112,48 +115,47 @@ def test_no_name_is_hidden_by_a_module_of_its_package(package):
             assert importlib.util.find_spec(f"{package}.{each.name}") is None
 
 
-def test_every_namespace_is_offered_at_the_top_and_nothing_else_is_a_package():
-    offered = [each.thing.__name__ for each in exports("sfumato") if isinstance(each.thing, types.ModuleType)]
-    assert sorted(offered) == NAMESPACES
-    assert [package for package in NAMESPACES if package.count(".") > 1] == []
+def test_every_namespace_is_offered_at_the_top():
+    offered = {each.thing.__name__ for each in exports("sfumato") if isinstance(each.thing, types.ModuleType)}
+    assert offered == {*NAMESPACES, *WITHOUT_STUB} - BELOW
 
 
-def test_a_name_is_offered_in_its_room_and_at_the_top_if_it_is_of_the_core():
-    assert [shown(each) for each in DEFINED if each.package == "sfumato" and each.room not in AT_THE_TOP] == []
-    offers = Counter(each.thing for each in DEFINED)
-    often = {each for each in DEFINED if offers[each.thing] > 1}
-    assert {each.room for each in often} <= TWICE
-    assert {tuple(sorted(other.package for other in often if other.name == each.name)) for each in often} == {
-        ("sfumato", f"sfumato.{room}") for room in TWICE
-    }
+def test_every_public_object_has_one_path():
+    paths: dict[int, list[str]] = {}
+    for each in DEFINED:
+        paths.setdefault(id(each.thing), []).append(shown(each))
+    assert [found for found in paths.values() if len(found) > 1] == []
 
 
-@pytest.mark.parametrize("kind", ["", *OTHER_KINDS])
-def test_one_name_means_one_thing(kind):
-    own = [each for each in DEFINED if (each.room if each.room in OTHER_KINDS else "") == kind]
-    meanings = {name: {each.thing for each in own if each.name == name} for name in {e.name for e in own}}
-    assert {name for name, things in meanings.items() if len(things) > 1} == set()
+@pytest.mark.parametrize("data_type", ["", *DATA_TYPES])
+def test_one_name_means_one_thing(data_type):
+    own = Counter(each.name for each in DEFINED if each.data_type == data_type)
+    assert [name for name, times in own.items() if times > 1] == []
 
 
 def test_the_top_stays_small_enough_to_read():
-    assert len(sfumato.__all__) <= MOST_NAMES
+    assert len(sfumato.__all__) <= MAX_TOP
 
 
 @pytest.mark.parametrize(
     ("package", "things"),
     [
-        ("sfumato", _catalogue.MODELS.values()),
         ("sfumato.models", _catalogue.MODELS.values()),
-        ("sfumato", _catalogue.ALGORITHMS.values()),
         ("sfumato.algorithms", _catalogue.ALGORITHMS.values()),
+        ("sfumato.masking", _catalogue.MASKING_STEPS.values()),
         ("sfumato.attacks", ATTACKS.values()),
-        ("sfumato", [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]),
     ],
-    ids=["models", "models in their room", "algorithms", "algorithms in their room", "attacks", "errors"],
+    ids=["models", "algorithms", "masking", "attacks"],
 )
-def test_all_of_a_kind_are_offered(package, things):
+def test_everything_in_a_catalogue_is_offered(package, things):
     offered = {each.thing for each in DEFINED if each.package == package}
     assert [thing.__name__ for thing in things if thing not in offered] == []
+
+
+def test_all_errors_are_listed():
+    assert sorted(errors.__all__) == sorted(
+        name for name, kind in inspect.getmembers(errors, inspect.isclass) if kind.__module__ == errors.__name__
+    )
 
 
 def signatures(each: Export) -> Iterator[tuple[str, dict[str, str]]]:

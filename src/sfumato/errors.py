@@ -11,7 +11,7 @@
     ├── InfeasibleError                      no release can keep the promise
     ├── UnsupportedModelError (ValueError)   an algorithm does not support a model
     ├── ProtocolError                        another party broke the protocol or left
-    └── GuaranteeViolatedError                   a release failed its own audit and was withheld
+    └── GuaranteeViolatedError               a release failed its own audit and was withheld
 
 `ReadWarning` is no error: it says what was found out about a file, or looks odd in it. Nor is `ReleaseWarning`: it says
 that earlier releases of the same individuals lie beside a new one.
@@ -28,6 +28,23 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Plain: TypeAlias = str | float | list[str] | dict[str, str | float]
+
+__all__ = [
+    "GuaranteeViolatedError",
+    "HierarchyError",
+    "InfeasibleError",
+    "InvalidParameterError",
+    "PluginError",
+    "ProtocolError",
+    "ReadError",
+    "ReadWarning",
+    "RecipeError",
+    "ReleaseWarning",
+    "SchemaError",
+    "SfumatoError",
+    "UnsupportedModelError",
+    "WriteError",
+]
 
 
 class SfumatoError(Exception):

@@ -10,7 +10,7 @@ import pytest
 import sfumato as sf
 from sfumato._randomness import KeyedRandom
 from sfumato.errors import InvalidParameterError
-from sfumato.trajectories._publishing import assign_new_keys
+from sfumato.trajectories._publishing import assign_keys
 from sfumato.trajectories.attacks._attack import ATTACKS
 
 
@@ -32,7 +32,7 @@ def known(movers):
 
 def shuffled(original, origin):
     """Publish the original with new numbers; `origin` says whose way each is."""
-    return assign_new_keys(replace(original.points, origin=origin), KeyedRandom("5f" * 32))
+    return assign_keys(replace(original.points, origin=origin), KeyedRandom("5f" * 32))
 
 
 def test_every_attack_finds_the_original(original, known):

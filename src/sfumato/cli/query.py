@@ -241,7 +241,7 @@ def expand_buckets(
 ) -> None:
     """Expand a bucketized table: one row for every record and every value it may have, with its probability."""
     from sfumato.io._writing import write
-    from sfumato.queries.long_form import long_form
+    from sfumato.queries._long_form import long_form
 
     schema = described.schema()
     check_overwrite(out, force=force)

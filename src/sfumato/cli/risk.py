@@ -118,13 +118,8 @@ def risk(
     named = [name for text in identifier for name in split_names(text)]
     schema = replace(promise.schema, identifiers=named) if named else promise.schema
     if resources.choose_engine(file, promise.schema.quasi_identifiers) == "memory":
-        found = _assess(
-            as_written(reading.load(file, remembered), file, schema.quasi_identifiers),
-            schema,
-            everybody,
-            threshold,
-            max_subset,
-        )
+        table = as_written(reading.load(file, remembered), file, schema.quasi_identifiers)
+        found = _assess(table, schema, everybody, threshold, max_subset)
     else:
         everybody.check_grouped()
         evidence, rows = count_records_in_engine(resources, file, schema, reading.options_for(file, remembered))

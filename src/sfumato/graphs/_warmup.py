@@ -133,7 +133,7 @@ def _warm_up_edge_removal(edges: Array, graph: Arrays) -> None:
     """Choose relations, switch edges, and remove those that bring pairs near each other."""
     four, words = np.arange(4), np.zeros(4, dtype=np.uint64)
     edge_removal.select_within_limit(four, four, np.ones(4), np.ones(4), 0.5)
-    random_graphs.switch_to_new_pairs(edges.copy(), four[:2], 4, words)
+    random_graphs.switch_to_other_pairs(edges.copy(), four[:2], 4, words)
     label, pairs = np.array([0, 1, 1, 0]), np.array([1, 4, 0, 1])
     wide = edges.astype(np.int64)
     within = edge_removal.count_within(graph[0], graph[1], label, 2, 2)

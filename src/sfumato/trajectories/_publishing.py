@@ -58,10 +58,10 @@ def publish_clusters(
         origin=members,
         trip_keys=apart,
     )
-    return assign_new_keys(points, stream)
+    return assign_keys(points, stream)
 
 
-def assign_new_keys(points: Points, stream: KeyedRandom) -> Trajectories:
+def assign_keys(points: Points, stream: KeyedRandom) -> Trajectories:
     """Give persons, ways and clusters new numbers, drawn at random, and put ways into their order."""
     persons, owner = np.unique(points.individual_of, return_inverse=True)
     owner = stream.permutation(len(persons))[owner]

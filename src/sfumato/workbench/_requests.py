@@ -99,7 +99,7 @@ async def receive_upload(request: Request, path: Path, most: int, go_on: str) ->
     go_on : what to do instead if it has more.
     """
     size = 0
-    with _new_private_file(path) as file:
+    with _create_private_file(path) as file:
         async for part in request.stream():
             size += len(part)
             if size > most:
@@ -111,7 +111,7 @@ async def receive_upload(request: Request, path: Path, most: int, go_on: str) ->
 
 
 @contextlib.contextmanager
-def _new_private_file(path: Path) -> Iterator[IO[bytes]]:
+def _create_private_file(path: Path) -> Iterator[IO[bytes]]:
     """Yield a new file that its owner alone can read; after any failure it is gone."""
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)

@@ -129,7 +129,7 @@ def _add_edge(state: Arrays, one: Number, other: Number) -> None:
 
 
 @compiled
-def _choose_new_neighbor(state: Arrays, person: Number, partner: Number, order: Array) -> Number:
+def _choose_added_neighbor(state: Arrays, person: Number, partner: Number, order: Array) -> Number:
     """Return whom to link: of those whom a person does not know the one of least degree, unfinished ones first."""
     related, group, _ = state
     best, least = -1, np.int64(1) << 40
@@ -150,7 +150,7 @@ def _add_missing_edges(state: Arrays, one: Number, other: Number, order: Array) 
     missing = abs(len(first) - len(second))
     fresh = np.empty(missing, dtype=np.int64)
     for place in range(missing):
-        fresh[place] = _choose_new_neighbor(state, short, partner, order)
+        fresh[place] = _choose_added_neighbor(state, short, partner, order)
         _add_edge(state, short, fresh[place])
         added += 1
     if short == one:

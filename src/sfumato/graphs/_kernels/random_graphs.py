@@ -73,7 +73,7 @@ def switch_edges(edges: Array, persons: int, words: Array) -> int:
 
 
 @compiled
-def switch_to_new_pairs(edges: Array, chosen: Array, persons: int, words: Array) -> int:
+def switch_to_other_pairs(edges: Array, chosen: Array, persons: int, words: Array) -> int:
     """Let pairs of chosen edges x-y and u-v become x-v and u-y if neither is shown or original; return how many stay.
 
     The first edge of a pair is one that was not switched yet, the second any chosen one; one try for every word.

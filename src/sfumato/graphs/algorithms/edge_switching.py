@@ -13,7 +13,7 @@ from sfumato._randomness import KeyedRandom, secret_from_seed
 from sfumato._validation import is_integer, require
 from sfumato.core.algorithm import Request
 from sfumato.errors import InfeasibleError
-from sfumato.graphs._kernels.random_graphs import switch_to_new_pairs
+from sfumato.graphs._kernels.random_graphs import switch_to_other_pairs
 from sfumato.graphs.algorithms._base import GraphAlgorithm
 from sfumato.graphs.graph import Graph, SwitchedEdges
 from sfumato.graphs.models._base import PublishedGraph
@@ -92,7 +92,7 @@ def switch_edges(
     """Switch so many edges; return all edges, and which of them are original."""
     for _ in range(DRAWS):
         edges, chosen = network.edges.copy(), stream.permutation(network.n_edges)[:count]
-        if not switch_to_new_pairs(edges, chosen, len(network), stream.random_uint64(TRIES * count)):
+        if not switch_to_other_pairs(edges, chosen, len(network), stream.random_uint64(TRIES * count)):
             kept = np.ones(len(edges), dtype=np.bool_)
             kept[chosen] = False
             return edges, kept

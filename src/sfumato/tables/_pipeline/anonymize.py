@@ -291,11 +291,7 @@ def _search_and_audit(
     """Search, apply and audit, while the table is hashed for the record."""
     schema = recipe.schema
     left_out = schema.check_columns(table.column_names)
-    check_published_columns(recipe)
-    refuse_rows_of_individuals(recipe, table)
-    refuse_free_text(recipe, table)
-    refuse_huge_numbers(recipe, table)
-    check_masking(recipe)
+    _check_before_search(recipe, table)
     fixed = not recipe.algorithm.ignores_row_order or bool(recipe.masking) or draft is not None
     order, searched = in_canonical_order(table, schema) if fixed else (None, table)
     searched = table.take(pa.array(order)) if recipe.masking else searched
@@ -343,6 +339,15 @@ def _search_and_audit(
         draft=draft,
         waiting=publication.waiting,
     )
+
+
+def _check_before_search(recipe: Recipe, table: pa.Table) -> None:
+    """Raise an error for what no search can make safe: rows counted unasked, free text, huge numbers, odd masking."""
+    check_published_columns(recipe)
+    refuse_rows_of_individuals(recipe, table)
+    refuse_free_text(recipe, table)
+    refuse_huge_numbers(recipe, table)
+    check_masking(recipe)
 
 
 def _masking_record(records: tuple[StepRecord, ...], recipe: Recipe, table: pa.Table) -> MaskingRecord:

@@ -217,7 +217,7 @@ def compare_classifiers(
     classes = [format_values(table.column(target)).to_numpy(zero_copy_only=False) for table in tables]
     accuracies = []
     for trained in (0, 1):
-        model = _new_classifier(classifier, seed)
+        model = _make_classifier(classifier, seed)
         learned = build_features(tables[trained], tables[0], tables[2], columns, schema)
         model.fit(learned.training, classes[trained])
         accuracies.append(float((model.predict(learned.held_out) == classes[2]).mean()))
@@ -252,7 +252,7 @@ def require_sklearn() -> tuple[Any, Any]:
     return base, tree
 
 
-def _new_classifier(classifier: Any, seed: int) -> Any:
+def _make_classifier(classifier: Any, seed: int) -> Any:
     """Copy the given classifier, or make the default one."""
     base, tree = require_sklearn()
     if classifier is None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sfumato.core.algorithm import Algorithm, Request
 from sfumato.errors import InfeasibleError
-from sfumato.trajectories._publishing import assign_new_keys, select_points, whole_ways
+from sfumato.trajectories._publishing import assign_keys, select_points, whole_ways
 from sfumato.trajectories._spatiotemporal import SECOND
 from sfumato.trajectories._subsequences import count_subsequences
 from sfumato.trajectories.models.trajectory_lkc_privacy import TrajectoryLKCPrivacy, encode_visits
@@ -51,7 +51,7 @@ class LKCSuppression(Algorithm[Trajectories]):
                 if not len(kept):
                     raise InfeasibleError("No visit is left that enough persons share; ask for less.")
                 request.progress(min(0.9, 1 - len(kept) / len(points)), "leaving out visits")
-        return assign_new_keys(kept, request.stream)
+        return assign_keys(kept, request.stream)
 
 
 def _discretize(points: Points, seconds: float) -> Points:

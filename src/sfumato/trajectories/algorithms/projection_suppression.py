@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sfumato.core.algorithm import Algorithm, Request
 from sfumato.errors import InfeasibleError
-from sfumato.trajectories._publishing import assign_new_keys, place_sequences, select_points
+from sfumato.trajectories._publishing import assign_keys, place_sequences, select_points
 from sfumato.trajectories.geometry import haversine
 from sfumato.trajectories.models.partial_knowledge import PartialKnowledge, ProjectionClasses, project_visits
 from sfumato.trajectories.trajectories import Points, Trajectories
@@ -60,7 +60,7 @@ class ProjectionSuppression(Algorithm[Trajectories]):
                 if not owned[kept.places].any():
                     raise InfeasibleError("No visit at an owner's places is left; allow for a larger share.")
             request.progress(min(0.9, 1 - len(kept) / many), "leaving out points")
-        return assign_new_keys(place_sequences(kept), request.stream)
+        return assign_keys(place_sequences(kept), request.stream)
 
 
 class SuppressionStep:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sfumato._validation import require
 from sfumato.core.algorithm import Algorithm, Request
 from sfumato.errors import InfeasibleError, SchemaError
-from sfumato.trajectories._publishing import assign_new_keys, place_sequences, select_points, whole_ways
+from sfumato.trajectories._publishing import assign_keys, place_sequences, select_points, whole_ways
 from sfumato.trajectories._subsequences import Subsequences, count_subsequences
 from sfumato.trajectories.geometry import haversine
 from sfumato.trajectories.models._base import require_places
@@ -69,7 +69,7 @@ class SeqAnon(Algorithm[Trajectories]):
                 while (rare := recoded.rarest(size, model.k)) is not None:
                     recoded.merge_or_suppress(rare)
                     request.progress(min(0.9, 1 - recoded.n_places / len(points.names)), "merging places")
-        return assign_new_keys(recoded.to_points(), request.stream)
+        return assign_keys(recoded.to_points(), request.stream)
 
 
 class PlaceRecoding:

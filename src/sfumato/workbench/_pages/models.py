@@ -10,7 +10,7 @@ from typing import Any
 
 from sfumato._locale.messages import Messages
 from sfumato._number_format import format_percent
-from sfumato.datasets.attack_examples import AttackExample, Rows, attack_example_for
+from sfumato.datasets._attack_examples import AttackExample, Rows, attack_example_for
 from sfumato.report.texts import model_texts
 from sfumato.tables._catalogue import ALGORITHMS, MODELS
 from sfumato.tables._pipeline.presets import Preset, list_presets, starting_model
