@@ -279,7 +279,7 @@ def test_ci_runs_the_test_command_of_the_readme_and_nothing_else():
     ("program", "extra"),
     [
         (
-            "from sfumato.mining.association_rules import mine_frequent_itemsets; mine_frequent_itemsets([['a'], ['a']], support=1)",
+            "import sfumato.mining.association_rules as rules; rules.mine_frequent_itemsets([['a'], ['a']], support=1)",
             "rules",
         ),
         ("from sfumato.fusion.certificates import create_credentials; create_credentials('a', None)", "parties"),

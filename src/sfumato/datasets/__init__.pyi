@@ -1,6 +1,8 @@
 from ._attack_examples import AttackExample as AttackExample
 from ._attack_examples import attack_example_for as attack_example_for
 from ._attack_examples import attack_examples as attack_examples
+from ._series_attack_examples import SeriesAttackExample as SeriesAttackExample
+from ._series_attack_examples import series_attack_examples as series_attack_examples
 from .census import CensusCardinalities as CensusCardinalities
 from .census import generate_census as generate_census
 from .friendship_graph import generate_friendship_graph as generate_friendship_graph
@@ -11,5 +13,3 @@ from .mobility import MobilityTraces as MobilityTraces
 from .mobility import generate_mobility as generate_mobility
 from .mobility import generate_trajectories as generate_trajectories
 from .retail import generate_transactions as generate_transactions
-from ._series_attack_examples import SeriesAttackExample as SeriesAttackExample
-from ._series_attack_examples import series_attack_examples as series_attack_examples

@@ -1,11 +1,11 @@
+from ._long_form import long_form as long_form
+from ._long_form import long_form_views as long_form_views
 from .auditor import DeniedAnswer as DeniedAnswer
 from .auditor import ExactAnswer as ExactAnswer
 from .auditor import QueryAuditor as QueryAuditor
 from .estimation import Estimate as Estimate
 from .estimation import estimate as estimate
 from .estimation import estimate_all as estimate_all
-from ._long_form import long_form as long_form
-from ._long_form import long_form_views as long_form_views
 from .query import Query as Query
 from .workload import QueryErrors as QueryErrors
 from .workload import Workload as Workload
