@@ -49,7 +49,7 @@ TaxonomyFile = Annotated[
 ]
 
 app = command_group("Publish sets of items: baskets, diagnoses, search queries.")
-app.command(epilog=LOG_EXAMPLES)(log_counts)
+app.command("log", epilog=LOG_EXAMPLES)(log_counts)
 
 
 @dataclass(frozen=True, kw_only=True)
