@@ -33,7 +33,7 @@ class HPKAnonymity(Conjunction):
     p : the smallest number of different values in a group, a whole number from 1 to k.
     k : the smallest number of records in a group.
     sensitive : the name of the sensitive attribute.
-    levels : the level of every value that occurs, a string or a whole number, by the text of the value.
+    sensitivity_levels : the level of every value that occurs, a string or a whole number, by the text of the value.
 
     References
     ----------
@@ -82,8 +82,8 @@ class HPKAnonymity(Conjunction):
         require(is_integer(self.h) and 1 <= self.h <= self.p, self, "h", up_to_p, self.h)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         kinds = "levels, which are strings or whole numbers"
-        check_mapping(self, "levels", self.sensitivity_levels, kinds, lambda e: isinstance(e, str) or is_integer(e))
-        object.__setattr__(self, "levels", dict(self.sensitivity_levels))
+        check_mapping(self, "sensitivity_levels", self.sensitivity_levels, kinds, lambda e: isinstance(e, str) or is_integer(e))
+        object.__setattr__(self, "sensitivity_levels", dict(self.sensitivity_levels))
 
     @property
     def parts(self) -> tuple[GroupModel, ...]:

@@ -149,7 +149,7 @@ class TaxonomyGeneralization(Algorithm[PublishedTransactions]):
     @classmethod
     def usual(cls, data: Any) -> Self:
         """Return the search with a balanced taxonomy of the items."""
-        return cls(taxonomy=balanced_taxonomy(getattr(data, "baskets", data).items))
+        return cls(taxonomy=balanced_taxonomy(getattr(data, "transactions", data).items))
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters as plain values, the taxonomy as a recipe holds it."""
