@@ -82,8 +82,9 @@ class HPKAnonymity(Conjunction):
         require(is_integer(self.h) and 1 <= self.h <= self.p, self, "h", up_to_p, self.h)
         require(isinstance(self.sensitive, str), self, "sensitive", "the name of an attribute", self.sensitive)
         kinds = "levels, which are strings or whole numbers"
-        check_mapping(self, "sensitivity_levels", self.sensitivity_levels, kinds, lambda e: isinstance(e, str) or is_integer(e))
-        object.__setattr__(self, "sensitivity_levels", dict(self.sensitivity_levels))
+        levels = self.sensitivity_levels
+        check_mapping(self, "sensitivity_levels", levels, kinds, lambda e: isinstance(e, str) or is_integer(e))
+        object.__setattr__(self, "sensitivity_levels", dict(levels))
 
     @property
     def parts(self) -> tuple[GroupModel, ...]:
