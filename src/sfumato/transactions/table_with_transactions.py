@@ -60,7 +60,7 @@ class TableWithTransactions:
             "table": to_arrow(content.drop_columns([item]))[0],
             "schema": schema,
             "item": item,
-            "baskets": Transactions(content.select([item]), item=item),
+            "transactions": Transactions(content.select([item]), item=item),
             "rows": np.flatnonzero(lengths > 0),
         }
         for name, value in values.items():
