@@ -102,7 +102,7 @@ release.audit.holds()  # wrong
 release.audits  # wrong
 release.measures["loss"].upper()  # wrong
 release.measures[0]  # wrong
-schema.quasi = ["zip"]  # wrong
+schema.quasi_identifiers = ["zip"]  # wrong
 """
 
 Found = dict[str, dict[int, list[str]]]

@@ -48,7 +48,7 @@ SCHEMA = sf.Schema(
 
 def recoding_of(table, schema, models=K, **levels):
     """Publish a table on fixed levels, 0 unless given, and take the recoding."""
-    algorithm = sf.algorithms.FixedLevels(levels={name: levels.get(name, 0) for name in schema.quasi})
+    algorithm = sf.algorithms.FixedLevels(levels={name: levels.get(name, 0) for name in schema.quasi_identifiers})
     coded = encode_table(table, schema)
     rng = np.random.default_rng(0)
     task = TableRequest(

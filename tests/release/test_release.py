@@ -216,7 +216,9 @@ def test_the_aligned_frame_shows_for_every_row_what_was_published_of_it(algorith
     lost = np.setdiff1d(np.arange(table.num_rows), release.correspondence)
     assert len(lost) == release.suppressed
     for name in aligned.column_names:
-        assert set(aligned[name].take(pa.array(lost)).to_pylist()) <= ({"*"} if name in schema.quasi else {None})
+        assert set(aligned[name].take(pa.array(lost)).to_pylist()) <= (
+            {"*"} if name in schema.quasi_identifiers else {None}
+        )
 
 
 @pytest.mark.parametrize("kind", [pl.DataFrame, pa.Table])

@@ -144,8 +144,8 @@ def test_a_table_that_was_audited_in_pieces_is_reported_by_its_groups(handovers)
         return
     groups = replace(
         known,
-        published=shown.select(schema.quasi),
-        original=known.source.select(schema.quasi),
+        published=shown.select(schema.quasi_identifiers),
+        original=known.source.select(schema.quasi_identifiers),
         schema=schema.select_quasi_identifiers(),
     )
     truth = by_counts.audit.truth

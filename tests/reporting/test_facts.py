@@ -52,7 +52,7 @@ def test_rows_add_up(suppressing, parts):
 
 @pytest.mark.parametrize(("which", "side"), [("original", "before"), ("published", "after")])
 def test_risk_agrees_with_counting_by_hand(release, parts, schema, which, side):
-    sizes = group_sizes(getattr(release, which), schema.quasi).values()
+    sizes = group_sizes(getattr(release, which), schema.quasi_identifiers).values()
     risk = gather_facts(*parts(release))["risk"][side]
     assert risk["groups"] == len(sizes)
     assert risk["smallest_group"] == min(sizes)
@@ -77,8 +77,10 @@ def test_exposure_agrees_with_counting_by_hand(release, parts, schema):
     facts = {kind["attribute"]: kind for kind in gather_facts(*parts(release))["exposure"]}
     assert list(facts) == [None, "disease"]
     for which, side in (("original", "before"), ("published", "everybody")):
-        groups = Counter(zip(*(getattr(release, which)[name].to_pylist() for name in schema.quasi), strict=True))
-        names = (*schema.quasi, "disease")
+        groups = Counter(
+            zip(*(getattr(release, which)[name].to_pylist() for name in schema.quasi_identifiers), strict=True)
+        )
+        names = (*schema.quasi_identifiers, "disease")
         values = Counter(zip(*(getattr(release, which)[name].to_pylist() for name in names), strict=True))
         identity = [1 / groups[row[:-1]] for row in values.elements()]
         disease = [values[row] / groups[row[:-1]] for row in values.elements()]

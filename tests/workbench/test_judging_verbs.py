@@ -72,7 +72,7 @@ def test_utility_is_that_of_the_report(judged):
 def test_queries_are_those_of_the_library(judged):
     client, number, release, table = judged
     found = done(client, "query", candidate=number, queries=40)
-    attributes = min(4, len(release.recipe.schema.quasi))
+    attributes = min(4, len(release.recipe.schema.quasi_identifiers))
     workload = sf.queries.Workload(queries=40, attributes=attributes, kind="count")
     same = sf.queries.relative_errors(release.frame, table, release.recipe.schema, workload).summary()
     assert all(isclose(found[name], value) for name, value in same.items())

@@ -117,7 +117,7 @@ def test_a_report_is_shown_under_rules_of_its_own(opened_client):
 
 def test_risk_is_that_of_the_command_line(opened_client, persons_csv):
     job = opened_client.job("risk")
-    quasi = ",".join(opened_client.desk.recipe.schema.quasi)
+    quasi = ",".join(opened_client.desk.recipe.schema.quasi_identifiers)
     told = CliRunner().invoke(app, ["risk", str(persons_csv), "--quasi", quasi, "--json"])
     assert json.loads(told.stdout)["risk"]["unique_records"] == job.result["unique_records"]
 

@@ -18,6 +18,7 @@ from sfumato.io._dataframes import Frame, to_arrow, to_arrow_with_lists
 from sfumato.io._values import encode_distinct, format_values
 from sfumato.io._writing import write
 from sfumato.schema._settings import attribute_to_dict
+from sfumato.schema.roles import Role
 from sfumato.schema.schema import Schema
 from sfumato.tables._verification import changed_columns, read_back
 from sfumato.tables.audit._context import AuditContext
@@ -220,4 +221,4 @@ def equivalence_class_labels(table: pa.Table, quasi: Sequence[str]) -> Ints:
 
 def column_roles(schema: Schema) -> dict[str, str]:
     """Return the roles of published columns by name."""
-    return {name: role for role in ROLES for name in getattr(schema, role)}
+    return {name: role for role in ROLES for name in getattr(schema, Role(role).field)}

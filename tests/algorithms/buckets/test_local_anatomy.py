@@ -59,7 +59,7 @@ def test_every_bucket_keeps_its_model_and_other_cells_are_true(drawn, halve):
     release = sf.anonymize(table, schema, models, LocalAnatomy(halve=halve), seed=3)
     assert release.suppressed == 0
     check_flagged_cells(release, table, models)
-    for name in (*schema.quasi, *schema.sensitive):
+    for name in (*schema.quasi_identifiers, *schema.sensitive):
         had = table[name].take(release.correspondence).to_pylist()
         open_cells = [True] * table.num_rows
         if name in schema.flags:
@@ -67,7 +67,7 @@ def test_every_bucket_keeps_its_model_and_other_cells_are_true(drawn, halve):
         shown = release.frame[name].to_pylist()
         assert all(str(a) == str(b) for a, b, free in zip(shown, had, open_cells, strict=True) if free)
     assert sf.audit(release.frame, schema, models).holds
-    groups = len(set(linked_rows(release.frame, list(schema.quasi))))
+    groups = len(set(linked_rows(release.frame, list(schema.quasi_identifiers))))
     assert len(release.audit.sizes) == groups
 
 
@@ -87,7 +87,7 @@ def test_groups_are_records_that_look_alike_where_cells_in_buckets_say_nothing(d
     )
     publication = LocalAnatomy().search(task)
     applied = apply_solution(publication, table, schema, KeyedRandom())
-    rows = linked_rows(applied.shown, list(schema.quasi))
+    rows = linked_rows(applied.shown, list(schema.quasi_identifiers))
     groups = publication.group[applied.rows].tolist()
     assert len(set(zip(groups, rows, strict=True))) == len(set(groups)) == len(set(rows))
 

@@ -64,7 +64,7 @@ def test_both_promises_hold_and_nothing_is_suppressed(drawn, k, mechanism):
     release = sf.anonymize(table, schema, asked, LocalAnatomyGeneralization(mechanism=mechanism), seed=3)
     assert release.suppressed == 0
     check_flagged_cells(release, table, models)
-    classes = Counter(linked_rows(release.frame, list(schema.quasi)))
+    classes = Counter(linked_rows(release.frame, list(schema.quasi_identifiers)))
     assert min(classes.values()) >= k
     assert release.audit.truth.false_cells == 0
     assert len(release.audit.sizes) == len(classes)

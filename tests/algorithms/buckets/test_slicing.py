@@ -75,7 +75,7 @@ def publication_of(table, models, *, schema=SCHEMA, slices=2):
 
 
 def linked_names(publication, schema=SCHEMA):
-    return [name for name in schema.quasi if name not in publication.buckets]
+    return [name for name in schema.quasi_identifiers if name not in publication.buckets]
 
 
 @pytest.mark.parametrize("slices", [3, 9])

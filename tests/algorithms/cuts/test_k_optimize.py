@@ -84,7 +84,7 @@ def costs(task, loss):
 def test_it_costs_as_little_as_the_best_of_all_sets_of_cuts(drawn, models, loss, share):
     target = S if loss == "classification" else None
     table, schema = drawn
-    assume(table.num_rows and schema.quasi and S in table.column_names)
+    assume(table.num_rows and schema.quasi_identifiers and S in table.column_names)
     task = task_of(table, schema, models, int(share * table.num_rows), target)
     assume(places(task) <= MOST_PLACES)
     found = sf.algorithms.KOptimize(loss=loss, target=target).search(task)
@@ -105,7 +105,7 @@ def test_it_costs_as_little_as_the_best_of_all_sets_of_cuts(drawn, models, loss,
 def test_a_search_that_ends_early_tells_a_bound_that_nothing_beats(drawn, loss, most):
     target = S if loss == "classification" else None
     table, schema = drawn
-    assume(schema.quasi and S in table.column_names)
+    assume(schema.quasi_identifiers and S in table.column_names)
     task = task_of(table, schema, OWN[0], table.num_rows // 4, target)
     assume(places(task) <= MOST_PLACES)
     proof = sf.algorithms.KOptimize(loss=loss, target=target, most_checked=most).search(task).proof

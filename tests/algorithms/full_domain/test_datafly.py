@@ -29,7 +29,7 @@ SCHEMA = sf.Schema(
 
 def published(table, schema, k, **how):
     release = sf.anonymize(table, schema, [sf.models.KAnonymity(k=k)], Datafly(), **how)
-    return list(zip(*(release.frame[name].to_pylist() for name in schema.quasi), strict=True))
+    return list(zip(*(release.frame[name].to_pylist() for name in schema.quasi_identifiers), strict=True))
 
 
 def test_the_walk_by_hand():

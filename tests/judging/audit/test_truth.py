@@ -128,7 +128,7 @@ def test_a_release_is_true_and_one_changed_cell_is_found(described, random):
     cells = shown[name].to_pylist()
     cells[at] = "never seen"
     forged = shown.set_column(shown.column_names.index(name), name, pa.array(cells))
-    if name in schema.quasi:
+    if name in schema.quasi_identifiers:
         audit = sf.audit(forged, schema, original=table, correspondence=rows)
         assert (audit.truth.false_cells, audit.holds) == (1, False)
         assert sf.audit(forged, schema, original=table).truth.unmatched == 1
