@@ -74,4 +74,4 @@ def test_what_is_said_of_algorithms_fits_their_facts():
         assert ("Nothing is left out." in told["gives"]) <= (told["suppresses"] is False), name
         assert ("not who is in the table" in told["gives"]) <= (told["hides_identities"] is False), name
         assert (told.get("publishes") == "centers") <= ("center" in told["gives"] or name == "v-mdav"), name
-        assert ("flagged" in told["gives"]) == told["serves_flags"], name
+        assert ("flagged" in told["gives"]) == told["supports_flags"], name

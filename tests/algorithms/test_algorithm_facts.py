@@ -74,18 +74,18 @@ REFUSED = {
     ),
     f"Subject does not support {BOTH!r}, which is about several attributes at once; use Mondrian.": (
         [BOTH],
-        {"serves_attributes": "apart"},
+        {"supports_attributes": "apart"},
     ),
     "Subject supports one sensitive attribute, but models name 'job', 'disease'; keep one or use Anatomy.": (
         DIVERSE,
-        {"serves_attributes": "one"},
+        {"supports_attributes": "one"},
     ),
     "Subject does not support KAnonymity(k=2), because it hides values, not identities: other cells stay exact; "
     "use CrossBucket or Mondrian.": ([KAnonymity(k=2)], {"hides_identities": False}),
     "Subject does not support KAnonymity(k=2), because it hides values, not identities: other cells stay exact; "
     "use LocalAnatomyGeneralization.": (
         [KAnonymity(k=2)],
-        {"hides_identities": False, "serves_flags": True, "flags": {"sex": "flag"}},
+        {"hides_identities": False, "supports_flags": True, "flags": {"sex": "flag"}},
     ),
     "Subject needs every quasi-identifier, but column 'age' has 2 missing cells; fill them or drop these rows.": (
         [],
@@ -93,7 +93,7 @@ REFUSED = {
     ),
     "Subject needs every quasi-identifier, but column 'age' has 7 missing cells; fill them or drop these rows.": (
         [],
-        {"needs_complete": True, "cases": COUNTS, "serves_cases": True},
+        {"needs_complete": True, "cases": COUNTS, "supports_weights": True},
     ),
 }
 
@@ -106,13 +106,13 @@ def test_refusal_follows_from_a_fact(sentence):
 
 SERVED = [
     ([], {"weights": ("age",)}),
-    ([], {"flags": {"sex": "flag"}, "serves_flags": True}),
-    ([], {"cases": COUNTS, "serves_cases": True}),
+    ([], {"flags": {"sex": "flag"}, "supports_flags": True}),
+    ([], {"cases": COUNTS, "supports_weights": True}),
     ([MaxGroupSize(k=3)], {"missing": MissingPolicy.MATCHES_ALL}),
     ([MaxGroupSize(k=3)], {"needs_monotone": "matches-all"}),
     ([BOTH], {}),
-    (DIVERSE, {"serves_attributes": "apart"}),
-    (DIVERSE[:1], {"serves_attributes": "one"}),
+    (DIVERSE, {"supports_attributes": "apart"}),
+    (DIVERSE[:1], {"supports_attributes": "one"}),
     (DIVERSE, {"hides_identities": False}),
     ([KAnonymity(k=2)], {}),
 ]
@@ -127,8 +127,8 @@ def test_nothing_else_is_refused(models, setting):
 def test_facts_of_every_algorithm_are_told(name):
     told = describe_choice(ALGORITHMS[name])["facts"]
     assert set(told) == {*FACTS, "gives"}
-    assert told["serves_flags"] == name.startswith("local-anatomy")
-    assert told["serves_cases"] == told["ignores_row_order"]
+    assert told["supports_flags"] == name.startswith("local-anatomy")
+    assert told["supports_weights"] == told["ignores_row_order"]
     assert told["hides_identities"] == (name not in {"anatomy", "local-anatomy", "m-invariant-buckets"})
 
 
@@ -142,7 +142,7 @@ def test_facts_of_an_algorithm_without_defaults_are_those_of_its_class():
     class Needy(Subject):
         size: int
 
-    assert set(describe_choice(Needy)["facts"]) == set(FACTS) - {"publishes", "serves_cases", "ignores_row_order"}
+    assert set(describe_choice(Needy)["facts"]) == set(FACTS) - {"publishes", "supports_weights", "ignores_row_order"}
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -43,6 +43,8 @@ def begin(processors: int = 0) -> None:
     ----------
     processors : the number of processors that the process reports; 0 for the real one.
     """
+    import numpy.random  # noqa: F401 - draws a seed when it is imported
+
     os.environ.update(SETTINGS)
     time.tzset()
     stopped = types.ModuleType("datetime")

@@ -94,7 +94,7 @@ def test_compiled_cuts_see_weights(drawn, models):
     assert found == told(recipe, table.take(pa.array(case_of)), range(len(case_of)))
 
 
-def test_every_algorithm_that_serves_cases_is_tried():
+def test_every_algorithm_that_supports_weights_is_tried():
     assert {each.name for each in SUBJECTS} == {name for name, kind in ALGORITHMS.items() if kind().supports_weights}
 
 

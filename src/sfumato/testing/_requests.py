@@ -170,7 +170,7 @@ def capability_requests(algorithm: TableAlgorithm) -> Iterator[tuple[str, bool, 
     flags = pa.array(np.arange(ROWS) % 2 == 0)
     flagged = replace(schema, sensitive=(), insensitive=[*schema.insensitive, S], flags={"age": "flag"})
     yield (
-        "serves_flags",
+        "supports_flags",
         algorithm.supports_flags,
         ConformanceRequest(
             table=table.append_column("flag", flags),
@@ -196,9 +196,9 @@ def capability_requests(algorithm: TableAlgorithm) -> Iterator[tuple[str, bool, 
     pair = [diverse, DistinctLDiversity(l=2, sensitive="grade")]
     two = _protecting(schema, pair)
     apart = ConformanceRequest(table=table, schema=two, models=pair)
-    yield "serves_attributes", algorithm.supports_attributes != "one", apart
+    yield "supports_attributes", algorithm.supports_attributes != "one", apart
     together = ConformanceRequest(table=table, schema=two, models=[TwoAttributeDiversity(first=S, second="grade")])
-    yield "serves_attributes", algorithm.supports_attributes == "together", together
+    yield "supports_attributes", algorithm.supports_attributes == "together", together
 
 
 def full_schema(missing: MissingPolicy) -> Schema:

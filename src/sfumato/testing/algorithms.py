@@ -227,7 +227,7 @@ def check_weighted_records(trial: AlgorithmTrial) -> None:
         counted, case_of = to_weighted_records(task)
         refusal = algorithm.check(counted)
         assert (refusal is None) is algorithm.supports_weights, (
-            f"serves_cases says otherwise: {refusal or 'it is served'}"
+            f"supports_weights says otherwise: {refusal or 'it is served'}"
         )
         if refusal is None:
             before = copy_table(counted.table)

@@ -123,21 +123,21 @@ class TableAlgorithm(ABC):
     - `needs_monotone`: whether models must keep their promise for unions of good groups: `"always"`, `"never"`, or
       `"matches-all"`, only where missing cells match every value;
     - `needs_complete`: whether no quasi-identifier may be missing;
-    - `serves_flags`: whether single cells can be sensitive;
-    - `serves_attributes`: which sensitive attributes models may be about: `"together"`, several in one model;
+    - `supports_flags`: whether single cells can be sensitive;
+    - `supports_attributes`: which sensitive attributes models may be about: `"together"`, several in one model;
       `"apart"`, one in each; `"one"`, the same in all;
     - `hides_identities`: whether records are hidden in groups, and not only their sensitive values;
     - `recodes`: where the recoding of quasi-identifiers comes from: `"searched"`, `"given"` by parameters, or
       `"nothing"` is recoded;
     - `suppresses`: whether the search may leave records out; if not, a group of all records must keep every monotone
       model;
-    - `serves_cases`: whether equal records may come as one case with a weight, and are published as if they came one by
+    - `supports_weights`: whether equal records may come as one case with a weight, and are published as if they came one by
       one;
     - `ignores_row_order`: whether rows in another order are published alike; if not, they are put in a fixed
       order first;
     - `follows_series`: whether it keeps to what earlier releases of a series told, so that releases are safe together,
       and fills up buckets by rows of nobody where it must;
-    - `serves_blocks`: whether a large table may be searched block by block;
+    - `supports_blocks`: whether a large table may be searched block by block;
     - `guides`: columns besides quasi-identifiers that the search looks at, such as a class to be predicted;
     - `names_quasi`: quasi-identifiers that parameters name, such as those with weights.
     """
@@ -339,12 +339,12 @@ FACTS = (
     "publishes",
     "needs_monotone",
     "needs_complete",
-    "serves_flags",
-    "serves_attributes",
+    "supports_flags",
+    "supports_attributes",
     "hides_identities",
     "recodes",
     "suppresses",
-    "serves_cases",
+    "supports_weights",
     "ignores_row_order",
 )  # that are told of every algorithm; other facts are about its parameters
 

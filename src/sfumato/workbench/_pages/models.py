@@ -183,7 +183,7 @@ def page_context(desk: Session, say: Messages, query: Mapping[str, str]) -> dict
         "adding": _model_form(desk, say, chosen) if chosen is not None and chosen in MODELS else None,
         "catalogue": [card_texts(each.choice, say) for each in MODELS.entries() if each.choice is not None],
         "flags": _sensitive_cell_rules(desk),
-        "serves_flags": _algorithm_for_sensitive_cells(desk),
+        "supports_flags": _algorithm_for_sensitive_cells(desk),
         "shares": sorted({*SHARES, float(desk.recipe.max_suppressed)}),
         "suppresses": desk.recipe.algorithm.suppresses,
         **risk_so_far(desk),
