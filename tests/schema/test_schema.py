@@ -68,20 +68,20 @@ def test_later_changes_of_what_was_given_do_not_reach_the_schema():
     ("settings", "sentence"),
     [
         (
-            {"quasi": ["age"], "sensitive": ["age"]},
+            {"quasi_identifiers": ["age"], "sensitive": ["age"]},
             "Attribute 'age' is listed twice, as quasi and as sensitive; keep one.",
         ),
-        ({"quasi": ["age", "age"]}, "Attribute 'age' is listed twice, as quasi and as quasi; keep one."),
-        ({"quasi": "age"}, "Schema.quasi must be a list of column names; got str."),
-        ({"quasi": 3}, "Schema.quasi must be a list of column names; got int."),
-        ({"quasi": [3]}, "Schema.quasi must be a list of column names, each a string."),
+        ({"quasi_identifiers": ["age", "age"]}, "Attribute 'age' is listed twice, as quasi and as quasi; keep one."),
+        ({"quasi_identifiers": "age"}, "Schema.quasi_identifiers must be a list of column names; got str."),
+        ({"quasi_identifiers": 3}, "Schema.quasi_identifiers must be a list of column names; got int."),
+        ({"quasi_identifiers": [3]}, "Schema.quasi_identifiers must be a list of column names, each a string."),
         (
-            {"quasi": ["age"], "scales": {"age": "nominaly"}},
+            {"quasi_identifiers": ["age"], "scales": {"age": "nominaly"}},
             "Schema.scale must be one of numeric, ordinal, categorical, nominal; got 'nominaly'.",
         ),
         ({"missing": "ignore"}, "Schema.missing must be one of own-value, matches-all; got 'ignore'."),
         (
-            {"quasi": ["zip"], "hierarchies": {"zipp": Prefixes()}},
+            {"quasi_identifiers": ["zip"], "hierarchies": {"zipp": Prefixes()}},
             "Schema.hierarchies names 'zipp', which has no role; did you mean 'zip'?",
         ),
         ({"orders": {"age": ["a"]}}, "Schema.orders names 'age', which has no role; give it a role."),

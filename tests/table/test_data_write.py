@@ -37,7 +37,7 @@ def test_a_failure_half_way_leaves_the_old_file(tmp_path, monkeypatch, name, fai
         path.write_bytes(b"half")
         raise failure
 
-    for writer in ("csv.write_csv", "parquet.write_parquet", "excel.write_excel"):
+    for writer in ("_csv.write_csv", "_parquet.write_parquet", "_excel.write_excel"):
         monkeypatch.setattr(f"sfumato.io.{writer}", half)
     with pytest.raises(WriteError if isinstance(failure, OSError) else KeyboardInterrupt):
         write(TABLE, target)

@@ -264,7 +264,7 @@ def test_values_that_no_longer_fit_keep_a_wider_dtype():
 def test_a_kind_shows_no_values_and_survives_pickling():
     frame = pd.DataFrame({"zip": pd.Categorical(["10115"])}, index=["Ann"])
     table, kind = to_arrow(frame)
-    assert repr(kind) == "FrameKind(name='pandas')"
+    assert repr(kind) == "DataFrameBackend(name='pandas')"
     pd.testing.assert_frame_equal(pickle.loads(pickle.dumps(kind)).restore_aligned(table), frame)  # noqa: S301 - ours
 
 

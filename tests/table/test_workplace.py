@@ -14,9 +14,9 @@ from sfumato.core._atomic_writes import WORKSPACE_NAME, atomic_folder, atomic_pa
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from sfumato.table import atomic
+from sfumato.core import _atomic_writes
 target = Path(sys.argv[1])
-rename, calls = atomic.Path.rename, []
+rename, calls = _atomic_writes.Path.rename, []
 
 def killed(path, other):
     calls.append(path)
@@ -24,8 +24,8 @@ def killed(path, other):
         os.kill(os.getpid(), signal.SIGKILL)
     return rename(path, other)
 
-atomic.Path.rename = killed
-with atomic.atomic_folder(target, replace=True) as made:
+_atomic_writes.Path.rename = killed
+with _atomic_writes.atomic_folder(target, replace=True) as made:
     (made / "new").write_text("new")
     if not {after}:
         os.kill(os.getpid(), signal.SIGKILL)

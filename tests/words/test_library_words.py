@@ -41,7 +41,7 @@ def below(kind):
 
 def all_models():
     assert MODELS  # loads every file
-    ours = {each for each in below(GroupModel) if each.__module__.startswith("sfumato.models.")}
+    ours = {each for each in below(GroupModel) if each.__module__.startswith("sfumato.tables.models.")}
     return sorted((each for each in ours - {Conjunction} if not isabstract(each)), key=lambda each: each.name)
 
 

@@ -33,7 +33,7 @@ ROOMS = "|".join(sorted({key.partition(".")[0] for key in ENTRIES}))
 # Keys are composed of these and what the data say: names of models, measures, columns' roles and the like.
 BY_DATA = {
     *re.findall(rf"""["']((?:{ROOMS})\.[\w.-]*)(?:["'] ~|\{{)""", TEXT),
-    *(f"{path}." for path in re.findall(r"""under\(["']([\w.-]+)["']\)""", TEXT)),
+    *(f"{path}." for path in re.findall(r"""subset\(["']([\w.-]+)["']\)""", TEXT)),
     "messages.",  # sentences of the library, recognized as they are written
     "workbench_messages.label.",  # the name of a parameter
     "kinds.",  # each table of it is named by what it is about

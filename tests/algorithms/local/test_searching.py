@@ -92,12 +92,12 @@ def test_any_number_of_threads_finds_the_same(rows, monkeypatch):
     found = []
     for workers in (1, 2, 5):
         for module in (
-            "coding.covering.compiled",
-            "coding.regrouping.compiled",
-            "algorithms.local.starting",
-            "threads",
+            "tables.algorithms.local._compiled_covering",
+            "tables.algorithms.local._compiled_regrouping",
+            "tables.algorithms.local._initial_groups",
+            "_threads",
         ):
-            monkeypatch.setattr(f"sfumato.{module}.worker_count", lambda workers=workers: workers)
+            monkeypatch.setattr(f"sfumato.{module}.count_workers", lambda workers=workers: workers)
         publication = LocalRecoding().search(task_of(drawn_rows(3, rows), SCHEMA, [KAnonymity(k=4)]))
         found.append((publication.group.tolist(), publication.proof))
     assert found[0] == found[1] == found[2]

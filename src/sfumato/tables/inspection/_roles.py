@@ -23,7 +23,7 @@ class Reason(LocalizedText):
     >>> reason = Reason("secret", where="column name", word="salary")
     >>> print(reason)
     column name contains 'salary': nobody should learn it about a person
-    >>> reason.kind, reason.values["word"]
+    >>> reason.code, reason.values["word"]
     ('secret', 'salary')
     """
 
