@@ -25,7 +25,7 @@ class Messages:
     A key is the name of a file, a dot, and the path to an entry in it. An entry is a sentence with fields in braces, or
     a table of two, `one` and `other`, which the field `n` chooses between. Whole numbers are written with a comma
     between thousands. The value of one of the `NAMED` fields is said by its own entry, if it has one under the field's
-    name in the same file; a field that is told as a key and its fields, as `Sentence.told` does, is said like any other
+    name in the same file; a field that is told as a key and its fields, as `LocalizedText.to_dict` does, is said like any other
     sentence.
 
     >>> say = load_messages("en")
@@ -60,8 +60,7 @@ class Messages:
     def get(self, key: str, otherwise: str, /, **fields: Any) -> str:
         """Say the sentence of this key if there is one, and something else otherwise.
 
-        >>> (load_messages("en").known("kinds.roles.quasi", "quasi"),
-        ... load_messages("en").known("kinds.roles.other", "other"))
+        >>> load_messages("en").get("kinds.roles.quasi", "quasi"), load_messages("en").get("kinds.roles.other", "other")
         ('quasi-identifier', 'other')
         """
         return self(key, **fields) if key in self.entries else otherwise
@@ -69,7 +68,7 @@ class Messages:
     def render(self, told: Mapping[str, Any]) -> str:
         """Say a sentence that is told as its key and fields.
 
-        >>> load_messages("en").again({"key": "units.columns", "fields": {"n": 3}})
+        >>> load_messages("en").render({"key": "units.columns", "fields": {"n": 3}})
         '3 columns'
         """
         return self(told["key"], **told["fields"])
@@ -77,7 +76,7 @@ class Messages:
     def subset(self, path: str) -> dict[str, Entry]:
         """Return all entries below a path, by the rest of their keys, as they are written.
 
-        >>> sorted(load_messages("en").under("kinds.scales"))
+        >>> sorted(load_messages("en").subset("kinds.scales"))
         ['categorical', 'nominal', 'numeric', 'ordinal']
         """
         start, room = f"{path}.", self.entries.load_section(path.partition(".")[0])
@@ -86,7 +85,7 @@ class Messages:
     def join_items(self, items: Iterable[object]) -> str:
         """Write items one after another.
 
-        >>> load_messages("zh").listed(["age", "sex"])
+        >>> load_messages("zh").join_items(["age", "sex"])
         'age、sex'
         """
         return BETWEEN[self.language][0].join(map(str, items))
@@ -204,7 +203,7 @@ class LocalizedText(str):
     >>> sentence = LocalizedText("units.records", n=3)
     >>> print(sentence)
     3 records
-    >>> sentence.told
+    >>> sentence.to_dict
     {'key': 'units.records', 'fields': {'n': 3}}
     """
 
@@ -221,7 +220,7 @@ class LocalizedText(str):
 
     @property
     def to_dict(self) -> dict[str, Any]:
-        """The key and the fields as plain values, which `Words.again` takes."""
+        """The key and the fields as plain values, which `Messages.render` takes."""
         return {"key": self.key, "fields": {name: _field_to_dict(value) for name, value in self.fields.items()}}
 
     def render(self, words: Messages) -> str:

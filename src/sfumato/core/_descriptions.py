@@ -58,7 +58,7 @@ class ModelDescription:
         """Return the words of the model of this name in another language; these, where that has none.
 
         >>> from sfumato.models import KAnonymity
-        >>> KAnonymity.words.translated("k-anonymity", load_messages("zh")).title
+        >>> KAnonymity.description.translated("k-anonymity", load_messages("zh")).title
         'K-匿名'
         """
         found = words.subset(f"models.{name}")

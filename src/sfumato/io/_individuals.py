@@ -46,9 +46,9 @@ class RowsPerIndividual:
     ) -> RowsPerIndividual | None:
         """Return the identifier of a table that repeats most often, if one does; rows without it are left out.
 
-        >>> RowsPerIndividual.of(pa.table({"patient": ["a", "b", "a "]}), ["patient"])
+        >>> RowsPerIndividual.from_table(pa.table({"patient": ["a", "b", "a "]}), ["patient"])
         RowsPerIndividual(column='patient', table='table', rows=3, individuals=2, most=2)
-        >>> RowsPerIndividual.of(pa.table({"patient": ["a", "b", None]}), ["patient"])
+        >>> RowsPerIndividual.from_table(pa.table({"patient": ["a", "b", None]}), ["patient"])
         """
         found: list[RowsPerIndividual] = []
         for name in identifier:

@@ -85,7 +85,7 @@ class CodeSets:
 
         >>> some = CodeSets(*(np.array([0, 0]), np.array([1, 0]), np.array([True, False])), *(np.array([-1, 0]),
         ...     np.array([0, 2]), np.array([0, 2])), 3)
-        >>> some.cover(np.array([0, 0, 0, 1, 1, 1]), np.array([1, 2, 3, 1, 2, 3])).tolist()
+        >>> some.contains(np.array([0, 0, 0, 1, 1, 1]), np.array([1, 2, 3, 1, 2, 3])).tolist()
         [True, False, True, False, True, False]
         """
         if should_compile_for(len(label), COMPILED_ROWS):

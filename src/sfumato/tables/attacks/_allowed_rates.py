@@ -38,7 +38,7 @@ class Guarantee:
         """The least number of records that match a person; 1 if nothing is promised.
 
         >>> from sfumato.tables.models.k_anonymity import KAnonymity
-        >>> Guarantee((KAnonymity(k=5),), ("age",)).group
+        >>> Guarantee((KAnonymity(k=5),), ("age",)).min_group_size
         5
         """
         return max((each.min_group_size for each in self._parts() if not each.sensitive_attributes), default=1)
@@ -46,7 +46,7 @@ class Guarantee:
     def max_share(self, sensitive: str) -> float:
         """Return the largest share that one value may have among the records that match a person.
 
-        >>> Guarantee((FrequencyLDiversity(l=4, sensitive="disease"),)).share("disease")
+        >>> Guarantee((FrequencyLDiversity(l=4, sensitive="disease"),)).max_share("disease")
         0.25
         """
         return min((share for each in self._parts() for share in _shares(each, sensitive)), default=1.0)
@@ -54,7 +54,7 @@ class Guarantee:
     def min_values(self, sensitive: str) -> int:
         """Return the least number of different values among the records that match a person.
 
-        >>> Guarantee((DistinctLDiversity(l=3, sensitive="disease"),)).values("disease")
+        >>> Guarantee((DistinctLDiversity(l=3, sensitive="disease"),)).min_values("disease")
         3
         """
         parts = [each for each in self._parts() if sensitive in each.sensitive_attributes]

@@ -260,7 +260,7 @@ def find_name_hint(name: str) -> NameHint | None:
     sensitive. A period such as next month says when, not what.
 
     >>> find_name_hint("PatientID").meaning, find_name_hint("Geburtsdatum").meaning
-    (<Meaning.IDENTIFIER: 'identifier'>, <Meaning.DEMOGRAPHIC: 'demographic'>)
+    (<NameMeaning.IDENTIFIER: 'identifier'>, <NameMeaning.DEMOGRAPHIC: 'demographic'>)
     >>> find_name_hint("salary-class").word, find_name_hint("age_at_diagnosis").word, find_name_hint("x17")
     ('salary', 'age', None)
     >>> find_name_hint("sentence_months").word, find_name_hint("year_of_sentence").word

@@ -49,7 +49,7 @@ class BetaLikeness(GroupModel):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[4, 0], [2, 2]])
-    >>> BetaLikeness(beta=0.2, sensitive="disease").level(groups).round(3)
+    >>> BetaLikeness(beta=0.2, sensitive="disease").levels(groups).round(3)
     array([0.333, 1.   ])
     """
 

@@ -50,7 +50,7 @@ class DeltaDisclosure(GroupModel):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[3, 3], [2, 4], [1, 0]])
-    >>> DeltaDisclosure(delta=1, sensitive="disease").level(groups).round(2)
+    >>> DeltaDisclosure(delta=1, sensitive="disease").levels(groups).round(2)
     array([0.12, 0.47,  inf])
     >>> DeltaDisclosure(delta=1.5, sensitive="disease", present_only=True).satisfied_by(groups)
     array([ True,  True,  True])

@@ -55,7 +55,7 @@ class EpsilonMAnonymity(GroupModel):
     >>> from sfumato.encoding.domain import Domain
     >>> salary = Domain("salary", Scale.NUMERIC, pa.array([1000, 1010, 1020, 5000]))
     >>> groups = Groups.from_counts(salary=[[1, 1, 1, 1], [1, 0, 0, 1]], domains={"salary": salary})
-    >>> EpsilonMAnonymity(epsilon=20, m=2, sensitive="salary").level(groups).round(2)
+    >>> EpsilonMAnonymity(epsilon=20, m=2, sensitive="salary").levels(groups).round(2)
     array([1.33, 2.  ])
     """
 

@@ -48,7 +48,7 @@ class NTCloseness(GroupModel):
     Examples
     --------
     >>> groups = Groups.from_counts(disease=[[1, 0], [3, 0], [0, 2]])
-    >>> NTCloseness(n=3, t=0.4, sensitive="disease").level(groups).round(3)
+    >>> NTCloseness(n=3, t=0.4, sensitive="disease").levels(groups).round(3)
     array([0.333, 0.   , 0.667])
     """
 

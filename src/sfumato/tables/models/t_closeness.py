@@ -77,7 +77,7 @@ class TCloseness(GroupModel):
     Examples
     --------
     >>> groups = Groups.from_counts(salary=[[2, 2, 0, 0, 0], [1, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
-    >>> TCloseness(t=0.2, sensitive="salary", distance="equal").level(groups).round(3)
+    >>> TCloseness(t=0.2, sensitive="salary", distance="equal").levels(groups).round(3)
     array([0.462, 0.288, 0.138])
     >>> TCloseness(t=0.2, sensitive="salary", distance="ordered").satisfied_by(groups)
     array([False,  True,  True])

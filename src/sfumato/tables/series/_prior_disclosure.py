@@ -136,7 +136,7 @@ class Signatures:
         >>> from sfumato.schema.roles import Scale
         >>> domain = Domain("disease", Scale.NOMINAL, pa.array(["cold", "flu"]))
         >>> nobody = np.zeros(2, dtype=np.bool_)
-        >>> known = Signatures.coded(domain, [["flu", "gout"]], np.array([0, -1], dtype=np.int32), nobody, nobody)
+        >>> known = Signatures.from_texts(domain, [["flu", "gout"]], np.array([0, -1], dtype=np.int32), nobody, nobody)
         >>> known.sets, known.texts
         (((1, 3),), ('cold', 'flu', None, 'gout'))
         """
