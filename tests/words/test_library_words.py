@@ -41,14 +41,15 @@ def below(kind):
 
 def all_models():
     assert MODELS  # loads every file
-    ours = {each for each in below(GroupModel) if each.__module__.startswith("sfumato.tables.models.")}
+    packages = ("sfumato.tables.models.", "sfumato.tables.series.models.")
+    ours = {each for each in below(GroupModel) if each.__module__.startswith(packages)}
     return sorted((each for each in ours - {Conjunction} if not isabstract(each)), key=lambda each: each.name)
 
 
 @pytest.mark.parametrize("language", OTHERS)
 @pytest.mark.parametrize("model", all_models(), ids=lambda model: model.name)
 def test_a_model_has_words_with_the_same_fields(model, language):
-    own, found = model.words, model_texts(model, load_messages(language))
+    own, found = model.description, model_texts(model, load_messages(language))
     assert found.language == language
     assert HAN.search(found.title + found.level)
     assert set(found.further) == set(own.further)

@@ -25,8 +25,8 @@ class Messages:
     A key is the name of a file, a dot, and the path to an entry in it. An entry is a sentence with fields in braces, or
     a table of two, `one` and `other`, which the field `n` chooses between. Whole numbers are written with a comma
     between thousands. The value of one of the `NAMED` fields is said by its own entry, if it has one under the field's
-    name in the same file; a field that is told as a key and its fields, as `LocalizedText.to_dict` does, is said like any other
-    sentence.
+    name in the same file; a field that is told as a key and its fields, as `LocalizedText.to_dict` does, is said like
+    any other sentence.
 
     >>> say = load_messages("en")
     >>> say("units.records", n=1), say("units.records", n=30162)

@@ -128,7 +128,7 @@ def test_the_other_start_is_tried_unless_the_guided_one_is_close_to_the_bound(mo
 def test_tables_that_are_too_wide_or_too_large_are_not_guided(monkeypatch):
     alone, others = [KAnonymity(k=3)], [KAnonymity(k=3), DIVERSE]
     for models, module, name in (
-        (alone, _initial_groups, "MOST_COMBINATIONS"),
+        (alone, _initial_groups, "MAX_NODE_COMBINATIONS"),
         (alone, _initial_groups, "MOST_POINTS"),
         (others, local_recoding, "LARGE"),
     ):
