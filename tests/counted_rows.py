@@ -64,7 +64,7 @@ STARRED_PAY = st.sampled_from([None, "0", "1.5", "2", "*"])
 
 
 def schema_of(missing: MissingPolicy, **settings) -> Schema:
-    roles = {"quasi": ["age", "job"], "sensitive": ["disease", "pay"], **settings}
+    roles = {"quasi_identifiers": ["age", "job"], "sensitive": ["disease", "pay"], **settings}
     return Schema(**roles, hierarchies={"job": JOBS, "disease": DISEASES}, missing=missing)
 
 

@@ -24,7 +24,7 @@ HOSPITAL = HOSPITAL.append_column(D, pa.array([VALUES[at % len(VALUES)] for at i
 COSTS = [[abs(one - other) for other in range(len(VALUES))] for one in range(len(VALUES))]
 TREE = sf.hierarchies.Taxonomy({"lung": ["asthma", "influenza"], "head": ["migraine", "stroke"], "blood": ["diabetes"]})
 LEVELS = {value: at % 2 for at, value in enumerate(VALUES)}
-ROLES: dict[str, Any] = {"identifier": ["name"], "quasi": ["age", "sex", "height_cm"]}
+ROLES: dict[str, Any] = {"identifiers": ["name"], "quasi_identifiers": ["age", "sex", "height_cm"]}
 TREES = {"age": sf.hierarchies.Intervals(5, 10, 20), "height_cm": sf.hierarchies.Intervals(10, 50), D: TREE}
 SCHEMA = sf.Schema(**ROLES, sensitive=[D, "cost"], hierarchies=TREES)
 WITHOUT_COST = sf.Schema(**ROLES, sensitive=[D], hierarchies=TREES)

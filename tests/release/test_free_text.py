@@ -19,7 +19,7 @@ def visits():
 
 @pytest.mark.parametrize("role", ["sensitive", "insensitive"])
 def test_free_text_is_published_only_if_the_recipe_says_so(visits, role):
-    roles = {"quasi": ["age"], "sensitive": ["disease"]}
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["disease"]}
     schema = sf.Schema(**{**roles, role: [*roles.get(role, []), "note"]})
     models = [sf.models.KAnonymity(k=2), sf.models.DistinctLDiversity(l=2, sensitive="disease")]
     with pytest.raises(sf.errors.SchemaError, match=REFUSED):

@@ -34,7 +34,7 @@ OF_RECORDS = ("exposure", "attacks", "utility")
 @pytest.fixture(scope="module", params=["mondrian", "suppressing", "buckets"])
 def handovers(request, release, schema) -> tuple[ReleaseBundle, ReleaseBundle]:
     """Make a release in which records repeat; hand it over as rows, and as counts."""
-    schema = replace(schema, identifier=())
+    schema = replace(schema, identifiers=())
     persons = release.original.slice(530).select(schema.attributes)
     persons = persons.set_column(
         persons.column_names.index("cost"), "cost", pa.array(np.round(np.asarray(persons["cost"]), -3))

@@ -37,7 +37,7 @@ CELLS = st.tuples(
 
 
 def schema_of(missing: MissingPolicy = MissingPolicy.OWN_VALUE, **settings) -> Schema:
-    roles = {"quasi": ["age", "job"], "sensitive": ["disease"], **settings}
+    roles = {"quasi_identifiers": ["age", "job"], "sensitive": ["disease"], **settings}
     return Schema(**roles, hierarchies={"job": JOBS}, missing=missing)
 
 
