@@ -19,7 +19,6 @@ from series_of_patients import quarter, released, released_by_atoms
 from sfumato.core import _atomic_writes
 from sfumato.errors import ReadError, WriteError
 from sfumato.tables.series._ledger import draft, files
-from sfumato.tables.series._ledger import files as recording
 from sfumato.tables.series._ledger.draft import ReleaseDraft
 
 KILLED_AT = """
@@ -28,10 +27,16 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import sfumato as sf
 from series_of_patients import quarter, released_by_atoms
-from sfumato.ledger import draft, files, recording
-from sfumato.table import atomic
+from sfumato.core import _atomic_writes
+from sfumato.tables.series._ledger import draft, files
 
-HOMES = {"pend": draft, "settle": draft, "folder_digest": draft, "insert": recording, "_move_folder": atomic}
+HOMES = {
+    "add_pending": draft,
+    "finish_pending": draft,
+    "folder_digest": draft,
+    "insert": files,
+    "_move_folder": _atomic_writes,
+}
 
 def killing(home, name, *, after):
     whole = getattr(home, name)
@@ -52,10 +57,10 @@ def kill_at(step):
                 moved(self, target)
             os.kill(os.getpid(), signal.SIGKILL)
         Path.rename = renamed
-    elif name == "_settle":
-        killing(draft.Draft, "_settle", after=when == "after")
-    elif name == "_pend":
-        killing(draft.Draft, "_pend", after=when == "after")
+    elif name == "_finish_pending":
+        killing(draft.ReleaseDraft, "_finish_pending", after=when == "after")
+    elif name == "_add_pending":
+        killing(draft.ReleaseDraft, "_add_pending", after=when == "after")
     else:
         killing(HOMES[name], name, after=when == "after")
 
@@ -73,8 +78,15 @@ for step in sys.argv[2:]:
     _, status = os.waitpid(child, 0)
     print(step, os.WTERMSIG(status) if os.WIFSIGNALED(status) else "ended", sep=":", flush=True)
 """
-UNDONE = ("_pend before", "insert before", "insert after", "pend after", "_pend after", "rename before")
-DONE = ("rename after", "_settle before", "_settle after", "forward before")
+UNDONE = (
+    "_add_pending before",
+    "insert before",
+    "insert after",
+    "add_pending after",
+    "_add_pending after",
+    "rename before",
+)
+DONE = ("rename after", "_finish_pending before", "_finish_pending after", "forward before")
 
 
 @pytest.fixture(scope="module")
@@ -122,11 +134,11 @@ class Stopped(BaseException):
 @pytest.mark.parametrize(
     ("home", "name"),
     [
-        (draft, "pend"),
+        (draft, "add_pending"),
         (draft, "folder_digest"),
         (_atomic_writes, "_move_folder"),
         (_atomic_writes, "_sync"),
-        (recording, "insert"),
+        (files, "insert"),
     ],
 )
 def test_a_failure_at_any_step_leaves_neither_folder_nor_entry(tmp_path, monkeypatch, home, name):
@@ -230,9 +242,9 @@ def test_of_two_processes_that_write_at_once_one_records_and_the_other_is_told(t
 def test_whoever_waits_too_long_for_another_writer_is_told(tmp_path, monkeypatch):
     ledger = sf.Series.create(tmp_path / "hospital.ledger")
     release = released(ledger, quarter(0, 8))
-    monkeypatch.setattr(recording, "PATIENCE", 0.1)
+    monkeypatch.setattr(files, "PATIENCE", 0.1)
     with (
-        recording.exclusive_writer(tmp_path / "hospital.ledger.key"),
+        files.exclusive_writer(tmp_path / "hospital.ledger.key"),
         pytest.raises(WriteError, match="Another process is writing a release"),
     ):
         release.write(tmp_path / "q1", report=False)

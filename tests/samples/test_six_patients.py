@@ -40,7 +40,7 @@ def holds(example, published, model):
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=list(EXAMPLES))
 def test_the_attack_succeeds_before_and_less_often_after(example):
     chances = [Fraction(right, of) for of, right in BY_HAND[example.name]]
-    assert [example.chance(example.before), example.chance(example.after)] == chances
+    assert [example.inference_probability(example.before), example.inference_probability(example.after)] == chances
     assert chances[0] > chances[1]
 
 

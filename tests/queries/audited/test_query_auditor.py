@@ -112,7 +112,7 @@ def test_the_history_survives_the_program(table, tmp_path):
 ASKER = """
 import sys
 import pandas as pd
-from sfumato.queries.audited.auditor import QueryAuditor
+from sfumato.queries.auditor import QueryAuditor
 
 path, names = sys.argv[1:]
 table = pd.DataFrame({"name": list("abcdefgh"), "pay": [1000, 2000, 1500, 3000, 2500, 900, 4000, 3500]})

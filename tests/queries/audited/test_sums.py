@@ -16,7 +16,7 @@ def rows(persons, chosen):
 
 def ask(sums, chosen):
     """Ask, and note the sum if it is answered."""
-    disclosure = sums.judge(chosen)
+    disclosure = sums.check(chosen)
     if not disclosure.discloses:
         sums.accept(disclosure)
     return disclosure

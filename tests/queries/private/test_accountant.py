@@ -309,8 +309,8 @@ def test_costs_are_rounded_up_and_budgets_down():
 
 SPENDER = """
 import sys
-from sfumato.exceptions import InfeasibleError
-from sfumato.queries.private.accountant import Accountant
+from sfumato.errors import InfeasibleError
+from sfumato.dp.accountant import Accountant
 
 accountant = Accountant(sys.argv[1], total=1)
 spent = 0
@@ -340,14 +340,14 @@ def test_askers_in_other_processes_share_one_budget(path):
 KILLED = """
 import os, signal, sys
 import pyarrow as pa
-from sfumato.queries.private import noise
-from sfumato.queries.private.accountant import Accountant
-from sfumato.queries.private.private_table import PrivateTable
+from sfumato.dp import mechanisms
+from sfumato.dp.accountant import Accountant
+from sfumato.dp.private_table import PrivateTable
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
-noise.noisy = die
+mechanisms.add_discrete_laplace = die
 table = PrivateTable(pa.table({"age": [1, 2, 3]}), accountant=Accountant(sys.argv[1], total=1), analyst="ann")
 table.count(epsilon="0.75")
 """
