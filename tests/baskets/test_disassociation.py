@@ -101,7 +101,7 @@ def test_bounds_hold_for_every_reconstruction_and_expectations_are_means(cluster
     published = disassociated(cluster)
     for items in ("a", "ab", "cd", "abc", "abcd"):
         counts = [sum(set(items) <= basket for basket in table) for table in tables]
-        told = sf.transactions.estimate.estimate_support(published, items)
+        told = sf.transactions.reconstruction.estimate_support(published, items)
         assert told.lower <= min(counts)
         assert max(counts) <= told.upper
         assert told.lower <= told.expected + 1e-9
@@ -111,7 +111,7 @@ def test_bounds_hold_for_every_reconstruction_and_expectations_are_means(cluster
     if not terms:  # with empty baskets allowed, chunks are independent, and means are what is expected
         tables = reconstructions(size, chunks, "", empty=True)
         means = np.mean([sum(set("ab") <= basket for basket in table) for table in tables])
-        assert sf.transactions.estimate.estimate_support(published, "ab").expected == pytest.approx(means)
+        assert sf.transactions.reconstruction.estimate_support(published, "ab").expected == pytest.approx(means)
 
 
 @given(LISTS, st.integers(1, 3), st.integers(2, 6))
@@ -161,7 +161,7 @@ def test_what_is_found_keeps_the_promise_and_may_be_the_original(lists, k, m, jo
     assert level >= k
     assert broken == 0
     for items in ("a", "b", "ab", "cd", "abc"):
-        told = sf.transactions.estimate.estimate_support(published, items)
+        told = sf.transactions.reconstruction.estimate_support(published, items)
         truth = sum(set(items) <= set(basket) for basket in baskets.to_lists())
         assert told.lower <= truth <= told.upper
 
@@ -203,7 +203,7 @@ def test_terms_leave_for_a_chunk_that_two_clusters_share():
     assert len(alone.terms) == 5
     assert len(shared.above) == len(shared.sizes) + 1
     assert len(shared.terms) < len(alone.terms)
-    assert sf.transactions.estimate.estimate_support(shared, ["x"]) == sf.transactions.estimate.SupportEstimate(
+    assert sf.transactions.reconstruction.estimate_support(shared, ["x"]) == sf.transactions.reconstruction.SupportEstimate(
         lower=2, upper=2, expected=2.0
     )
 
@@ -219,7 +219,7 @@ def test_a_cluster_that_needs_a_term_keeps_one():
     refine_clusters(places, 2, 2)
     published = DisassociatedTransactions.from_positions(places, REPEATS)
     assert [published.items[code] for code in published.terms.tolist()] == ["x", "x"]
-    assert sf.transactions.estimate.estimate_support(published, ["y"]).lower == 2
+    assert sf.transactions.reconstruction.estimate_support(published, ["y"]).lower == 2
     assert published.count_rare_itemsets(2, 2) == (2, 0)
 
 
@@ -250,11 +250,11 @@ def test_the_same_secret_publishes_the_same_release():
 @examples(60)
 def test_a_sampled_table_is_a_reconstruction(lists, seed):
     published = found(lists, most=4)
-    drawn = sf.transactions.estimate.sample_reconstruction(published, seed=seed)
+    drawn = sf.transactions.reconstruction.sample_reconstruction(published, seed=seed)
     assert len(drawn) == len(published)
-    assert drawn == sf.transactions.estimate.sample_reconstruction(published, seed=seed)
+    assert drawn == sf.transactions.reconstruction.sample_reconstruction(published, seed=seed)
     for items in ("a", "b", "ab", "cd", "abc"):
-        told = sf.transactions.estimate.estimate_support(published, items)
+        told = sf.transactions.reconstruction.estimate_support(published, items)
         assert told.lower <= sum(set(items) <= set(basket) for basket in drawn.to_lists()) <= told.upper
 
 
@@ -266,7 +266,7 @@ def test_every_reconstruction_of_a_cluster_can_be_drawn():
     cluster = (3, [["ab", "a"], ["c", "c"]], "z")
     published = disassociated(cluster)
     possible = {as_set(table) for table in reconstructions(*cluster)}
-    drawn = {as_set(sf.transactions.estimate.sample_reconstruction(published, seed=at).to_lists()) for at in range(200)}
+    drawn = {as_set(sf.transactions.reconstruction.sample_reconstruction(published, seed=at).to_lists()) for at in range(200)}
     assert drawn <= possible
     assert len(drawn) > 3
 
@@ -274,7 +274,7 @@ def test_every_reconstruction_of_a_cluster_can_be_drawn():
 def test_no_basket_of_a_sampled_table_is_empty_though_there_are_no_terms():
     published = disassociated((3, [["a", "a"], ["b", "b"]], ""))
     for seed in range(20):
-        assert as_set(sf.transactions.estimate.sample_reconstruction(published, seed=seed).to_lists()) == (
+        assert as_set(sf.transactions.reconstruction.sample_reconstruction(published, seed=seed).to_lists()) == (
             "a",
             "ab",
             "b",
@@ -287,7 +287,7 @@ def test_pairs_are_expected_as_if_chunks_were_independent():
     wanted = [2, 3 * 2 / 4 + 1, 2 * 2 / 4, 3 / 4, 0]
     assert published.pair_supports(pairs).tolist() == pytest.approx(wanted)
     for pair, expected in zip(pairs, wanted, strict=True):
-        assert sf.transactions.estimate.estimate_support(published, pair).expected == pytest.approx(expected)
+        assert sf.transactions.reconstruction.estimate_support(published, pair).expected == pytest.approx(expected)
     assert published.top_pairs(2) == [("a", "c"), ("a", "b")]
     assert published.match_counts([("a", "b"), ("a", "c"), ("a", "d"), ("nothing",)]).tolist() == [2, 3, 3, 0]
 
@@ -298,7 +298,7 @@ def test_the_matrix_of_pairs_agrees_with_sets_one_by_one(lists):
     published = found(lists, most=4)
     names = published.items
     pairs = [(one, two) for at, one in enumerate(names) for two in names[at + 1 :]]
-    alone = [sf.transactions.estimate.estimate_support(published, pair).expected for pair in pairs]
+    alone = [sf.transactions.reconstruction.estimate_support(published, pair).expected for pair in pairs]
     assert published.pair_supports(pairs).tolist() == pytest.approx(alone) if pairs else True
     ranked = sorted(zip(pairs, np.round(alone, 9), strict=True), key=lambda each: (-each[1], each[0]))
     assert published.top_pairs(3) == [pair for pair, count in ranked[:3] if count > 0]
@@ -313,7 +313,7 @@ def test_files_are_read_as_they_were_written(tmp_path):
         assert {path.name for path in (tmp_path / form).iterdir()} <= set(DisassociatedTransactions.files)
         assert DisassociatedTransactions.read_files(tmp_path / form) == published
     assert DisassociatedTransactions.read_files(tmp_path) is None
-    with pytest.raises(sf.exceptions.WriteError, match="choose csv or parquet"):
+    with pytest.raises(sf.errors.WriteError, match="choose csv or parquet"):
         published.write_files(tmp_path, "fimi")
     (tmp_path / "csv" / "terms.csv").write_text("cluster,thing\n1,a\n")
     with pytest.raises(SchemaError, match=r"terms\.csv does not have the columns cluster, item"):
@@ -376,11 +376,11 @@ def test_bad_requests_are_refused_in_a_sentence():
     with pytest.raises(UnsupportedModelError, match="Disassociation cannot keep set-k-anonymity"):
         sf.transactions.Disassociation().search(request)
     with pytest.raises(InvalidParameterError, match="at least one item"):
-        sf.transactions.estimate.estimate_support(disassociated((2, [], "a")), [])
+        sf.transactions.reconstruction.estimate_support(disassociated((2, [], "a")), [])
     with pytest.raises(InvalidParameterError, match="must be DisassociatedBaskets"):
-        sf.transactions.estimate.sample_reconstruction(sf.transactions.Transactions([["a"]]))
+        sf.transactions.reconstruction.sample_reconstruction(sf.transactions.Transactions([["a"]]))
     with pytest.raises(InvalidParameterError, match="seed must be a whole number"):
-        sf.transactions.estimate.sample_reconstruction(disassociated((2, [], "a")), seed=-1)
+        sf.transactions.reconstruction.sample_reconstruction(disassociated((2, [], "a")), seed=-1)
     assert "secret" not in repr(found([["secret"], ["secret"]]))
 
 

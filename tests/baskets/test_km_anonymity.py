@@ -51,7 +51,7 @@ def published(lists: list[list[str]]) -> Transactions:
 
 
 def found(search, lists, **promise):
-    return search.find(Request(data=Transactions(lists), models=[KmAnonymity(**promise)]))
+    return search.search(Request(data=Transactions(lists), models=[KmAnonymity(**promise)]))
 
 
 def test_the_golden_cut_breaks_where_the_specification_says():
@@ -195,9 +195,9 @@ def test_searches_refuse_what_cannot_be_kept(search):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: KmAnonymity(k=2, m=0), "KMAnonymity.m must be a whole number of at least 1; got 0"),
-        (lambda: KmAnonymity(k=0, m=2), "KMAnonymity.k must be"),
-        (lambda: KmAnonymity(k=True, m=2), "KMAnonymity.k must be"),
+        (lambda: KmAnonymity(k=2, m=0), "KmAnonymity.m must be a whole number of at least 1; got 0"),
+        (lambda: KmAnonymity(k=0, m=2), "KmAnonymity.k must be"),
+        (lambda: KmAnonymity(k=True, m=2), "KmAnonymity.k must be"),
         (lambda: LocalRecodingAnonymization(taxonomy=TREE, part_size=0), "part_size"),
         (lambda: AprioriAnonymization(taxonomy=3), "must be an sf.hierarchies.Taxonomy"),
         (lambda: balanced_taxonomy(["a"], fan_out=1), "fan_out"),
@@ -214,7 +214,7 @@ def test_a_taxonomy_of_one_leaf_is_refused():
 
 
 def test_no_item_shows_in_a_search():
-    assert repr(SEARCHES[2]) == "LocalRecoding(taxonomy=Taxonomy(<4 leaves, height 2>), part_size=4)"
+    assert repr(SEARCHES[2]) == "LocalRecodingAnonymization(taxonomy=Taxonomy(<4 leaves, height 2>), part_size=4)"
 
 
 def test_a_group_over_a_sensitive_item_is_sensitive():

@@ -109,7 +109,7 @@ def test_frequent_items_come_out_with_their_number_of_persons(accountant):
     found = counted(log_of(*rows, *rows[:9], (99, "my own name", None)), accountant)
     assert dict(zip(found.items, found.counts.tolist(), strict=True)) == {("news",): 40, ("weather",): 40}
     assert found.to_frame().to_pydict() == {"query": ["news", "weather"], "persons": [40, 40]}
-    assert repr(found) == f"LogCounts(2 items of query, epsilon 100, delta 0.000001 {FOR})"
+    assert repr(found) == f"PrivateItemCounts(2 items of query, epsilon 100, delta 0.000001 {FOR})"
     assert found.volume_kept(log_of(*rows, (99, "my own name", None))) == 80 / 81
     assert found.volume_kept(log_of((1, None, None))) == 0
 

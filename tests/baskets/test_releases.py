@@ -19,6 +19,7 @@ from sfumato.errors import (
     UnsupportedModelError,
     WriteError,
 )
+from sfumato.core.algorithm import Request
 from sfumato.transactions.algorithms.apriori_anonymization import AprioriAnonymization
 from sfumato.transactions.algorithms.local_recoding_anonymization import LocalRecodingAnonymization
 from sfumato.transactions.metrics import default_pairs, relative_error, top_k_deviation
@@ -45,7 +46,7 @@ def release():
 def test_a_written_release_reads_as_what_was_judged(tmp_path, release, form):
     release.write(tmp_path / "out", table_format=form)
     read = sf.transactions.read_published(tmp_path / "out" / "public")
-    assert read == release.baskets
+    assert read == release.transactions
     assert sf.transactions.audit(read, models=[K2]).holds
     told = json.loads((tmp_path / "out" / "public" / "promise.json").read_text())
     assert told["kind"] == "baskets"
@@ -53,7 +54,7 @@ def test_a_written_release_reads_as_what_was_judged(tmp_path, release, form):
 
 
 def test_nothing_public_tells_of_items_that_are_not_published(tmp_path, release):
-    assert release.baskets.items == ("A", "b1", "b2")
+    assert release.transactions.items == ("A", "b1", "b2")
     release.write(tmp_path / "out")
     public = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
     assert "canary" not in public
@@ -62,10 +63,10 @@ def test_nothing_public_tells_of_items_that_are_not_published(tmp_path, release)
 
 
 def test_published_baskets_stand_in_an_order_that_tells_nothing(release):
-    lists = release.baskets.to_lists()
+    lists = release.transactions.to_lists()
     assert lists == sorted(lists)
     assert len(lists) == 5
-    assert release.baskets.origin is None
+    assert release.transactions.origin is None
 
 
 def test_the_report_compares_before_and_after(release):
@@ -160,7 +161,7 @@ def test_losses_count_every_original_occurrence(release):
 def test_local_losses_are_those_of_the_own_part(shop):
     baskets, tree = shop
     made = LocalRecodingAnonymization(taxonomy=tree, part_size=100)
-    found = made.search(sf.core.search.Request(data=baskets, models=[K2]))
+    found = made.search(Request(data=baskets, models=[K2]))
     names = found.tree.names
     above = {name: names[at] if at >= 0 else None for name, at in zip(names, found.tree.parents.tolist(), strict=True)}
     leaves = dict(zip(names, found.tree.leaves.tolist(), strict=True))
@@ -200,7 +201,7 @@ def test_top_pairs_are_those_of_all_pairs(shop):
 
 
 def test_groups_share_their_supports_alike(release):
-    supports = release.baskets.pair_supports([("canary one", "b1"), ("canary one", "a2"), ("b1", "b2")])
+    supports = release.transactions.pair_supports([("canary one", "b1"), ("canary one", "a2"), ("b1", "b2")])
     assert supports.tolist() == [3 / 2, 5 / 4, 0.0]
 
 

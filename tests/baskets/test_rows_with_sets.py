@@ -58,7 +58,7 @@ def test_both_promises_hold_together(release):
 def test_every_row_keeps_what_stands_for_its_own_items(patients, release):
     rows, tree = patients
     paths = {row[0]: set(row) for row in tree.rows}
-    original = dict(zip(rows.rows.tolist(), rows.baskets.to_lists(), strict=True))
+    original = dict(zip(rows.rows.tolist(), rows.transactions.to_lists(), strict=True))
     lists = release.published.to_lists()
     for tag, items in zip(release.published.table["tag"].to_pylist(), lists, strict=True):
         own = original.get(tag, [])
@@ -106,14 +106,14 @@ def test_what_does_not_fit_is_refused(patients):
     with pytest.raises(InvalidParameterError, match="Promise both"):
         sf.transactions.anonymize(rows, models=[KmAnonymity(k=2, m=1)], algorithm=search)
     with pytest.raises(InvalidParameterError, match="needs rows with sets"):
-        sf.transactions.anonymize(rows.baskets, models=BOTH, algorithm=search)
+        sf.transactions.anonymize(rows.transactions, models=BOTH, algorithm=search)
     with pytest.raises(UnsupportedModelError, match="needs rows with sets"):
-        BOTH[0].evaluate(rows.baskets)
+        BOTH[0].evaluate(rows.transactions)
     with pytest.raises(SchemaError, match="no column 'pills'"):
         TableWithTransactions(pa.table({"a": [1]}), sf.Schema(quasi_identifiers=["a"]), item="pills")
-    with pytest.raises(InvalidParameterError, match=r"TablePromise\.model"):
+    with pytest.raises(InvalidParameterError, match=r"OnClusters\.model"):
         OnClusters(model=3)
-    with pytest.raises(InvalidParameterError, match=r"WithinGroups\.table_algorithm"):
+    with pytest.raises(InvalidParameterError, match=r"AprioriOnClusters\.table_algorithm"):
         AprioriOnClusters(taxonomy=tree, table_algorithm=3)
     assert repr(rows).startswith("<RowsWithSets: 200 rows")
 

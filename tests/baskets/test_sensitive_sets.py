@@ -132,7 +132,7 @@ def test_equal_baskets_are_found_and_counted(lists):
 
 
 def searched(search, lists, *models):
-    return search.find(Request(data=baskets_of(lists), models=list(models)))
+    return search.search(Request(data=baskets_of(lists), models=list(models)))
 
 
 @given(LISTS, SHARES, st.integers(1, 2), st.integers(1, 3))

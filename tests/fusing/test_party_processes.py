@@ -15,8 +15,8 @@ from sfumato.fusion.protocol import fuse
 
 DOOMED = """
 import os, signal, sys
-from sfumato.fusing.network import fuse_with_others
-from sfumato.fusing.party_file import PartyFile
+from sfumato.fusion.network import fuse_over_network
+from sfumato.fusion.party_file import PartyFile
 
 struck = []
 
@@ -26,7 +26,7 @@ def strike(done, note=""):
         os.kill(os.getpid(), signal.{signal})
 
 file = PartyFile.read(sys.argv[1])
-fuse_with_others(file.party, file.agreement, file.connections, progress=strike)
+fuse_over_network(file.party, file.agreement, file.connections, progress=strike)
 """
 SURVIVORS = NAMES[:2]
 

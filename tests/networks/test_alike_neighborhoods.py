@@ -25,8 +25,8 @@ KARATE = network_of(nx.karate_club_graph())
 
 
 def published(network, k, turns=1_000, edges="change"):
-    search = S.AlikeNeighborhoods(turns=turns, edges=edges)
-    return S.anonymize(network, models=[S.KNeighborhood(k=k)], algorithm=search, secret=SECRET)
+    search = S.NeighborhoodAnonymization(turns=turns, edges=edges)
+    return S.anonymize(network, models=[S.KNeighborhoodAnonymity(k=k)], algorithm=search, secret=SECRET)
 
 
 @examples(25)
@@ -37,7 +37,7 @@ def test_everybody_has_a_neighborhood_like_others(graph, k):
     release = published(network_of(graph), k, turns=200)
     assert min(same_neighborhoods(release.graph.to_networkx())) >= k
     changed = release.metrics["edges-added"] + release.metrics["edges-removed"]
-    assert changed <= graph.size()  # nobody is alone where nobody has neighbors
+    assert changed <= graph.n_edges()  # nobody is alone where nobody has neighbors
     if min(same_neighborhoods(graph)) >= k:
         assert changed == 0
 
@@ -74,7 +74,7 @@ def test_changes_are_measured_as_the_whole(graph, k, drawn):
 
 @pytest.mark.parametrize("turns", [1, 100])
 def test_rows_and_free_edges_serve_where_annealing_finds_nothing(monkeypatch, turns):
-    import sfumato.networks.algorithms.alike_neighborhoods as module
+    import sfumato.graphs.algorithms.neighborhood_anonymization as module
 
     monkeypatch.setattr(module, "LARGEST", 33)
     for k in (2, 5):
@@ -104,7 +104,7 @@ def test_the_real_network_is_served(shared_data, k, most):
 
 
 def test_what_hashes_took_for_alike_is_compared_in_full(monkeypatch):
-    import sfumato.networks.algorithms.alike_neighborhoods as module
+    import sfumato.graphs.algorithms.neighborhood_anonymization as module
 
     def fooled(_graphs, _k, kept, *_):
         kept[2][2] = 0  # the original, as if nothing had to change
@@ -153,11 +153,11 @@ def _kept(graph, more):
 def test_karate_gets_more_edges_than_it_has_but_not_all():
     release = published(KARATE, 2, edges="add")
     assert release.audit.holds
-    assert release.graph.size < 34 * 33 // 2
+    assert release.graph.n_edges < 34 * 33 // 2
 
 
 def test_large_networks_are_not_only_added_to(monkeypatch):
-    import sfumato.networks.algorithms.alike_neighborhoods as module
+    import sfumato.graphs.algorithms.neighborhood_anonymization as module
 
     monkeypatch.setattr(module, "MAX_ANNEALED", 33)
     with pytest.raises(
@@ -168,6 +168,6 @@ def test_large_networks_are_not_only_added_to(monkeypatch):
 
 def test_only_known_ways_are_taken():
     with pytest.raises(InvalidParameterError):
-        S.AlikeNeighborhoods(edges="remove")
+        S.NeighborhoodAnonymization(edges="remove")
     with pytest.raises(InvalidParameterError):
-        S.AlikeNeighborhoods(turns=0)
+        S.NeighborhoodAnonymization(turns=0)

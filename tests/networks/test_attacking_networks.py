@@ -48,7 +48,7 @@ def test_those_who_are_alone_by_their_structure_are_found(knowledge, alone):
     found = match_structure(setting(KARATE, *shuffled(KARATE)), knowledge)
     assert (found.successes, found.claims, found.targets) == (alone, alone, 34)
     assert found.details["in the crowd"] == 1
-    own = S.candidates(KARATE, knowledge=knowledge)
+    own = S.candidate_set_sizes(KARATE, knowledge=knowledge)
     assert found.details["belief"] == pytest.approx((1 / own).mean())
     assert found.baseline == pytest.approx(1 / 34)
 
@@ -83,7 +83,7 @@ def test_published_degrees_of_the_original_are_used():
 def test_hubs_find_those_who_are_alone_by_their_distances(graph, hubs):
     network = network_of(graph)
     found = match_structure(setting(network, *shuffled(network)), f"hubs-{hubs}")
-    own = S.candidates(network, knowledge=f"hubs-{hubs}")
+    own = S.candidate_set_sizes(network, knowledge=f"hubs-{hubs}")
     assert found.details["belief"] == pytest.approx((1 / own).mean())
     assert found.successes == found.claims == (own == 1).sum()
 
@@ -176,7 +176,7 @@ def test_a_hidden_relation_is_not_seen():
 
 def with_values(network, values):
     persons = pa.table({"disease": values})
-    return replace(network, persons=persons, schema=sf.Schema(sensitive=["disease"]))
+    return replace(network, vertices=persons, schema=sf.Schema(sensitive=["disease"]))
 
 
 def test_what_neighbors_share_is_guessed():
@@ -240,7 +240,7 @@ def test_planted_paths_are_searched_as_by_definition(graph):
 
 @pytest.fixture(scope="module")
 def release():
-    return S.anonymize(FRIENDS, models=[sf.models.KAnonymity(k=5)], algorithm=S.Sangreea(), secret="5f" * 32)
+    return S.anonymize(FRIENDS, models=[sf.models.KAnonymity(k=5)], algorithm=S.SaNGreeA(), secret="5f" * 32)
 
 
 def test_all_attacks_run_before_and_after(release):
@@ -256,18 +256,18 @@ def test_all_attacks_run_before_and_after(release):
 
 
 def test_who_is_who_is_what_the_release_did():
-    release = S.anonymize(KARATE, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence(edges="add"))
+    release = S.anonymize(KARATE, models=[S.KDegreeAnonymity(k=2)], algorithm=S.DegreeSequence(edges="add"))
     who = true_matching(release)
     kept = {tuple(sorted(pair)) for pair in who[KARATE.edges].tolist()}
     assert kept <= {tuple(pair) for pair in release.graph.edges.tolist()}
-    recognized = setting(KARATE, release.graph, who).recognized
+    recognized = setting(KARATE, release.graph, who).aligned_graph
     assert {tuple(pair) for pair in KARATE.edges.tolist()} <= {tuple(pair) for pair in recognized.edges.tolist()}
 
 
 def test_persons_who_were_added_come_last():
     path = network_of(nx.path_graph(5))
     release = S.anonymize(path, models=[S.KAutomorphism(k=2)], algorithm=S.KMatch())
-    recognized = setting(path, release.graph, true_matching(release)).recognized
+    recognized = setting(path, release.graph, true_matching(release)).aligned_graph
     assert len(recognized) == 6
     assert {tuple(pair) for pair in path.edges.tolist()} <= {tuple(pair) for pair in recognized.edges.tolist()}
 

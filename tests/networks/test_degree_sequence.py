@@ -22,7 +22,7 @@ SECRET = "5f" * 32
 
 
 def published(network, k, edges):
-    return S.anonymize(network, models=[S.KDegree(k=k)], algorithm=S.DegreeSequence(edges=edges), secret=SECRET)
+    return S.anonymize(network, models=[S.KDegreeAnonymity(k=k)], algorithm=S.DegreeSequence(edges=edges), secret=SECRET)
 
 
 def descending(degrees):
@@ -103,7 +103,7 @@ def test_what_is_published_keeps_the_promise_and_says_what_changed(graph, k, edg
     assert counts.min() >= k
     measures = release.metrics
     assert measures["edges-kept"] + measures["edges-removed"] == network.n_edges
-    assert measures["edges-kept"] + measures["edges-added"] == release.graph.size
+    assert measures["edges-kept"] + measures["edges-added"] == release.graph.n_edges
     assert edges == "change" or measures["edges-removed"] == 0
 
 
@@ -112,7 +112,7 @@ def test_of_few_persons_nothing_needs_fewer_changes(edges):
     for graph in nx.graph_atlas_g()[3:53]:  # all graphs of two to five persons
         network = network_of(graph)
         for k in range(2, len(network) + 1):
-            request = Request(data=network, models=[S.KDegree(k=k)], stream=KeyedRandom(SECRET))
+            request = Request(data=network, models=[S.KDegreeAnonymity(k=k)], stream=KeyedRandom(SECRET))
             found = S.DegreeSequence(edges=edges).search(request)
             assert np.unique(found.degrees, return_counts=True)[1].min() >= k
             before, after = (set(map(tuple, each.edges.tolist())) for each in (network, found))
@@ -156,7 +156,7 @@ PATH = [(0, 1), (1, 2), (2, 3), (3, 4)]
     [(STAR, 2, 4, 4, 4), (STAR, 3, 8, 7, 4), (KITE, 2, 1, 3, 2), (KITE, 3, 3, 4, 3), (PATH, 3, 2, 1, 1)],
 )
 def test_tiny_networks_need_as_few_edges_as_we_know(edges, k, raises, added, changed):
-    network = S.Network.from_edges(edges)
+    network = S.Graph.from_edges(edges)
     more = published(network, k, "add").metrics
     assert (more["least-raises"], more["edges-added"]) == (raises, added)
     both = published(network, k, "change").metrics

@@ -24,7 +24,7 @@ NETWORK = network_of(nx.gnm_random_graph(60, 150, seed=1))
 
 
 def published(limit, network=NETWORK):
-    return S.anonymize(network, models=[S.EdgeConfidence(limit=limit)], algorithm=S.EdgeSwitching(runs=10))
+    return S.anonymize(network, models=[S.EdgeDisclosure(limit=limit)], algorithm=S.EdgeSwitching(runs=10))
 
 
 @examples(20)
@@ -54,14 +54,14 @@ def test_the_belief_is_the_share_that_was_not_switched(tmp_path):
     release.write(tmp_path / "out")
     read = read_published(tmp_path / "out" / "public")
     assert equal_published(read, release.graph)
-    assert S.audit(read, models=[S.EdgeConfidence(limit=0.7)]).holds
-    assert not S.audit(replace(read, noise=None), models=[S.EdgeConfidence(limit=0.7)]).holds
+    assert S.audit(read, models=[S.EdgeDisclosure(limit=0.7)]).holds
+    assert not S.audit(replace(read, noise=None), models=[S.EdgeDisclosure(limit=0.7)]).holds
 
 
 @pytest.mark.parametrize("wrong", [-1, 151])
 def test_a_number_that_does_not_fit_counts_as_none(wrong):
     spoiled = replace(published(0.7).graph, noise=S.SwitchedEdges(count=wrong))
-    assert S.EdgeConfidence(limit=0.7).evaluate(spoiled).level == 1.0
+    assert S.EdgeDisclosure(limit=0.7).evaluate(spoiled).level == 1.0
 
 
 def test_a_number_that_was_changed_in_its_file_is_seen(tmp_path):

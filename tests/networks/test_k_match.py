@@ -45,7 +45,7 @@ def test_everything_that_is_implied_holds(graph, k, edges):
     assert len(release.graph) == -(-len(graph) // k) * k
     assert release.metrics.get("persons-added", 0) == len(release.graph) - len(graph)
     for knowledge in ("H1", "H2", "stable", "neighborhood"):
-        assert S.candidates(release.graph, knowledge=knowledge).min() >= k
+        assert S.candidate_set_sizes(release.graph, knowledge=knowledge).min() >= k
     found = release.graph.to_networkx()
     rows = release.graph.alignment
     moved = dict(zip(rows.reshape(-1).tolist(), np.roll(rows, -1, axis=1).reshape(-1).tolist(), strict=True))
@@ -57,7 +57,7 @@ def test_everything_that_is_implied_holds(graph, k, edges):
 def test_copies_are_separate(graph, k, edges):
     if k > len(graph):
         return
-    models = [S.KIsomorphism(k=k), S.EdgeConfidence(limit=1 / k)]
+    models = [S.KIsomorphism(k=k), S.EdgeDisclosure(limit=1 / k)]
     release = published(network_of(graph), models, edges=edges)
     assert copies(release.graph.to_networkx()) % k == 0
     assert release.audit.holds
@@ -80,7 +80,7 @@ def test_classes_cost_as_many_edges_as_change(graph, wide, separate, change):
 
 
 def test_changing_places_saves_edges():
-    still, moved = (published(KARATE, [S.KAutomorphism(k=2)], turns).graph.size for turns in (0, 1_000))
+    still, moved = (published(KARATE, [S.KAutomorphism(k=2)], turns).graph.n_edges for turns in (0, 1_000))
     assert moved < still
     assert 78 <= moved <= 96  # as many as the prototype reached
 
@@ -104,7 +104,7 @@ def test_searches_refuse_what_they_cannot_keep():
     with pytest.raises(UnsupportedModelError, match="KMatch cannot keep k-anonymity"):
         published(KARATE, [sf.models.KAnonymity(k=2)])
     with pytest.raises(UnsupportedModelError, match="DegreeSequence cannot keep k-candidates"):
-        S.anonymize(KARATE, models=[S.KCandidates(k=2)], algorithm=S.DegreeSequence())
+        S.anonymize(KARATE, models=[S.KCandidateAnonymity(k=2)], algorithm=S.DegreeSequence())
     with pytest.raises(InvalidParameterError):
         S.KMatch(turns=-1)
     with pytest.raises(InvalidParameterError):
@@ -112,11 +112,11 @@ def test_searches_refuse_what_they_cannot_keep():
 
 
 def test_one_place_for_everybody_changes_nothing():
-    assert published(KARATE, [S.KDegree(k=1)]).metrics["edges-added"] == 0
+    assert published(KARATE, [S.KDegreeAnonymity(k=1)]).metrics["edges-added"] == 0
 
 
 def test_networks_too_large_to_count_keep_their_first_rows(monkeypatch):
-    import sfumato.networks.algorithms.k_match as module
+    import sfumato.graphs.algorithms.k_match as module
 
     monkeypatch.setattr(module, "MAX_CLASSES", 1)
     assert published(KARATE, [S.KAutomorphism(k=2)]).audit.holds

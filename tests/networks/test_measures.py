@@ -98,7 +98,7 @@ def test_no_two_communities_gain_by_merging(graph):
 
 @pytest.mark.parametrize("graph", [KARATE, nx.les_miserables_graph(), nx.connected_caveman_graph(6, 5)])
 def test_communities_are_as_good_as_those_of_networkx(graph):
-    network = S.Network.from_edges(list(graph.edges))
+    network = S.Graph.from_edges(list(graph.edges))
     plain = network.to_networkx()
     numbered = nx.convert_node_labels_to_integers(plain, ordering="default")
     peer = nx.community.louvain_communities(numbered, weight=None, seed=1)
@@ -120,9 +120,9 @@ def test_agreement_is_the_adjusted_rand_index(drawn):
     assert adjusted_rand_index(one, one) == 1
 
 
-def two_triangles(schema: sf.Schema) -> S.Network:
+def two_triangles(schema: sf.Schema) -> S.Graph:
     persons = pa.table({"key": range(6), "side": ["left"] * 3 + ["right"] * 3})
-    return S.Network.from_edges(TRIANGLES, persons=persons, key="key", schema=schema)
+    return S.Graph.from_edges(TRIANGLES, persons=persons, key="key", schema=schema)
 
 
 def test_edges_between_groups_that_are_published():
@@ -130,7 +130,7 @@ def test_edges_between_groups_that_are_published():
     sides = np.repeat(np.eye(2), 3, axis=0)
     assert count_edges_between(network.edges, sides).tolist() == [[3, 1], [1, 3]]
     assert count_edges_between(network.edges, np.full((6, 2), 0.5)).tolist() == [[1.75, 3.5], [3.5, 1.75]]
-    release = S.anonymize(network, models=[sf.models.KAnonymity(k=3)], algorithm=S.Sangreea())
+    release = S.anonymize(network, models=[sf.models.KAnonymity(k=3)], algorithm=S.SaNGreeA())
     assert release.metrics["group-count-error"] == 0
     assert release.metrics["communities-kept"] == 1
 
@@ -138,7 +138,7 @@ def test_edges_between_groups_that_are_published():
 def test_edges_between_groups_that_are_generalized():
     """Everybody is half left, half right: of 7 edges, 1.75 are inside each and 3.5 between, instead of 3, 3 and 1."""
     network = two_triangles(sf.Schema(quasi_identifiers=["side"]))
-    release = S.anonymize(network, models=[sf.models.KAnonymity(k=6)], algorithm=S.Sangreea())
+    release = S.anonymize(network, models=[sf.models.KAnonymity(k=6)], algorithm=S.SaNGreeA())
     assert release.metrics["group-count-error"] == pytest.approx((1.25 / 3 + 2.5 + 1.25 / 3) / 3)
 
 
@@ -147,8 +147,8 @@ def test_groups_are_quarters_and_frequent_values_and_leave_out_who_is_missing():
     cities = [*"aabbc", None, "c", "c"]
     persons = pa.table({"key": range(8), "age": ages, "city": cities})
     schema = sf.Schema(insensitive=["age", "city"])
-    network = S.Network.from_edges([(0, 1)], persons=persons, key="key", schema=schema)
-    shown = S.anonymize(network, models=[sf.models.KAnonymity(k=2)], algorithm=S.Sangreea(), secret="5f" * 32).graph
+    network = S.Graph.from_edges([(0, 1)], persons=persons, key="key", schema=schema)
+    shown = S.anonymize(network, models=[sf.models.KAnonymity(k=2)], algorithm=S.SaNGreeA(), secret="5f" * 32).graph
     (age, city) = group_memberships(network, shown)
     assert age.before.sum(axis=0).tolist() == [2, 2, 2, 1]
     assert age.before[7].tolist() == [0, 0, 0, 0]
@@ -158,7 +158,7 @@ def test_groups_are_quarters_and_frequent_values_and_leave_out_who_is_missing():
 
 def test_figures_of_super_nodes_are_means_over_graphs_with_their_range():
     release = S.anonymize(
-        network_of(KARATE), models=[sf.models.KAnonymity(k=4)], algorithm=S.Sangreea(), secret="5f" * 32
+        network_of(KARATE), models=[sf.models.KAnonymity(k=4)], algorithm=S.SaNGreeA(), secret="5f" * 32
     )
     found = release.metrics
     # the release numbers persons anew, so that graphs drawn of it are others

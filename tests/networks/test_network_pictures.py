@@ -49,12 +49,12 @@ def test_degrees_are_two_falling_lines_through_every_degree():
 @pytest.mark.parametrize("clustered", [False, True])
 def test_bars_tell_how_many_have_few_candidates(clustered):
     after = (
-        S.ClusteredNetwork.from_clusters(KARATE, np.arange(34) // 3) if clustered else network_of(nx.cycle_graph(34))
+        S.ClusteredGraph.from_clusters(KARATE, np.arange(34) // 3) if clustered else network_of(nx.cycle_graph(34))
     )
     found = tips(plot_candidates(KARATE, after), "rect")
     slow = []
     for knowledge in ("H1", "H2", "H3"):
-        before = S.candidates(KARATE, knowledge=knowledge)
+        before = S.candidate_set_sizes(KARATE, knowledge=knowledge)
         now = np.bincount(after.cluster)[after.cluster] if clustered else np.full(34, 34)
         for each in (before, now):
             slow += [f"{(each <= size).mean():.1%} have at most {size} candidates by {knowledge}" for size in SIZES]
@@ -62,7 +62,7 @@ def test_bars_tell_how_many_have_few_candidates(clustered):
 
 
 def test_super_nodes_are_drawn_with_what_is_published():
-    two = S.ClusteredNetwork.from_clusters(KARATE, np.arange(34) // 17)
+    two = S.ClusteredGraph.from_clusters(KARATE, np.arange(34) // 17)
     picture = plot_super_nodes(two)
     inside = [f"17 persons, {count} relations inside" for count in two.inner.tolist()]
     assert [tip.split(", belief")[0] for tip in tips(picture, "circle")] == inside
@@ -73,7 +73,7 @@ def test_super_nodes_are_drawn_with_what_is_published():
 def test_at_most_300_super_nodes_are_drawn_inside_the_picture():
     network = sf.datasets.generate_friendship_graph(1400)
     label = np.repeat(np.arange(400), [5] * 200 + [2] * 200)
-    picture = plot_super_nodes(S.ClusteredNetwork.from_clusters(network, label))
+    picture = plot_super_nodes(S.ClusteredGraph.from_clusters(network, label))
     drawn = [each for each in shapes(picture, "circle") if each.find(f"{SVG}title") is not None]
     assert len(drawn) == MAX_NODES
     assert sum("5 persons" in tip for tip in tips(picture, "circle")) == 200

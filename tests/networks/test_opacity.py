@@ -88,7 +88,7 @@ def test_karate_is_published_with_its_degrees_and_judged_from_its_files(tmp_path
     rows = [line.split(",") for line in release.internal["correspondence.csv"].splitlines()[1:]]
     assert all(read.original_degrees[int(new)] == KARATE.degrees[int(old)] for old, new in rows)
     assert (release.metrics["edges-added"] > 0) == (edges == "move" and limit < 1)
-    assert release.graph.size <= KARATE.n_edges
+    assert release.graph.n_edges <= KARATE.n_edges
     if length == 1:
         assert release.metrics["edges-removed"] == _fewest(KARATE.to_networkx(), limit)
 
@@ -156,7 +156,7 @@ def test_a_graph_without_original_degrees_gives_everything_away():
     assert promise.evaluate(network_of(nx.path_graph(9))).level == 1
     assert promise.evaluate(network_of(nx.empty_graph(9))).level == 0
     with pytest.raises(UnsupportedModelError, match="super-nodes"):
-        promise.evaluate(S.ClusteredNetwork.from_clusters(KARATE, np.zeros(34, dtype=np.int64)))
+        promise.evaluate(S.ClusteredGraph.from_clusters(KARATE, np.zeros(34, dtype=np.int64)))
 
 
 def test_what_is_too_much_is_refused_in_one_sentence():

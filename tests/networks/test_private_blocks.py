@@ -86,7 +86,7 @@ def test_noise_is_there_and_counts_stay_in_their_range(paying):
 
 def test_a_column_of_persons_tells_blocks(paying):
     persons = pa.table({"key": range(34), "side": SIDES})
-    network = S.Network.from_edges(list(CLUB.edges), persons=persons, key="key")
+    network = S.Graph.from_edges(list(CLUB.edges), persons=persons, key="key")
     asked = {"names": ["hi", "officer"], "epsilon": 1, **paying}
     assert S.private_blocks(network, blocks="side", **asked).blocks == ("hi", "officer", None)
     with pytest.raises(InvalidParameterError, match="no column 'sides'; did you mean 'side'"):
@@ -105,7 +105,7 @@ def test_blocks_that_are_not_declared_well_are_refused(paying, names):
 
 def test_blocks_are_never_taken_from_the_network(paying):
     persons = pa.table({"key": range(34), "side": ["hi", None, "", "Mr. Secret", "1e999", *SIDES[5:]]})
-    network = S.Network.from_edges(list(CLUB.edges), persons=persons, key="key")
+    network = S.Graph.from_edges(list(CLUB.edges), persons=persons, key="key")
     found = S.private_blocks(network, blocks="side", names=["officer", "hi", "none"], epsilon=100, **paying)
     assert found.blocks == ("officer", "hi", "none", None)
     assert found.sizes.tolist() == [SIDES[5:].count("officer"), SIDES[5:].count("hi") + 1, 0, 4]

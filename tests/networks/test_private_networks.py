@@ -209,14 +209,14 @@ def test_a_question_is_paid_before_it_is_answered(tmp_path, ask):
 
 
 def test_the_budget_belongs_to_edges_in_any_order():
-    one = S.Network.from_edges([("a", "b"), ("b", "c")])
-    other = S.Network.from_edges(pa.table({"x": ["c", "b"], "y": ["b", "a"], "w": [1.0, 2.0]}), weight="w")
-    assert graph_digest(one) == graph_digest(other) != graph_digest(S.Network.from_edges([("a", "b"), ("a", "c")]))
+    one = S.Graph.from_edges([("a", "b"), ("b", "c")])
+    other = S.Graph.from_edges(pa.table({"x": ["c", "b"], "y": ["b", "a"], "w": [1.0, 2.0]}), weight="w")
+    assert graph_digest(one) == graph_digest(other) != graph_digest(S.Graph.from_edges([("a", "b"), ("a", "c")]))
 
 
 def test_triangles_need_three_persons(paying):
     with pytest.raises(InfeasibleError, match="at least three persons"):
-        S.private_triangles(S.Network.from_edges([(0, 1)]), epsilon=1, **paying)
+        S.private_triangles(S.Graph.from_edges([(0, 1)]), epsilon=1, **paying)
     assert paying["accountant"].balance().answers == 0
 
 

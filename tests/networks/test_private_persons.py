@@ -91,7 +91,7 @@ def test_a_person_moves_counts_and_gains_of_larger_networks_no_further(order, da
     person = data.draw(st.integers(0, 8))
     found = []
     for kept in (edges, [pair for pair in edges if person not in pair]):
-        network = S.Network(keys=pa.array(range(9)), edges=np.array(kept, dtype=np.int32).reshape(-1, 2))
+        network = S.Graph(keys=pa.array(range(9)), edges=np.array(kept, dtype=np.int32).reshape(-1, 2))
         order_of = np.arange(len(kept))
         for bound in (1, 2, 4):
             at_least = projected_degree_counts(network, order_of, bound)
@@ -138,7 +138,7 @@ def test_degrees_are_close_for_a_large_epsilon(paying):
 
 @pytest.mark.parametrize("persons", [1, 2, 6])
 def test_degrees_stay_in_their_range(paying, persons):
-    network = network_of(nx.path_graph(persons)) if persons > 1 else S.Network(keys=pa.array([0]), edges=EMPTY)
+    network = network_of(nx.path_graph(persons)) if persons > 1 else S.Graph(keys=pa.array([0]), edges=EMPTY)
     for _ in range(5):
         found = S.private_degrees(network, epsilon="0.01", unit="person", **paying)
         assert len(found.degrees) == persons

@@ -23,7 +23,7 @@ S = sf.graphs
 KARATE, MISERABLES = network_of(nx.karate_club_graph()), network_of(nx.les_miserables_graph())
 
 
-def classes(network: S.Network, knowledge: str) -> tuple[int, int]:
+def classes(network: S.Graph, knowledge: str) -> tuple[int, int]:
     found = np.bincount(structural_equivalence_classes(network, knowledge))
     return len(found), int((found == 1).sum())
 
@@ -31,7 +31,7 @@ def classes(network: S.Network, knowledge: str) -> tuple[int, int]:
 @examples(40)
 @given(graphs(), st.integers(1, 4))
 def test_candidates_are_those_with_the_same_multisets(graph, rounds):
-    found = S.candidates(network_of(graph), knowledge=f"H{rounds}")
+    found = S.candidate_set_sizes(network_of(graph), knowledge=f"H{rounds}")
     assert found.tolist() == counted([signature(graph, person, rounds) for person in graph])
 
 
@@ -47,7 +47,7 @@ def test_a_hash_never_decides(graph, bits):
 @examples(40)
 @given(graphs())
 def test_neighborhoods_are_compared_as_graphs(graph):
-    assert S.candidates(network_of(graph), knowledge="neighborhood").tolist() == same_neighborhoods(graph)
+    assert S.candidate_set_sizes(network_of(graph), knowledge="neighborhood").tolist() == same_neighborhoods(graph)
 
 
 def test_a_map_that_colors_suggest_is_checked_edge_by_edge():
@@ -63,7 +63,7 @@ def test_equal_degrees_do_not_make_neighborhoods_equal():
     both = nx.disjoint_union(ring, triangles)
     both.add_edges_from((12, each) for each in range(6))
     both.add_edges_from((13, each) for each in range(6, 12))
-    found = S.candidates(network_of(both), knowledge="neighborhood")
+    found = S.candidate_set_sizes(network_of(both), knowledge="neighborhood")
     assert found[[12, 13]].tolist() == [1, 1]
 
 
@@ -72,8 +72,8 @@ def test_labels_of_neighbors_tell_neighborhoods_apart():
     labeled = replace(
         pairs, vertices=pa.table({"sex": ["f", "m", "f", "f"]}), schema=sf.Schema(quasi_identifiers=["sex"])
     )
-    assert S.candidates(pairs, knowledge="neighborhood").tolist() == [4] * 4
-    assert S.candidates(labeled, knowledge="neighborhood").tolist() == [1, 3, 3, 3]
+    assert S.candidate_set_sizes(pairs, knowledge="neighborhood").tolist() == [4] * 4
+    assert S.candidate_set_sizes(labeled, knowledge="neighborhood").tolist() == [1, 3, 3, 3]
 
 
 @examples(20)
@@ -83,7 +83,7 @@ def test_hubs_tell_by_distances_and_ties_count(graph, hubs):
     chosen = [person for person in graph if graph.degree(person) >= least]
     far = [nx.single_source_shortest_path_length(graph, hub) for hub in chosen]
     expected = counted([tuple(each.get(person, -1) for each in far) for person in graph])
-    assert S.candidates(network_of(graph), knowledge=f"hubs-{hubs}").tolist() == expected
+    assert S.candidate_set_sizes(network_of(graph), knowledge=f"hubs-{hubs}").tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_classes_of_known_networks(network, expected):
 @given(graphs(), st.integers(1, 4))
 def test_levels_are_the_smallest_classes(graph, k):
     network, degrees = network_of(graph), Counter(dict(graph.degree).values())
-    found = S.KDegree(k=k).evaluate(network)
+    found = S.KDegreeAnonymity(k=k).evaluate(network)
     assert found.level == min(degrees.values())
     assert found.violations == sum(count for count in degrees.values() if count < k)
     assert found.holds == (found.level >= k)
-    candidates = S.candidates(network, knowledge="H2")
-    assert S.KCandidates(k=k, knowledge="H2").evaluate(network).level == candidates.min()
-    assert S.KNeighborhood(k=k).evaluate(network).level == min(same_neighborhoods(graph))
+    candidates = S.candidate_set_sizes(network, knowledge="H2")
+    assert S.KCandidateAnonymity(k=k, knowledge="H2").evaluate(network).level == candidates.min()
+    assert S.KNeighborhoodAnonymity(k=k).evaluate(network).level == min(same_neighborhoods(graph))
 
 
 @examples(40)
@@ -132,26 +132,26 @@ def test_an_alignment_is_checked_edge_by_edge():
     assert not S.KAutomorphism(k=2).evaluate(network_of(nx.star_graph(3))).holds
 
 
-def two_triangles() -> S.Network:
-    return S.Network.from_edges([(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)])
+def two_triangles() -> S.Graph:
+    return S.Graph.from_edges([(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)])
 
 
 def test_a_clique_gives_its_relations_away():
-    halves = S.ClusteredNetwork.from_clusters(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
+    halves = S.ClusteredGraph.from_clusters(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
     assert [each.tolist() for each in halves.edge_probabilities()] == [[1.0, 1.0], [1 / 9]]
-    found = S.EdgeConfidence(limit=0.5).evaluate(halves)
+    found = S.EdgeDisclosure(limit=0.5).evaluate(halves)
     assert (found.level, found.violations, found.holds) == (1.0, 2, False)
-    pairs = S.ClusteredNetwork.from_clusters(two_triangles(), np.array([0, 0, 1, 1, 2, 2]))
-    assert S.EdgeConfidence(limit=1.0).evaluate(pairs).holds
-    assert S.EdgeConfidence(limit=0.9).evaluate(two_triangles()).level == 1.0
+    pairs = S.ClusteredGraph.from_clusters(two_triangles(), np.array([0, 0, 1, 1, 2, 2]))
+    assert S.EdgeDisclosure(limit=1.0).evaluate(pairs).holds
+    assert S.EdgeDisclosure(limit=0.9).evaluate(two_triangles()).level == 1.0
     twice = network_of(nx.Graph([(0, 1), (2, 3)]))
-    assert S.EdgeConfidence(limit=0.5).evaluate(twice).level == 0.5
+    assert S.EdgeDisclosure(limit=0.5).evaluate(twice).level == 0.5
 
 
 def test_models_of_tables_judge_the_persons_of_super_nodes():
     persons = pa.table({"disease": ["flu", "flu", "cold", "flu", "flu", "flu"]})
     halves = replace(
-        S.ClusteredNetwork.from_clusters(two_triangles(), np.array([0, 0, 0, 1, 1, 1])),
+        S.ClusteredGraph.from_clusters(two_triangles(), np.array([0, 0, 0, 1, 1, 1])),
         vertices=persons,
         schema=sf.Schema(sensitive=["disease"]),
     )
@@ -165,15 +165,15 @@ def test_models_of_tables_judge_the_persons_of_super_nodes():
 
 
 def test_promises_refuse_what_they_cannot_judge():
-    halves = S.ClusteredNetwork.from_clusters(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
+    halves = S.ClusteredGraph.from_clusters(two_triangles(), np.array([0, 0, 0, 1, 1, 1]))
     with pytest.raises(UnsupportedModelError, match="promise about a graph"):
-        S.audit(halves, models=[S.KDegree(k=2)])
+        S.audit(halves, models=[S.KDegreeAnonymity(k=2)])
     with pytest.raises(UnsupportedModelError, match="a graph has none"):
         S.audit(two_triangles(), models=[sf.models.KAnonymity(k=2)])
-    for wrong in ([], S.KDegree(k=2), ["k-degree"]):
+    for wrong in ([], S.KDegreeAnonymity(k=2), ["k-degree"]):
         with pytest.raises(InvalidParameterError):
             S.audit(two_triangles(), models=wrong)
-    for make in (lambda: S.KDegree(k=0), lambda: S.KCandidates(k=2, knowledge="H9"), lambda: S.EdgeConfidence(limit=0)):
+    for make in (lambda: S.KDegreeAnonymity(k=0), lambda: S.KCandidateAnonymity(k=2, knowledge="H9"), lambda: S.EdgeDisclosure(limit=0)):
         with pytest.raises(InvalidParameterError):
             make()
 
@@ -184,12 +184,12 @@ def test_classes_of_the_real_network(shared_data):
     expected = [(227, 30), (3853, 3764), (3865, 3785), (3865, 3785), (3385, 3281)]
     asked = ("H1", "H2", "H3", "stable", "neighborhood")
     assert [classes(network, knowledge) for knowledge in asked] == expected
-    assert int((S.candidates(network) < 5).sum()) == 207
+    assert int((S.candidate_set_sizes(network) < 5).sum()) == 207
 
 
 def test_distances_to_hubs_are_refused_before_the_search_and_still_judged():
     network = network_of(nx.karate_club_graph())
-    model = S.KCandidates(k=2, knowledge="hubs-3")
+    model = S.KCandidateAnonymity(k=2, knowledge="hubs-3")
     for algorithm in (None, S.KMatch()):
         with pytest.raises(UnsupportedModelError, match="attack the release by hubs-3"):
             S.anonymize(network, models=[model], algorithm=algorithm)

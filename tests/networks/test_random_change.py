@@ -25,8 +25,8 @@ NETWORK = network_of(nx.gnm_random_graph(120, 500, seed=1))
 
 
 def published(limit, network=NETWORK, secret=None, **options):
-    models = [S.EdgeConfidence(limit=limit)]
-    return S.anonymize(network, models=models, algorithm=S.RandomChange(**options), secret=secret)
+    models = [S.EdgeDisclosure(limit=limit)]
+    return S.anonymize(network, models=models, algorithm=S.RandomPerturbation(**options), secret=secret)
 
 
 def test_ten_percent_of_noise_leave_ninety_percent_of_certainty(tmp_path):
@@ -34,8 +34,8 @@ def test_ten_percent_of_noise_leave_ninety_percent_of_certainty(tmp_path):
     assert release.audit.level("edge-confidence") == pytest.approx(0.9)
     release.write(tmp_path / "out")
     read = read_published(tmp_path / "out" / "public")
-    assert S.audit(read, models=[S.EdgeConfidence(limit=0.9)]).holds
-    assert not S.audit(replace(read, noise=None), models=[S.EdgeConfidence(limit=0.9)]).holds
+    assert S.audit(read, models=[S.EdgeDisclosure(limit=0.9)]).holds
+    assert not S.audit(replace(read, noise=None), models=[S.EdgeDisclosure(limit=0.9)]).holds
 
 
 def test_the_share_of_original_edges_is_the_belief():
@@ -58,7 +58,7 @@ def test_rounding_breaks_no_promise(limit):
 @pytest.mark.parametrize("wrong", [(0.5, 0.9), (0.0, 0.1), (0.3, 1e-6), (1.0, 0.5)])
 def test_noise_that_does_not_fit_counts_as_none(wrong):
     spoiled = replace(published(0.7).graph, noise=S.EdgeNoise(removed=wrong[0], added=wrong[1]))
-    assert S.EdgeConfidence(limit=0.7).evaluate(spoiled).level == 1.0
+    assert S.EdgeDisclosure(limit=0.7).evaluate(spoiled).level == 1.0
 
 
 def test_every_pair_has_its_number():
@@ -81,7 +81,7 @@ def test_chances_that_were_changed_in_their_file_are_seen(tmp_path):
     release = published(0.7)
     noise = S.EdgeNoise(removed=release.graph.noise.removed, added=release.graph.noise.added * 1.0001)
     spoiled = replace(release.graph, noise=noise)
-    assert S.EdgeConfidence(limit=0.7).evaluate(spoiled).level != 1.0
+    assert S.EdgeDisclosure(limit=0.7).evaluate(spoiled).level != 1.0
     object.__setattr__(release, "_read_files", lambda _: spoiled)
     with pytest.raises(GuaranteeViolatedError):
         release.write(tmp_path / "out")
@@ -95,9 +95,9 @@ def test_sensitive_edges_are_never_shown():
         "b": [1, 2, 2, 3, 4, 5],
         "kind": ["likes", "loves", "likes", "loves", None, "likes"],
     }
-    network = S.Network.from_edges(pd.DataFrame(edges), kind="kind")
+    network = S.Graph.from_edges(pd.DataFrame(edges), kind="kind")
     release = published(1.0, network, sensitive="loves")
-    assert (release.graph.size, release.metrics["edges-removed"]) == (3, 3)  # a missing kind may be sensitive
+    assert (release.graph.n_edges, release.metrics["edges-removed"]) == (3, 3)  # a missing kind may be sensitive
     with pytest.raises(SchemaError, match="have no kinds"):
         published(0.9, sensitive="loves")
     with pytest.raises(SchemaError, match="No edge is of the sensitive kind"):
@@ -116,12 +116,12 @@ def counted_beliefs(original, published):
     return [sum(before.has_edge(*edge) for edge in edges) / len(edges) for edges in (hubs, near)]
 
 
-@pytest.mark.parametrize("algorithm", [S.RandomChange(), S.EdgeSwitching(runs=10)], ids=lambda each: each.name)
+@pytest.mark.parametrize("algorithm", [S.RandomPerturbation(), S.EdgeSwitching(runs=10)], ids=lambda each: each.name)
 def test_what_is_believed_of_hubs_and_of_common_friends_is_told(algorithm):
     friends = network_of(nx.powerlaw_cluster_graph(400, 12, 0.8, seed=1))
-    limit = S.EdgeConfidence(limit=0.6)
+    limit = S.EdgeDisclosure(limit=0.6)
     asked = Request(data=friends, models=(limit,), stream=KeyedRandom("1" * 64, "network"), progress=ignore_progress)
-    found = algorithm.find(asked)
+    found = algorithm.search(asked)
     measures = compute_metrics(friends, found)
     hubs, near = counted_beliefs(friends, found)
     assert measures["belief-between-hubs"] == pytest.approx(hubs)
@@ -134,7 +134,7 @@ def test_what_is_believed_of_hubs_and_of_common_friends_is_told(algorithm):
 
 
 def test_nothing_is_told_of_beliefs_where_no_edges_are_noise():
-    measures = S.anonymize(NETWORK, models=[S.KDegree(k=2)], algorithm=S.DegreeSequence()).metrics
+    measures = S.anonymize(NETWORK, models=[S.KDegreeAnonymity(k=2)], algorithm=S.DegreeSequence()).metrics
     assert "larger-belief" not in measures
 
 

@@ -71,7 +71,7 @@ def test_seeds_spread_as_by_definition(seed, seeds):
 def copies_that_agree(network, kept, seeds, seed):
     """Match two copies that keep each edge with a chance; return the shares of persons and of claims that are right."""
     rng = np.random.default_rng(seed)
-    one, other = (network.with_edges(network.edges[rng.random(network.size) < kept]) for _ in range(2))
+    one, other = (network.with_edges(network.edges[rng.random(network.n_edges) < kept]) for _ in range(2))
     start = rng.permutation(len(network))[:seeds]
     to = spread_matching(one, other, start, start, rng)
     to[start] = -1

@@ -27,20 +27,20 @@ S = sf.graphs
 def test_candidates_have_the_rarest_subgraph(graph, edges):
     around = [known_subgraphs(graph, person, edges) for person in graph]
     expected = [min((sum(each in other for other in around) for each in mine), default=len(graph)) for mine in around]
-    found = S.candidates(network_of(graph), knowledge=f"subgraph-{edges}")
+    found = S.candidate_set_sizes(network_of(graph), knowledge=f"subgraph-{edges}")
     assert found.tolist() == expected
-    verdict = S.KCandidates(k=2, knowledge=f"subgraph-{edges}").evaluate(network_of(graph))
+    verdict = S.KCandidateAnonymity(k=2, knowledge=f"subgraph-{edges}").evaluate(network_of(graph))
     assert (verdict.level, verdict.violations) == (min(expected), sum(each < 2 for each in expected))
 
 
 def test_a_star_hides_its_center_from_nobody_who_saw_two_edges():
     star = network_of(nx.star_graph(3))
-    assert S.candidates(star, knowledge="subgraph-1").tolist() == [4, 4, 4, 4]
-    assert S.candidates(star, knowledge="subgraph-2").tolist() == [1, 3, 3, 3]
+    assert S.candidate_set_sizes(star, knowledge="subgraph-1").tolist() == [4, 4, 4, 4]
+    assert S.candidate_set_sizes(star, knowledge="subgraph-2").tolist() == [1, 3, 3, 3]
 
 
 def test_rows_of_persons_hide_subgraphs():
-    models = [S.KCandidates(k=2, knowledge="subgraph-3")]
+    models = [S.KCandidateAnonymity(k=2, knowledge="subgraph-3")]
     karate = network_of(nx.karate_club_graph())
     assert S.anonymize(karate, models=models, algorithm=S.KMatch(turns=5)).audit.holds
 
@@ -48,7 +48,7 @@ def test_rows_of_persons_hide_subgraphs():
 @pytest.mark.parametrize("wrong", ["subgraph-0", "subgraph-4", "subgraph"])
 def test_subgraphs_have_one_to_three_edges(wrong):
     with pytest.raises(InvalidParameterError, match="subgraph-1 to subgraph-3"):
-        S.KCandidates(k=2, knowledge=wrong)
+        S.KCandidateAnonymity(k=2, knowledge=wrong)
 
 
 def drawn(graph, root, edges, seed=1):

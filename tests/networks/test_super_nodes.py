@@ -37,14 +37,14 @@ KARATE = network_of(nx.karate_club_graph())
     ],
 )
 def test_sangreea_on_the_karate_club(k, nodes, loss, share):
-    found = S.ClusteredNetwork.from_clusters(KARATE, S.Sangreea(attributes=0).grow_clusters(KARATE, k))
+    found = S.ClusteredGraph.from_clusters(KARATE, S.SaNGreeA(attributes=0).grow_clusters(KARATE, k))
     assert len(found.inner) == nodes
     assert found.structural_loss() * 34 * 33 / 4 == pytest.approx(loss, abs=1e-5)
     assert share is None or found.structural_loss() == pytest.approx(share, abs=1e-6)
 
 
 def test_sangreea_groups_of_five():
-    label = S.Sangreea(attributes=0).grow_clusters(KARATE, 5)
+    label = S.SaNGreeA(attributes=0).grow_clusters(KARATE, 5)
     expected = [
         {33, 32, 29, 14, 15},
         {0, 1, 3, 7, 13},
@@ -58,16 +58,16 @@ def test_sangreea_groups_of_five():
 
 @pytest.mark.parametrize(("k", "start"), [(2, 40.8436), (5, 139.6649), (10, 181.9614)])
 def test_a_likely_partition_leaves_fewer_graphs_than_sangreea(k, start):
-    grown = S.ClusteredNetwork.from_clusters(KARATE, S.Sangreea(attributes=0).grow_clusters(KARATE, k))
+    grown = S.ClusteredGraph.from_clusters(KARATE, S.SaNGreeA(attributes=0).grow_clusters(KARATE, k))
     assert grown.log_possible_graphs() == pytest.approx(start, abs=1e-4)
-    models, search = [sf.models.KAnonymity(k=k)], S.LikelyPartition(turns=100)
+    models, search = [sf.models.KAnonymity(k=k)], S.MaximumLikelihoodPartition(turns=100)
     found = S.anonymize(KARATE, models=models, algorithm=search, secret=SECRET)
     assert found.metrics["log-graphs"] < start - 1
     assert found.graph.log_possible_graphs() == pytest.approx(found.metrics["log-graphs"])
     assert found.graph.sizes.min() >= k
     again = S.anonymize(KARATE, models=models, algorithm=search, secret=SECRET)
     assert again.graph.cluster.tolist() == found.graph.cluster.tolist()
-    still = S.anonymize(KARATE, models=models, algorithm=S.LikelyPartition(turns=0), secret=SECRET)
+    still = S.anonymize(KARATE, models=models, algorithm=S.MaximumLikelihoodPartition(turns=0), secret=SECRET)
     assert still.metrics["log-graphs"] == pytest.approx(start, abs=1e-4)
 
 
@@ -75,7 +75,7 @@ def annealed(network, label, least, heat, *, turns=200, seed=1):
     """Anneal some super-nodes; return all that is kept of them, what is won, and what was possible before."""
     count = len(network) // least
     matrix = np.zeros((count, count), dtype=np.int64)
-    before = S.ClusteredNetwork.from_clusters(network, label)
+    before = S.ClusteredGraph.from_clusters(network, label)
     matrix[before.between[:, 0], before.between[:, 1]] = before.between[:, 2]
     matrix += matrix.T
     np.fill_diagonal(matrix[: len(before.inner), : len(before.inner)], before.inner)
@@ -93,10 +93,10 @@ def test_annealing_keeps_count_of_all_that_it_changes(graph, least, heat, seed):
     if least > len(network):
         return
     (label, matrix, sizes, first, after, _), won, before = annealed(
-        network, S.Sangreea(attributes=0).grow_clusters(network, least), least, heat, seed=seed
+        network, S.SaNGreeA(attributes=0).grow_clusters(network, least), least, heat, seed=seed
     )
     used, label = np.unique(label, return_inverse=True)
-    found = S.ClusteredNetwork.from_clusters(network, label)
+    found = S.ClusteredGraph.from_clusters(network, label)
     assert found.log_possible_graphs() == pytest.approx(before - won, abs=1e-9)
     assert (found.sizes.tolist(), int(sizes.sum())) == (sizes[used].tolist(), len(network))
     assert found.sizes.min() >= least
@@ -127,7 +127,7 @@ def test_annealing_splits_and_merges():
 def test_counts_loss_and_possible_graphs_are_those_of_the_definitions(graph, data):
     label = data.draw(st.lists(st.integers(0, 2), min_size=len(graph), max_size=len(graph)))
     _, numbered = np.unique(label, return_inverse=True)
-    found = S.ClusteredNetwork.from_clusters(network_of(graph), numbered)
+    found = S.ClusteredGraph.from_clusters(network_of(graph), numbered)
     blocks: dict[tuple[int, int], list[int]] = {}
     for one in graph:
         for other in range(one):
@@ -140,13 +140,13 @@ def test_counts_loss_and_possible_graphs_are_those_of_the_definitions(graph, dat
     )
     lost = sum(2 * edges * (1 - edges / pairs) for pairs, edges in blocks.values())
     assert found.structural_loss() * len(graph) * (len(graph) - 1) / 4 == pytest.approx(lost)
-    drawn = S.ClusteredNetwork.from_clusters(found.sample(seed=1), numbered)
+    drawn = S.ClusteredGraph.from_clusters(found.sample(seed=1), numbered)
     assert np.array_equal(drawn.inner, found.inner)
     assert np.array_equal(drawn.between, found.between)
 
 
 def test_samples_are_all_as_likely():
-    square = S.ClusteredNetwork.from_clusters(S.Network.from_edges([(0, 1), (2, 3)]), np.array([0, 0, 0, 0]))
+    square = S.ClusteredGraph.from_clusters(S.Graph.from_edges([(0, 1), (2, 3)]), np.array([0, 0, 0, 0]))
     seen: dict[bytes, int] = {}
     for seed in range(600):
         key = square.sample(seed=seed).edges.tobytes()
@@ -155,7 +155,7 @@ def test_samples_are_all_as_likely():
     assert max(seen.values()) < 75  # 40 expected, and 75 is more than 5 deviations above
 
 
-def town(persons: int = 60) -> S.Network:
+def town(persons: int = 60) -> S.Graph:
     rng = np.random.default_rng(7)
     graph = nx.connected_watts_strogatz_graph(persons, 4, 0.1, seed=3)
     about = pa.table(
@@ -168,7 +168,7 @@ def town(persons: int = 60) -> S.Network:
     )
     pairs = np.array(graph.edges)
     table = pa.table({"a": pairs[:, 0], "b": pairs[:, 1]})
-    return S.Network.from_edges(
+    return S.Graph.from_edges(
         table,
         persons=pa.table({"key": np.arange(persons)})
         .append_column("age", about["age"])
@@ -180,9 +180,9 @@ def town(persons: int = 60) -> S.Network:
 
 
 def test_super_nodes_show_attributes_generalized_and_keep_models_of_tables():
-    models = [sf.models.PSensitiveKAnonymity(p=2, k=4, sensitive="disease"), S.EdgeConfidence(limit=0.7)]
+    models = [sf.models.PSensitiveKAnonymity(p=2, k=4, sensitive="disease"), S.EdgeDisclosure(limit=0.7)]
     network = town()
-    release = S.anonymize(network, models=models, algorithm=S.Sangreea(), secret=SECRET)
+    release = S.anonymize(network, models=models, algorithm=S.SaNGreeA(), secret=SECRET)
     found = release.graph
     assert release.audit.holds
     assert found.vertices.column_names == ["age", "city", "disease"]
@@ -200,7 +200,7 @@ def test_the_weight_of_attributes_matters():
     ranges = []
     for weight in (0.0, 1.0):
         network = town()
-        label = S.Sangreea(attributes=weight).grow_clusters(network, 5)
+        label = S.SaNGreeA(attributes=weight).grow_clusters(network, 5)
         ages = network.vertices["age"].to_numpy()
         ranges.append(np.mean([np.ptp(ages[label == node]) for node in range(label.max() + 1)]))
     assert ranges[1] < 0.5 * ranges[0]
@@ -209,9 +209,9 @@ def test_the_weight_of_attributes_matters():
 def test_missing_attributes_are_shown_as_suppressed_or_missing():
     edges = [(0, 1), (2, 3)]
     about = pa.table({"key": [0, 1, 2, 3], "age": [None, 30, None, None]})
-    network = S.Network.from_edges(edges, persons=about, schema=sf.Schema(quasi_identifiers=["age"]))
+    network = S.Graph.from_edges(edges, persons=about, schema=sf.Schema(quasi_identifiers=["age"]))
     found = S.anonymize(
-        network, models=[sf.models.KAnonymity(k=2)], algorithm=S.Sangreea(attributes=0.1), secret=SECRET
+        network, models=[sf.models.KAnonymity(k=2)], algorithm=S.SaNGreeA(attributes=0.1), secret=SECRET
     )
     shown = found.graph.vertices["age"].to_pylist()
     assert sorted(map(str, shown)) == ["*", "*", "None", "None"]
@@ -222,35 +222,35 @@ def test_taxonomies_are_climbed_to_the_lowest_common_node():
     about = pa.table({"key": range(6), "city": ["Ulm", "Aalen", "Ulm", "Bonn", "Ulm", "Bonn"]})
     tree = sf.hierarchies.Taxonomy({"south": ["Ulm", "Aalen"], "west": ["Bonn", "Trier"]})
     schema = sf.Schema(quasi_identifiers=["city"], hierarchies={"city": tree})
-    network = S.Network.from_edges(edges, persons=about, schema=schema)
+    network = S.Graph.from_edges(edges, persons=about, schema=schema)
     numbers, widths, nodes, starts = encode_attributes(network)
     assert (numbers.shape, widths.shape, starts.tolist()) == ((0, 6), (0,), [0, 3])
     assert len(set(nodes[1, :3].tolist())) == 1
     assert set(nodes[2].tolist()) == {0}
     label = np.array([0, 0, 0, 1, 1, 1])
     assert (
-        generalize_attributes(network, S.ClusteredNetwork.from_clusters(network, label)).vertices["city"].to_pylist()
+        generalize_attributes(network, S.ClusteredGraph.from_clusters(network, label)).vertices["city"].to_pylist()
         == ["south"] * 3 + ["*"] * 3
     )
     state = np.zeros(0), np.zeros(0), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     arrays = numbers, widths, nodes, starts
     join_attributes(arrays, state, 0, True)  # noqa: FBT003 - loops take flags by position
     assert [attribute_loss(arrays, state, person) for person in (0, 1, 3)] == [0.0, 0.5, 1.0]
-    grown = S.Sangreea(attributes=1).grow_clusters(network, 2)
+    grown = S.SaNGreeA(attributes=1).grow_clusters(network, 2)
     assert sorted(np.bincount(grown).tolist()) == [2, 2, 2]
     assert len({grown[3], grown[5]}) == 1
 
 
 def test_impossible_requests_are_refused():
     with pytest.raises(InfeasibleError, match="needs 7 persons"):
-        S.anonymize(network_of(nx.path_graph(6)), models=[sf.models.KAnonymity(k=7)], algorithm=S.Sangreea())
+        S.anonymize(network_of(nx.path_graph(6)), models=[sf.models.KAnonymity(k=7)], algorithm=S.SaNGreeA())
     full = network_of(nx.complete_graph(6))
     with pytest.raises(InfeasibleError, match="one super-node of all persons"):
-        S.anonymize(full, models=[S.EdgeConfidence(limit=0.5)], algorithm=S.Sangreea())
+        S.anonymize(full, models=[S.EdgeDisclosure(limit=0.5)], algorithm=S.SaNGreeA())
     with pytest.raises(InvalidParameterError):
-        S.Sangreea(attributes=2)
+        S.SaNGreeA(attributes=2)
     with pytest.raises(ReadError, match="do not fit"):
-        S.ClusteredNetwork(
+        S.ClusteredGraph(
             keys=pa.array([0, 1]), cluster=np.array([0, 0]), inner=np.array([2]), between=np.zeros((0, 3), dtype=int)
         )
 
@@ -270,7 +270,7 @@ def test_large_networks_look_at_near_persons_only(groups, share, seed, near):
 @pytest.mark.parametrize(("k", "nodes", "cliques", "loss"), [(5, 807, 199, None), (10, 403, 22, 0.022637)])
 def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
     network = S.read(shared_data / "networks" / "facebook.txt")
-    found = S.ClusteredNetwork.from_clusters(network, S.Sangreea(attributes=0).grow_clusters(network, k))
+    found = S.ClusteredGraph.from_clusters(network, S.SaNGreeA(attributes=0).grow_clusters(network, k))
     assert (len(found.inner), int((found.edge_probabilities()[0] == 1).sum())) == (nodes, cliques)
     assert loss is None or found.structural_loss() == pytest.approx(loss, abs=1e-6)
 
@@ -279,7 +279,7 @@ def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
 @pytest.mark.parametrize(("k", "log_graphs"), [(5, 92_000), (10, 119_000)])  # Sangreea leaves 107,762 and 152,453
 def test_a_likely_partition_of_the_real_network(shared_data, k, log_graphs):
     network = S.read(shared_data / "networks" / "facebook.txt")
-    likely = S.anonymize(network, models=[sf.models.KAnonymity(k=k)], algorithm=S.LikelyPartition(), secret=SECRET)
+    likely = S.anonymize(network, models=[sf.models.KAnonymity(k=k)], algorithm=S.MaximumLikelihoodPartition(), secret=SECRET)
     assert likely.metrics["log-graphs"] < log_graphs
 
 

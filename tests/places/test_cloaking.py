@@ -132,7 +132,7 @@ def test_what_is_judged_is_what_is_published():
     """Regions whose published sides are the same are one region."""
     found = regions("hilbert", 2)
     told = np.column_stack(list(found.to_degrees().values()))
-    assert len(np.unique(told, axis=0)) == len(found.owners[1])
+    assert len(np.unique(told, axis=0)) == len(found.identical_groups[1])
     assert found.to_arrow().column_names == ["west", "south", "east", "north"]
 
 
@@ -149,7 +149,7 @@ def test_too_few_persons_and_bad_requests_are_refused():
     ):
         with pytest.raises(SchemaError, match=said):
             cloak(longitudes, latitudes, k=1)
-    with pytest.raises(InvalidParameterError, match=r"an sf\.places\.Area"):
+    with pytest.raises(InvalidParameterError, match=r"an sf\.trajectories\.Area"):
         cloak([0.01], [0.01], k=1, area="here")
     with pytest.raises(SchemaError, match="outside the area"):
         cloak(np.array([1.0]), np.array([1.0]), k=1, area=SQUARE)

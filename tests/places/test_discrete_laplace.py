@@ -79,7 +79,7 @@ def test_first_bits_of_chances_are_right(rate, place, most, bits):
     most = min(most, int(Decimal(200) / digit.rate))
     with localcontext() as context:
         context.prec = 300
-        assert digit.floor(most, bits) == int(chance(digit, most) * 2**bits)
+        assert digit.cumulative(most, bits) == int(chance(digit, most) * 2**bits)
 
 
 @given(st.floats(2.0**-40, 40.0))

@@ -48,7 +48,7 @@ def counted(ways, most, owner=None):
     points = ordered(ways, owner=owner).points
     return {
         "".join(points.names[place] for place in sequence): int(support)
-        for found in count_subsequences(points.places, points.offsets, points.owner, most)
+        for found in count_subsequences(points.places, points.offsets, points.individual_of, most)
         for sequence, support in zip(found.sequences, found.support, strict=True)
     }
 

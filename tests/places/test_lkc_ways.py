@@ -49,7 +49,7 @@ models = st.builds(TrajectoryLKCPrivacy, l=st.integers(1, 3), k=st.integers(1, 3
 @examples(40)
 def test_verdicts_equal_those_of_all_subsequences(persons, model):
     ways, values = zip(*persons, strict=True)
-    verdict = model.judge(visiting(ways, values))
+    verdict = model.evaluate(visiting(ways, values))
     assert (verdict.level, verdict.broken) == oracle(ways, values, model)
 
 
@@ -61,7 +61,7 @@ def test_what_is_found_keeps_the_promise(persons, model):
         found = LKCSuppression().search(Request(data=visiting(ways, values), models=[model]))
     except InfeasibleError:
         return
-    assert model.judge(found).holds
+    assert model.evaluate(found).holds
 
 
 def test_a_release_with_sensitive_values_reads_back(tmp_path):

@@ -82,7 +82,7 @@ def test_nobody_is_faster_than_agreed():
 def test_ways_of_different_times_are_refused():
     one = walkers([[(1000, 1000)] * 10] * 2).points
     later = Points(
-        individual_of=one.owner,
+        individual_of=one.individual_of,
         offsets=one.offsets,
         times=np.where(one.way == 1, one.times + 10**12, one.times),
         longitudes=one.longitudes,

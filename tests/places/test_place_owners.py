@@ -151,9 +151,9 @@ def test_a_release_tells_no_times_and_its_recipe_makes_it_again(tmp_path):
 
 def test_bad_input_is_refused():
     for wrong in ([], ["ab"], [[]], [["a", 1]], "ab"):
-        with pytest.raises(InvalidParameterError, match=r"PlaceOwners\.owners"):
+        with pytest.raises(InvalidParameterError, match=r"PartialKnowledge\.owners"):
             PartialKnowledge(owners=wrong, share=0.5)
-    with pytest.raises(InvalidParameterError, match=r"PlaceOwners\.share"):
+    with pytest.raises(InvalidParameterError, match=r"PartialKnowledge\.share"):
         PartialKnowledge(owners=[["a"]], share=1.5)
     model = PartialKnowledge(owners=[["a"]], share=0.5)
     timed = pa.table({"person": [1], "time": ["2026-01-31T08:00Z"], "place": ["a"]})

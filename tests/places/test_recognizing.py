@@ -50,7 +50,7 @@ def movers():
 @pytest.fixture(scope="module")
 def sources(movers):
     return [
-        Trajectories(movers.seen(rate=rate, error=error, seed=seed))
+        Trajectories(movers.observe(rate=rate, error=error, seed=seed))
         for rate, error, seed in ((0.4, 60, 1), (0.25, 100, 2))
     ]
 
@@ -77,7 +77,7 @@ def test_homes_and_work_are_found_where_they_are(movers, sources):
 
 
 def test_nights_are_those_of_the_clock_on_the_wall(movers):
-    moved = movers.seen(rate=0.5, seed=1)
+    moved = movers.observe(rate=0.5, seed=1)
     east = Trajectories(moved, zone="Pacific/Auckland")
     west = Trajectories(moved)
     stays = find_stay_points(west, meters=300)

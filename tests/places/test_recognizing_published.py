@@ -21,12 +21,12 @@ def movers():
 
 @pytest.fixture(scope="module")
 def original(movers):
-    return sf.trajectories.Trajectories(movers.seen(rate=0.5, error=30, seed=1))
+    return sf.trajectories.Trajectories(movers.observe(rate=0.5, error=30, seed=1))
 
 
 @pytest.fixture(scope="module")
 def known(movers):
-    source = sf.trajectories.Trajectories(movers.seen(rate=0.3, error=80, seed=2))
+    source = sf.trajectories.Trajectories(movers.observe(rate=0.3, error=80, seed=2))
     return {"source": source, "friends": [(str(a + 1), str(b + 1)) for a, b in movers.friends], "seed": 1}
 
 

@@ -30,7 +30,7 @@ def ways(rows=ROWS, **changed):
 
 def test_points_are_sorted_by_person_and_time():
     read = ways().points
-    assert read.owner.tolist() == [0, 1]
+    assert read.individual_of.tolist() == [0, 1]
     assert read.offsets.tolist() == [0, 2, 4]
     assert read.longitudes.tolist() == [13.6, 13.5, 13.4, 13.4]
 
@@ -60,7 +60,7 @@ def test_a_frame_of_points_is_read_by_its_geometry():
 def test_trips_are_ways_of_the_same_person():
     read = ways({**ROWS, "trip": [1, 1, 2, 1]}, trip="trip")
     assert len(read) == 3
-    assert read.points.persons == 2
+    assert read.points.n_individuals == 2
     assert Trajectories(read.to_frame(), trip="trip").equals(read)
 
 
@@ -238,7 +238,7 @@ def test_columns_with_usual_names_are_found_and_told(names):
 def test_an_area_leaves_out_points_and_persons_outside():
     here = Area(west=13.3, south=52.4, east=13.45, north=52.65)
     cut = ways(area=here)
-    assert (cut.keys, cut.points.persons, len(cut.points), cut.area) == (("b",), 1, 2, here)
+    assert (cut.keys, cut.points.n_individuals, len(cut.points), cut.area) == (("b",), 1, 2, here)
     assert cut.points.owner.tolist() == [0]
     assert "2 points are outside the area and left out." in cut.remarks
     with pytest.raises(SchemaError, match="No point is inside"):

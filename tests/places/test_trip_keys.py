@@ -89,7 +89,7 @@ def test_no_crowd_holds_two_trips_of_one_person(model, search):
     for seed in range(4):
         original = walked(seed, trips=1)
         points = original.points
-        owner = points.owner // 2  # two ways at the same time are one person's
+        owner = points.individual_of // 2  # two ways at the same time are one person's
         twins = Trajectories.from_points(points.take(np.arange(len(original))), area=original.area)
         twins.points = replace(points, owner=owner)
         ways = sf.trajectories.anonymize(twins, models=[model], algorithm=search).trajectories
@@ -104,7 +104,7 @@ def test_trips_that_are_joined_by_their_person_fail_the_audit(model, search):
     original = walked(3)
     ways = sf.trajectories.anonymize(original, models=[model], algorithm=search).trajectories
     table = ways.to_arrow()
-    owner = original.points.owner[ways.points.origin][table["trip"].to_numpy() - 1]
+    owner = original.points.individual_of[ways.points.origin][table["trip"].to_numpy() - 1]
     joined = Trajectories(table.append_column("person", pa.array(owner)), trip="trip", cluster="cluster")
     verdict = model.judge(joined)
     assert not verdict.holds
@@ -128,7 +128,7 @@ def test_known_points_attack_each_trip_and_habits_are_not_put_together():
     assert "key of its own" in found.skipped["signal-linking"]
     bare = Trajectories.from_points(original.points)  # nothing is moved: whoever knows a trip finds its key
     every = np.arange(len(original))
-    bare.points = replace(original.points, owner=every, origin=every, trip_keys=True)
+    bare.points = replace(original.points, individual_of=every, origin=every, trip_keys=True)
     alone = sf.trajectories.attack(bare, original, points=6, meters=1, seconds=1, seed=1, attacks=["known-points"])
     assert alone.results[0].successes == PERSONS
 
@@ -185,7 +185,7 @@ def test_visits_of_all_trips_of_a_person_are_those_of_k_persons(trips, k, c):
 
 def test_visits_of_two_trips_of_one_person_are_judged_together():
     trips = ["a", "c", "a", "d", "b", "c", "b", "d"]
-    apart = replace(visited(trips).points, owner=np.arange(len(trips)))
+    apart = replace(visited(trips).points, individual_of=np.arange(len(trips)))
     assert TrajectoryLKCPrivacy(l=2, k=2).evaluate(Trajectories.from_points(apart)).level == 2
     joined = TrajectoryLKCPrivacy(l=2, k=2).evaluate(visited(trips))
     assert (joined.level, joined.violations) == (1, 4)

@@ -280,7 +280,7 @@ def test_every_form_is_measured(tmp_path):
     )
     assert {*ALWAYS, *SPATIAL, "region-square-kilometers", "region-hours"} == set(boxes.metrics)
     accountant = sf.dp.Accountant(tmp_path / "budget", total=10_000)
-    squares = sf.trajectories.SquareGrid(area=sf.datasets.movers.CITY, order=2)
+    squares = sf.trajectories.SquareGrid(area=sf.datasets.mobility.CITY, order=2)
     tree = sf.trajectories.private_prefix_tree(
         original, places=squares, epsilon=9000, accountant=accountant, analyst="ann", height=3
     )

@@ -32,7 +32,7 @@ def test_the_issue_example_works(release, tmp_path):
     assert release.audit.holds
     assert release.audit.level("k-delta") >= 3
     assert release.metrics["ways-kept"] > 0.8
-    assert release.ways.to_frame().num_rows == len(release.ways.points)
+    assert release.trajectories.to_frame().num_rows == len(release.trajectories.points)
     release.write(tmp_path / "out")
     read = read_published(tmp_path / "out" / "public" / "ways.csv")
     assert sf.trajectories.audit(read, models=[MODEL]).holds
@@ -42,7 +42,7 @@ def test_the_issue_example_works(release, tmp_path):
 
 def test_parquet_holds_the_same_ways(release, tmp_path):
     release.write(tmp_path / "out", table_format="parquet", report=False)
-    assert sf.trajectories.TrajectoriesRelease.read(tmp_path / "out" / "public").equals(release.ways)
+    assert sf.trajectories.TrajectoriesRelease.read(tmp_path / "out" / "public").equals(release.trajectories)
     with pytest.raises(ReadError, match="holds no ways"):
         sf.trajectories.TrajectoriesRelease.read(tmp_path)
 
@@ -50,21 +50,21 @@ def test_parquet_holds_the_same_ways(release, tmp_path):
 def test_the_same_secret_gives_the_same_ways(original, release):
     again = sf.trajectories.anonymize(original, models=[MODEL], algorithm=ALGORITHM, secret=SECRET)
     other = sf.trajectories.anonymize(original, models=[MODEL], algorithm=ALGORITHM)
-    assert again.trajectories.equals(release.ways)
-    assert not other.trajectories.equals(release.ways)
+    assert again.trajectories.equals(release.trajectories)
+    assert not other.trajectories.equals(release.trajectories)
     assert tomllib.loads(again.recipe.to_toml())["input"]["points"] == len(original.points)
 
 
 def test_numbers_of_persons_say_nothing(release):
-    assert sorted(set(release.ways.points.owner.tolist())) == list(range(release.ways.points.persons))
-    assert release.ways.points.origin.tolist() != sorted(release.ways.points.origin.tolist())
+    assert sorted(set(release.trajectories.points.owner.tolist())) == list(range(release.trajectories.points.persons))
+    assert release.trajectories.points.origin.tolist() != sorted(release.trajectories.points.origin.tolist())
 
 
 def test_nothing_inside_stands_in_what_is_public(release, tmp_path):
     release.write(tmp_path / "out")
     public = "".join(path.read_text() for path in (tmp_path / "out" / "public").iterdir())
     assert SECRET not in public
-    assert release.recipe.source["sha256"] not in public
+    assert release.recipe.input["sha256"] not in public
     promise = json.loads((tmp_path / "out" / "public" / "promise.json").read_text())
     assert set(promise["audit"]) == {"holds", "persons", "ways", "points", "models"}
 
@@ -85,7 +85,7 @@ def test_bad_requests_are_refused(original, release, tmp_path):
         sf.trajectories.anonymize(original, models=[], algorithm=ALGORITHM)
     with pytest.raises(InvalidParameterError, match="a promise about ways"):
         sf.trajectories.anonymize(original, models=[sf.models.KAnonymity(k=2)], algorithm=ALGORITHM)
-    with pytest.raises(InvalidParameterError, match=r"sf\.places\.Trajectories"):
+    with pytest.raises(InvalidParameterError, match=r"sf\.trajectories\.Trajectories"):
         sf.trajectories.anonymize(original.to_frame(), models=[MODEL], algorithm=ALGORITHM)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("mine")
@@ -102,7 +102,7 @@ def test_measures_say_when_nothing_is_lost(original):
 
 
 @pytest.mark.parametrize(
-    ("promise", "search"), [(P.KDelta(k=2, delta=300), P.NeverWalkAlone()), (P.KWays(k=2), P.AlignWays())]
+    ("promise", "search"), [(P.KDeltaAnonymity(k=2, delta=300), P.NeverWalkAlone()), (P.TrajectoryKAnonymity(k=2), P.SequenceAlignment())]
 )
 def test_published_ways_become_tables_of_the_kind_that_was_given(promise, search):
     table = sf.datasets.generate_trajectories(12, 1, seed=1).to_pandas()

@@ -1,3 +1,4 @@
+from . import reconstruction as reconstruction
 from ._catalogue import read_recipe as read_recipe
 from ._pipeline import anonymize as anonymize
 from ._pipeline import run_recipe as run_recipe
