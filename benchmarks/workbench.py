@@ -32,18 +32,18 @@ ALONE = """
 import sys, time
 from pathlib import Path
 import sfumato as sf
-from sfumato.coding.warmup import warm_up
-from sfumato.inspection.detect import inspect_columns
-from sfumato.release.changing import titled
-from sfumato.table.read import load
+from sfumato._warmup import warm_up
+from sfumato.io._reading import read_with_findings
+from sfumato.tables._pipeline.recipe_edits import with_title
+from sfumato.tables.inspection.inspection import inspect_columns
 path, out = Path(sys.argv[1]), Path(sys.argv[2])
 warm_up()
 start = time.perf_counter()
-loaded = load(str(path), {}, propose=True)
+loaded = read_with_findings(str(path), {}, propose=True)
 found = inspect_columns(loaded.table)
 recipe = sf.propose_recipe(found, loaded.table, reading=loaded.reading)
 opened = time.perf_counter()
-release = sf.run_recipe(titled(recipe, path.name), loaded.table)
+release = sf.run_recipe(with_title(recipe, path.name), loaded.table)
 searched = time.perf_counter()
 release.write(out)
 print(opened - start, searched - opened, time.perf_counter() - searched)

@@ -1,4 +1,4 @@
-"""`sfumato reproduce`: repeat published experiments."""
+"""`python -m papers`: repeat published experiments, from a checkout of the repository."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from sfumato.cli._options import command_group, format_examples
+from sfumato.cli._application import run_application
+from sfumato.cli._errors import ErrorHandlingGroup
+from sfumato.cli._options import format_examples
 from sfumato.cli._output import color_verdict, printable, show_progress_bar
 from sfumato.errors import InvalidParameterError
 
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
     from papers.thesis.setting import ThesisSubject
 
 EXAMPLES = format_examples(
-    "sfumato reproduce thesis",
-    "sfumato reproduce thesis --rows 5000 --queries 200 --out quick",
-    "sfumato reproduce maa-slie --table adult.csv",
-    "sfumato reproduce fusion --table adult.csv",
+    "python -m papers thesis",
+    "python -m papers thesis --rows 5000 --queries 200 --out quick",
+    "python -m papers maa-slie --table adult.csv",
+    "python -m papers fusion --table adult.csv",
 )
 WIDTH = 96
 FOLDER = Path("sfumato-thesis")
@@ -32,15 +34,29 @@ Rows = Annotated[
     typer.Option(metavar="N", help="Records in each made-up census; by default as many as in the thesis."),
 ]
 
-app = command_group("Repeat published experiments: draw their figures and check their findings.")
+app = typer.Typer(
+    cls=ErrorHandlingGroup,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXAMPLES,
+)
+
+
+@app.callback(invoke_without_command=True)
+def main_callback(context: typer.Context) -> None:
+    """Repeat published experiments: draw their figures and check their findings."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command(
     "thesis",
     epilog=format_examples(
-        "sfumato reproduce thesis",
-        "sfumato reproduce thesis --rows 5000 --queries 200 --out quick",
-        "sfumato reproduce thesis --table census.csv --schema recipe.toml --out on-my-table",
+        "python -m papers thesis",
+        "python -m papers thesis --rows 5000 --queries 200 --out quick",
+        "python -m papers thesis --table census.csv --schema recipe.toml --out on-my-table",
     ),
 )
 def run_thesis(
@@ -80,9 +96,9 @@ def run_thesis(
 @app.command(
     name="maa-slie",
     epilog=format_examples(
-        "sfumato reproduce maa-slie",
-        "sfumato reproduce maa-slie --table adult.csv --out on-adult",
-        "sfumato reproduce maa-slie --rows 500 --large-rows 0 --repetitions 2 --out quick",
+        "python -m papers maa-slie",
+        "python -m papers maa-slie --table adult.csv --out on-adult",
+        "python -m papers maa-slie --rows 500 --large-rows 0 --repetitions 2 --out quick",
     ),
 )
 def run_maa_slie(
@@ -159,9 +175,9 @@ def _finding_lines(finding: FigureFinding) -> Iterator[str]:
 @app.command(
     "fusion",
     epilog=format_examples(
-        "sfumato reproduce fusion",
-        "sfumato reproduce fusion --table adult.csv --out on-adult",
-        "sfumato reproduce fusion --rows 3000 --out quick",
+        "python -m papers fusion",
+        "python -m papers fusion --table adult.csv --out on-adult",
+        "python -m papers fusion --rows 3000 --out quick",
     ),
 )
 def run_fusion(
@@ -205,3 +221,12 @@ def run_fusion(
     with show_progress_bar("Drawing"):
         write_reproduction(found, out)
     _print_findings(found, out)
+
+
+def main() -> None:
+    """Run the reproductions, with the same streams, signals and errors as `sfumato`."""
+    run_application(app)
+
+
+if __name__ == "__main__":
+    main()

@@ -23,32 +23,29 @@ import sfumato
 
 API_PAGE = "reference/api.md"
 CODE_COLORS = "code.css"
-ROOMS = {
-    "samples": "Make up data",
-    "table": "Read and write",
-    "inspection": "Inspect",
-    "schema": "Describe",
-    "hierarchies": "Generalize",
-    "models": "Promise",
-    "algorithms": "Search",
-    "masking": "Mask",
-    "release": "Release",
-    "ledger": "Publish again",
-    "recipe": "Repeat",
-    "judging": "Judge and compare",
-    "attacks": "Attack",
-    "queries": "Answer queries",
-    "collecting": "Collect",
-    "relating": "Publish several tables",
-    "baskets": "Publish sets",
-    "networks": "Publish networks",
-    "places": "Publish places and ways",
-    "condensing": "Condense",
-    "mining": "Mine",
-    "fusing": "Fuse with other owners",
-    "reporting": "Report, compare and draw",
-    "checks": "Check what you add",
-    "exceptions": "Errors",
+SECTIONS = {
+    "sf": "Publish a table",
+    "sf.hierarchies": "Generalize",
+    "sf.models": "Models",
+    "sf.algorithms": "Algorithms",
+    "sf.masking": "Mask",
+    "sf.tables": "Requests and results of tables",
+    "sf.tables.relational": "Several tables",
+    "sf.metrics": "Metrics",
+    "sf.attacks": "Attacks",
+    "sf.report": "Reports and charts",
+    "sf.queries": "Answer queries",
+    "sf.dp": "Differential privacy",
+    "sf.local_dp": "Local differential privacy",
+    "sf.transactions": "Transactions",
+    "sf.graphs": "Graphs",
+    "sf.trajectories": "Trajectories",
+    "sf.synthesis": "Synthetic records",
+    "sf.mining": "Association rules",
+    "sf.fusion": "Fuse with other owners",
+    "sf.datasets": "Generated datasets",
+    "sf.testing": "Check what you add",
+    "sf.errors": "Errors",
 }
 BLOCK = re.compile(r"^```python(?P<options>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LONG_CELL = 24
@@ -134,33 +131,41 @@ def pages_of_names(files: Files) -> dict[str, str]:
 
 
 def api_page(pages: dict[str, str]) -> str:
-    """List every public name with what its docstring says, or where its page is, in the order in which data flows."""
-    entries: dict[str, list[str]] = {room: [] for room in ROOMS}
-    for name, thing in public_names():
+    """List every public name with what its docstring says, or where its page is, by namespace."""
+    entries: dict[str, list[str]] = {namespace: [] for namespace in SECTIONS}
+    for namespace, name, thing in public_names():
+        if namespace not in entries:
+            raise PluginError(f"{name} is in {namespace}, which SECTIONS in scripts/docs_hooks.py lacks.")
         path = f"{thing.__module__}.{thing.__qualname__}"
-        room = path.split(".")[1]
-        if room not in entries:
-            raise PluginError(f"{name} is of room {room}, which ROOMS in scripts/docs_hooks.py lacks.")
-        entries[room].append(_entry(name, path, pages.get(path)))
-    lines = ["# Python names", "", "Everything that `import sfumato as sf` offers, in the order of use."]
-    for room, heading in ROOMS.items():
-        lines += ["", f"## {heading}", *(f"\n{entry}" for entry in entries[room])]
+        entries[namespace].append(_entry(name, path, pages.get(path)))
+    lines = ["# Python names", "", "Everything that `import sfumato as sf` offers, by namespace."]
+    for namespace, heading in SECTIONS.items():
+        lines += ["", f"## {heading}", *(f"\n{entry}" for entry in entries[namespace])]
     return "\n".join(lines) + "\n"
 
 
-def public_names() -> Iterator[tuple[str, Any]]:
-    """Name every public class and function once, by its shortest name, `sf.audit` or `sf.queries.estimate`."""
-    top = {name: getattr(sfumato, name) for name in sorted(sfumato.__all__) if name != "__version__"}
-    rooms = {name: thing for name, thing in top.items() if isinstance(thing, ModuleType)}
-    yield from ((f"sf.{name}", thing) for name, thing in top.items() if name not in rooms)
-    for room, module in rooms.items():
-        for name in sorted(set(module.__all__) - set(top)):
+def public_names() -> Iterator[tuple[str, str, Any]]:
+    """Yield every public class and function once: its namespace, its shortest name, and the thing itself."""
+    top = {name: getattr(sfumato, name) for name in sfumato.__all__ if name != "__version__"}
+    seen = {id(thing) for thing in top.values()}
+    yield from (("sf", f"sf.{name}", top[name]) for name in sorted(top) if not isinstance(top[name], ModuleType))
+    namespaces = [(f"sf.{name}", top[name]) for name in sorted(top) if isinstance(top[name], ModuleType)]
+    for namespace, module in namespaces:
+        for name in sorted(_offered(module)):
             thing = getattr(module, name)
+            if id(thing) in seen:
+                continue
             if isinstance(thing, ModuleType):
-                own = {each: made for each, made in vars(thing).items() if _is_at_home(each, made, thing)}
-                yield from ((f"sf.{room}.{name}.{each}", made) for each, made in sorted(own.items()))
+                namespaces.append((f"{namespace}.{name}", thing))
             else:
-                yield f"sf.{room}.{name}", thing
+                yield namespace, f"{namespace}.{name}", thing
+
+
+def _offered(module: ModuleType) -> list[str]:
+    """List what a namespace exports; of a plain module, what is defined in it."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    return [name for name, thing in vars(module).items() if _is_at_home(name, thing, module)]
 
 
 def _is_at_home(name: str, thing: object, module: ModuleType) -> bool:

@@ -1,4 +1,4 @@
-"""Writes what `sfumato reproduce thesis` found into its page: python scripts/thesis_page.py FOLDER/findings.csv."""
+"""Writes what `python -m papers thesis` found into its page: python scripts/thesis_page.py FOLDER/findings.csv."""
 
 from __future__ import annotations
 

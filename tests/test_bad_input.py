@@ -27,7 +27,7 @@ PROMISE = [sf.models.KAnonymity(k=2)]
 
 
 def schema(**settings):
-    return sf.Schema(**{"quasi": ["age", "job"], "sensitive": ["disease"], **settings})
+    return sf.Schema(**{"quasi_identifiers": ["age", "job"], "sensitive": ["disease"], **settings})
 
 
 def anonymize(frame=FRAME, models=PROMISE, **settings):
@@ -64,7 +64,7 @@ REQUESTS = {
         "No release of these",
     ),
     "unknown quasi-identifier": (
-        lambda: anonymize(quasi=["aeg"]),
+        lambda: anonymize(quasi_identifiers=["aeg"]),
         SchemaError,
         "Schema names 'aeg', which is not in the table; did",
     ),
@@ -89,7 +89,7 @@ REQUESTS = {
         "Attribute 'age' is listed twice, as quasi and",
     ),
     "role given twice alike": (
-        lambda: schema(quasi=["age", "age"]),
+        lambda: schema(quasi_identifiers=["age", "age"]),
         SchemaError,
         "Attribute 'age' is listed twice",
     ),
@@ -272,7 +272,7 @@ REQUESTS = {
         "Recipe.max_suppressed must be a",
     ),
     "identifier is published": (
-        lambda: sf.audit(FRAME, schema(quasi=["age"], identifier=["job"])),
+        lambda: sf.audit(FRAME, schema(quasi_identifiers=["age"], identifiers=["job"])),
         SchemaError,
         "The published table still has the identifier",
     ),
@@ -295,10 +295,10 @@ def test_bad_input_is_refused_with_one_clear_sentence(request_):
 
 def test_not_a_number_is_a_missing_value():
     frame = FRAME.assign(age=[20.0, nan, 20.0, nan])
-    release = sf.anonymize(frame, schema(quasi=["age"]), PROMISE)
+    release = sf.anonymize(frame, schema(quasi_identifiers=["age"]), PROMISE)
     assert release.audit.level("k-anonymity") == 2
     assert release.frame["age"].isna().sum() == 2
-    with_zero = sf.anonymize(frame.assign(age=[0.0, -0.0, nan, nan]), schema(quasi=["age"]), PROMISE)
+    with_zero = sf.anonymize(frame.assign(age=[0.0, -0.0, nan, nan]), schema(quasi_identifiers=["age"]), PROMISE)
     assert with_zero.audit.level("k-anonymity") == 2
     assert "-0" not in {str(age) for age in with_zero.frame["age"]}
 

@@ -213,7 +213,7 @@ class THING(KAnonymity):
     name = "NAME"
 """
 FORMAT = """
-from sfumato.table.formats.base import Format
+from sfumato.io.formats import Format
 
 def read(path):
     raise ValueError("secret-cell")

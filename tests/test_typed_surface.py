@@ -100,8 +100,8 @@ release.write(5)  # wrong
 release.audit.level(5)  # wrong
 release.audit.holds()  # wrong
 release.audits  # wrong
-release.measures["loss"].upper()  # wrong
-release.measures[0]  # wrong
+release.metrics["loss"].upper()  # wrong
+release.metrics[0]  # wrong
 schema.quasi_identifiers = ["zip"]  # wrong
 """
 

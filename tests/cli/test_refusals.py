@@ -228,7 +228,7 @@ def test_a_full_disk_leaves_nothing_behind(run, folder, monkeypatch):
 
 STOPPED = """
 import os, signal, sys, time
-import sfumato.reporting.folders as folders
+import sfumato.core.writing as folders
 
 def stop(*_, **__):
     os.kill(os.getpid(), signal.{signal})

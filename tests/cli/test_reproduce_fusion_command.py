@@ -1,4 +1,4 @@
-"""`sfumato reproduce fusion`: what it writes and says, and what it refuses."""
+"""`python -m papers fusion`: what it writes and says, and what it refuses."""
 
 from __future__ import annotations
 

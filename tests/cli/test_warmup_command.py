@@ -11,19 +11,23 @@ import json
 import numpy as np
 import pyarrow as pa
 import sfumato as sf
-import sfumato.coding.containment
-import sfumato.coding.grouping
-import sfumato.coding.cutting.partition
-from sfumato.samples.demo import run_demo
-from sfumato.coding.containment import Boxes, count_points, pairs_of
-from sfumato.coding.kernels import containment, cutting, grouping, swapping, tree_clustering
-from sfumato.coding.swapping import draw_partners
-from sfumato.coding.warmup import warm_up
-from sfumato.randomness import Stream, repeatable_secret
+import sfumato.core._kernels.grouping
+import sfumato.tables.algorithms._segments.cuts
+import sfumato.tables.published._containment
+from sfumato._randomness import KeyedRandom, secret_from_seed
+from sfumato._warmup import warm_up
+from sfumato.cli._demo_runs import run_demo
+from sfumato.core._kernels import grouping_loops
+from sfumato.tables.algorithms._segments import _kernels as cutting
+from sfumato.tables.algorithms.microaggregation._kernels import tree_clusters
+from sfumato.tables.masking import _kernels as swapping
+from sfumato.tables.masking._swapping import draw_partners
+from sfumato.tables.published import _kernels as containment
+from sfumato.tables.published._containment import Boxes, count_points, list_containment_pairs
 
 def ready():
     loops = {}
-    for module in (containment, cutting, grouping, swapping, tree_clustering):
+    for module in (containment, cutting, grouping_loops, swapping, tree_clusters):
         loops |= {(module.__name__, name): loop for name, loop in vars(module).items() if hasattr(loop, "signatures")}
     return {".".join(name): len(loop.signatures) for name, loop in loops.items()}
 
@@ -46,11 +50,11 @@ sf.attribute_disclosure_risk(demo.frame, demo.recipe.schema, original=demo.origi
 points, row = np.zeros((1, 3), dtype=np.int32), np.zeros((2, 1), dtype=np.int32)
 boxes = Boxes(low=row, high=row, member_rows=np.full((2, 1), -1), members=np.zeros(0, dtype=np.bool_))
 assert count_points(points, np.ones(3, dtype=np.int64), boxes).tolist() == [3, 3]
-assert len(pairs_of(points, boxes)[0]) == 6
+assert len(list_containment_pairs(points, boxes)[0]) == 6
 equal = pa.table({"q": np.zeros(10_000)})
 sf.anonymize(equal, sf.Schema(quasi_identifiers=["q"]), [sf.models.KAnonymity(k=900)], sf.algorithms.MDAV())
 sf.anonymize(equal, sf.Schema(quasi_identifiers=["q"]), [sf.models.KAnonymity(k=900)], sf.algorithms.VMDAV())
-draw_partners(9, 2, Stream(repeatable_secret(1)))
+draw_partners(9, 2, KeyedRandom(secret_from_seed(1)))
 print(json.dumps([before, ready()]))
 """
 

@@ -151,9 +151,6 @@ NOT_RUN = {
     "party serve": "needs a network",
     "party join": "needs a network",
     "warmup": "compiles everything",
-    "reproduce thesis": "takes minutes",
-    "reproduce maa-slie": "takes minutes",
-    "reproduce fusion": "takes minutes",
 }
 
 

@@ -142,12 +142,17 @@ app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 
 
 def main() -> None:
-    """Run the command line; files and pipes get UTF-8, and a terminal gets what it can show."""
+    """Run the command line."""
+    run_application(app)
+
+
+def run_application(application: typer.Typer) -> None:
+    """Run an application; files and pipes get UTF-8, and a terminal gets what it can show."""
     for output in (sys.stdout, sys.stderr):
         if isinstance(output, io.TextIOWrapper):
             output.reconfigure(encoding=None if output.isatty() else "utf-8", errors="replace")
     _install_signal_handlers()
-    app()
+    application()
 
 
 def _install_signal_handlers() -> None:

@@ -12,8 +12,17 @@ from typing import Any
 
 from sfumato._entry_point_terms import UNSPECIFIED, translate
 
-OTHER_NAMES = {"column_types": "column_type", "if_exists": "replace"}
-COMMANDS = {"attack_records": "sfumato attack --records", "exposure": "sfumato audit", "read": "a file"}
+OTHER_NAMES = {
+    "column_types": "column_type",
+    "identifiers": "identifier",
+    "if_exists": "replace",
+    "quasi_identifiers": "quasi",
+}
+COMMANDS = {
+    "attack_records": "sfumato attack --records",
+    "attribute_disclosure_risk": "sfumato audit",
+    "read": "a file",
+}
 
 
 @dataclass(frozen=True)

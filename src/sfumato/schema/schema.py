@@ -25,8 +25,8 @@ class Schema:
 
     Parameters
     ----------
-    identifier : attributes that identify a person; never published.
-    quasi : attributes that an adversary may know; generalized.
+    identifiers : attributes that identify a person; never published.
+    quasi_identifiers : attributes that an adversary may know; generalized.
     sensitive : attributes that nobody should learn about a person.
     insensitive : attributes published unchanged.
     hierarchies : how an attribute can be generalized, e.g. `{"age": Intervals(5, 10)}`.
@@ -34,7 +34,7 @@ class Schema:
     orders : all values of an ordinal attribute, from lowest to highest.
     flags : boolean columns that say for every record whether the cell of this attribute is sensitive
         (a semi-sensitive attribute), e.g. `{"age": "age__sensitive"}`; never published.
-    missing : `"own-value"` or `"matches-all"`, see `Missing`.
+    missing : `"own-value"` or `"matches-all"`, see `MissingPolicy`.
     transient : the sensitive attributes whose values change, such as an illness that heals; in a series of releases
         all others keep their values.
 
