@@ -203,9 +203,9 @@ def test_terms_leave_for_a_chunk_that_two_clusters_share():
     assert len(alone.terms) == 5
     assert len(shared.above) == len(shared.sizes) + 1
     assert len(shared.terms) < len(alone.terms)
-    assert sf.transactions.reconstruction.estimate_support(shared, ["x"]) == sf.transactions.reconstruction.SupportEstimate(
-        lower=2, upper=2, expected=2.0
-    )
+    assert sf.transactions.reconstruction.estimate_support(
+        shared, ["x"]
+    ) == sf.transactions.reconstruction.SupportEstimate(lower=2, upper=2, expected=2.0)
 
 
 def test_a_cluster_that_needs_a_term_keeps_one():
@@ -266,7 +266,9 @@ def test_every_reconstruction_of_a_cluster_can_be_drawn():
     cluster = (3, [["ab", "a"], ["c", "c"]], "z")
     published = disassociated(cluster)
     possible = {as_set(table) for table in reconstructions(*cluster)}
-    drawn = {as_set(sf.transactions.reconstruction.sample_reconstruction(published, seed=at).to_lists()) for at in range(200)}
+    drawn = {
+        as_set(sf.transactions.reconstruction.sample_reconstruction(published, seed=at).to_lists()) for at in range(200)
+    }
     assert drawn <= possible
     assert len(drawn) > 3
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.core.algorithm import Request
 from sfumato.datasets.retail import generate_transactions
 from sfumato.errors import (
     GuaranteeViolatedError,
@@ -19,7 +20,6 @@ from sfumato.errors import (
     UnsupportedModelError,
     WriteError,
 )
-from sfumato.core.algorithm import Request
 from sfumato.transactions.algorithms.apriori_anonymization import AprioriAnonymization
 from sfumato.transactions.algorithms.local_recoding_anonymization import LocalRecodingAnonymization
 from sfumato.transactions.metrics import default_pairs, relative_error, top_k_deviation

@@ -22,7 +22,9 @@ SECRET = "5f" * 32
 
 
 def published(network, k, edges):
-    return S.anonymize(network, models=[S.KDegreeAnonymity(k=k)], algorithm=S.DegreeSequence(edges=edges), secret=SECRET)
+    return S.anonymize(
+        network, models=[S.KDegreeAnonymity(k=k)], algorithm=S.DegreeSequence(edges=edges), secret=SECRET
+    )
 
 
 def descending(degrees):

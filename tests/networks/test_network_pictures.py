@@ -48,9 +48,7 @@ def test_degrees_are_two_falling_lines_through_every_degree():
 
 @pytest.mark.parametrize("clustered", [False, True])
 def test_bars_tell_how_many_have_few_candidates(clustered):
-    after = (
-        S.ClusteredGraph.from_clusters(KARATE, np.arange(34) // 3) if clustered else network_of(nx.cycle_graph(34))
-    )
+    after = S.ClusteredGraph.from_clusters(KARATE, np.arange(34) // 3) if clustered else network_of(nx.cycle_graph(34))
     found = tips(plot_candidates(KARATE, after), "rect")
     slow = []
     for knowledge in ("H1", "H2", "H3"):

@@ -173,7 +173,11 @@ def test_promises_refuse_what_they_cannot_judge():
     for wrong in ([], S.KDegreeAnonymity(k=2), ["k-degree"]):
         with pytest.raises(InvalidParameterError):
             S.audit(two_triangles(), models=wrong)
-    for make in (lambda: S.KDegreeAnonymity(k=0), lambda: S.KCandidateAnonymity(k=2, knowledge="H9"), lambda: S.EdgeDisclosure(limit=0)):
+    for make in (
+        lambda: S.KDegreeAnonymity(k=0),
+        lambda: S.KCandidateAnonymity(k=2, knowledge="H9"),
+        lambda: S.EdgeDisclosure(limit=0),
+    ):
         with pytest.raises(InvalidParameterError):
             make()
 

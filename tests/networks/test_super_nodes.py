@@ -279,7 +279,9 @@ def test_sangreea_on_the_real_network(shared_data, k, nodes, cliques, loss):
 @pytest.mark.parametrize(("k", "log_graphs"), [(5, 92_000), (10, 119_000)])  # Sangreea leaves 107,762 and 152,453
 def test_a_likely_partition_of_the_real_network(shared_data, k, log_graphs):
     network = S.read(shared_data / "networks" / "facebook.txt")
-    likely = S.anonymize(network, models=[sf.models.KAnonymity(k=k)], algorithm=S.MaximumLikelihoodPartition(), secret=SECRET)
+    likely = S.anonymize(
+        network, models=[sf.models.KAnonymity(k=k)], algorithm=S.MaximumLikelihoodPartition(), secret=SECRET
+    )
     assert likely.metrics["log-graphs"] < log_graphs
 
 

@@ -50,7 +50,10 @@ def test_a_way_is_drawn_only_if_it_is_asked_for(releases, form, tmp_path):
 
 @pytest.mark.parametrize("form", ["points", "regions"])
 def test_maps_have_a_scale_north_and_a_legend(releases, original, form):
-    for drawn in (density_maps(original, releases[form].trajectories), trajectory_maps(original, releases[form].trajectories, 3)):
+    for drawn in (
+        density_maps(original, releases[form].trajectories),
+        trajectory_maps(original, releases[form].trajectories, 3),
+    ):
         texts = [text.text for text in ET.fromstring(drawn).iter(f"{SVG}text")]  # noqa: S314 - our own picture
         assert texts.count("N") == 2
         assert sum(bool(re.fullmatch(r"[125]0*(\.\d)? k?m", text)) for text in texts) == 2

@@ -102,7 +102,8 @@ def test_measures_say_when_nothing_is_lost(original):
 
 
 @pytest.mark.parametrize(
-    ("promise", "search"), [(P.KDeltaAnonymity(k=2, delta=300), P.NeverWalkAlone()), (P.TrajectoryKAnonymity(k=2), P.SequenceAlignment())]
+    ("promise", "search"),
+    [(P.KDeltaAnonymity(k=2, delta=300), P.NeverWalkAlone()), (P.TrajectoryKAnonymity(k=2), P.SequenceAlignment())],
 )
 def test_published_ways_become_tables_of_the_kind_that_was_given(promise, search):
     table = sf.datasets.generate_trajectories(12, 1, seed=1).to_pandas()

@@ -71,7 +71,9 @@ def test_who_is_silent_while_waiting_is_counted(tmp_path):
 def test_a_stream_goes_on_as_its_state_says(stream, tmp_path):
     stream.update(points(("a", 0, 13.3), ("b", 0, 13.3)))
     again = TrajectoryStream.load(tmp_path / "state")
-    assert repr(again) == repr(stream) == "TrajectoryStream(k=2, 1 crowds, 0 persons wait, 0 left out, 0 points too late)"
+    assert (
+        repr(again) == repr(stream) == "TrajectoryStream(k=2, 1 crowds, 0 persons wait, 0 left out, 0 points too late)"
+    )
 
 
 def test_a_crowd_that_becomes_too_small_ends(stream):

@@ -131,8 +131,8 @@ class TableAlgorithm(ABC):
       `"nothing"` is recoded;
     - `suppresses`: whether the search may leave records out; if not, a group of all records must keep every monotone
       model;
-    - `supports_weights`: whether equal records may come as one case with a weight, and are published as if they came one by
-      one;
+    - `supports_weights`: whether equal records may come as one case with a weight, and are published as if they came
+      one by one;
     - `ignores_row_order`: whether rows in another order are published alike; if not, they are put in a fixed
       order first;
     - `follows_series`: whether it keeps to what earlier releases of a series told, so that releases are safe together,
