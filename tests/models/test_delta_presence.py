@@ -42,7 +42,7 @@ def test_without_a_population_there_is_nothing_to_judge_by():
 
 
 def test_parts_say_what_they_bound():
-    assert repr(model().parts) == "(LeastPresence(least=0.2), HighestPresence(highest=0.75))"
+    assert repr(model().parts) == "(MinPresence(least=0.2), MaxPresence(highest=0.75))"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ LEVELS = {"HIV": 3, "cancer": 3, "diabetes": 2, "flu": 1}
 
 
 def model(**changed: object) -> HPKAnonymity:
-    return HPKAnonymity(**{"h": 2, "p": 2, "k": 2, "sensitive": "s", "levels": LEVELS, **changed})
+    return HPKAnonymity(**{"h": 2, "p": 2, "k": 2, "sensitive": "s", "sensitivity_levels": LEVELS, **changed})
 
 
 def test_records_values_and_levels_are_counted():
@@ -36,12 +36,16 @@ def test_with_one_level_it_is_p_sensitive_and_with_one_value_k_anonymous():
 def test_levels_may_be_texts_or_whole_numbers():
     texts = {value: f"level {level}" for value, level in LEVELS.items()}
     groups = named([[2, 2, 0, 0], [1, 0, 0, 1]], VALUES)
-    assert model(levels=texts).satisfied_by(groups).tolist() == model().satisfied_by(groups).tolist() == [False, True]
+    assert (
+        model(sensitivity_levels=texts).satisfied_by(groups).tolist()
+        == model().satisfied_by(groups).tolist()
+        == [False, True]
+    )
 
 
 def test_values_without_a_level_are_counted_not_named():
     with pytest.raises(SchemaError, match="Column 's' has 1 distinct values to which the model assigns no category or"):
-        model(levels={"HIV": 3, "flu": 1, "cancer": 3}).satisfied_by(named([[1, 1, 1, 1]], VALUES))
+        model(sensitivity_levels={"HIV": 3, "flu": 1, "cancer": 3}).satisfied_by(named([[1, 1, 1, 1]], VALUES))
 
 
 @pytest.mark.parametrize(
@@ -55,11 +59,11 @@ def test_values_without_a_level_are_counted_not_named():
         ({"k": 0}, "k must be a whole number of at least 1; got 0"),
         ({"sensitive": None}, "sensitive must be the name of an attribute; got None"),
         (
-            {"levels": {}},
+            {"sensitivity_levels": {}},
             "levels must be a mapping from values, as text, to levels, which are strings or whole numbers",
         ),
-        ({"levels": {"flu": 1.5}}, "levels must be a mapping from values, as text, to levels"),
-        ({"levels": {"flu": True}}, "levels must be a mapping from values, as text, to levels"),
+        ({"sensitivity_levels": {"flu": 1.5}}, "levels must be a mapping from values, as text, to levels"),
+        ({"sensitivity_levels": {"flu": True}}, "levels must be a mapping from values, as text, to levels"),
     ],
 )
 def test_bad_parameters_are_refused(changed, message):

@@ -67,9 +67,9 @@ def test_missing_values_add_nothing_to_the_range():
 
 
 def test_numbers_are_needed():
-    with pytest.raises(SchemaError, match="Column 's' is nominal, but LeastRange needs numbers; make it numeric or"):
+    with pytest.raises(SchemaError, match="Column 's' is nominal, but MinRange needs numbers; make it numeric or"):
         model().levels(named([[1, 1]], ["a", "b"]))
-    with pytest.raises(SchemaError, match="LeastRange needs the values of column 's'"):
+    with pytest.raises(SchemaError, match="MinRange needs the values of column 's'"):
         model().levels(Groups.from_counts(s=[[1, 1]]))
 
 

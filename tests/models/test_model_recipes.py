@@ -105,7 +105,7 @@ def test_a_matrix_and_a_mapping_are_plain_toml():
     costs = [[0, 1], [1, 0]]
     """
     hpk, closeness = Recipe.from_dict(tomllib.loads(text)).models
-    assert hpk.levels == {"flu": "low", "lung cancer": "high"}
+    assert hpk.sensitivity_levels == {"flu": "low", "lung cancer": "high"}
     assert closeness.costs == ((0, 1), (1, 0))
 
 

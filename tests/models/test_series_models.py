@@ -131,9 +131,12 @@ def test_m_distinct_needs_the_texts_of_values():
         (lambda: sf.models.MInvariance(m=2, sensitive=1), "MInvariance.sensitive must be the name of an attribute"),
         (
             lambda: sf.models.BoundedSeriesDisclosure(limit=0, sensitive="s"),
-            "SeriesExposure.limit must be a number above 0",
+            "BoundedSeriesDisclosure.limit must be a number above 0",
         ),
-        (lambda: sf.models.BoundedSeriesDisclosure(limit=0.5, sensitive=1), "SeriesExposure.sensitive must be"),
+        (
+            lambda: sf.models.BoundedSeriesDisclosure(limit=0.5, sensitive=1),
+            "BoundedSeriesDisclosure.sensitive must be",
+        ),
         (lambda: sf.models.MDistinct(m=0, sensitive="s", stays={}), "MDistinct.m must be"),
         (lambda: sf.models.MDistinct(m=1, sensitive=1, stays={}), "MDistinct.sensitive must be"),
         (lambda: sf.models.MDistinct(m=1, sensitive="s", stays={"x": "y"}), "MDistinct.stays must be a mapping"),

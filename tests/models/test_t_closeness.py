@@ -299,7 +299,7 @@ def whole(*counts_of_values):
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_the_original_stays_what_groups_are_compared_with(distance):
     groups = with_domain([[1, 1, 0, 0], [1, 0, 1, 0]], TREE)
-    levels = of_original(distance=distance).with_reference(whole(3, 1, 1, 3)).level(groups)
+    levels = of_original(distance=distance).with_reference(whole(3, 1, 1, 3)).levels(groups)
     told = replace(groups, totals={"s": np.array([3, 1, 1, 3])})
     assert levels.tolist() == close(distance).levels(told).tolist()
     assert levels.tolist() != close(distance).levels(groups).tolist()
@@ -308,7 +308,7 @@ def test_the_original_stays_what_groups_are_compared_with(distance):
 def test_without_the_original_nothing_is_judged():
     groups = with_domain([[1, 1, 0, 0], [1, 0, 1, 0]], TREE)
     for model in (of_original(), of_original().with_reference(Groups(np.array([4])))):
-        for ask in (model.level, model.satisfied_by, model.min_violating_records, model.cut_distance):
+        for ask in (model.levels, model.satisfied_by, model.min_violating_records, model.cut_distance):
             with pytest.raises(SchemaError, match="compares with the original table, which is not known here"):
                 ask(groups)
 
@@ -324,7 +324,7 @@ def test_an_original_with_other_values_is_refused():
     other = Taxonomy({"x": ["flu", "cold"], "y": ["ulcer", "gastritis"]}).hierarchy
     for groups in (with_domain([[1, 1, 0, 0]], other), Groups.from_counts(s=[[1, 1, 0]])):
         with pytest.raises(SchemaError, match="has other values here than in the original table"):
-            model.level(groups)
+            model.levels(groups)
 
 
 def test_only_the_published_table_changes_when_records_are_suppressed():
@@ -341,7 +341,7 @@ def test_a_model_that_knows_the_original_is_the_same_model():
     assert plain.parameters() == told.parameters()
     copied = pickle.loads(pickle.dumps(told))  # noqa: S301 - made here
     groups = with_domain([[1, 1, 0, 0]], TREE)
-    assert copied.level(groups).tolist() == told.level(groups).tolist()
+    assert copied.levels(groups).tolist() == told.levels(groups).tolist()
 
 
 def test_a_table_that_is_neither_is_refused():
