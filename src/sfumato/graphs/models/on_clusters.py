@@ -52,7 +52,7 @@ class OnClusters(Model[PublishedGraph]):
             raise UnsupportedModelError(f"The model {self.model.name!r} cannot be judged on super-nodes alone.")
         for fact in ("name", "reference", "bound", "stricter"):  # those of the model
             object.__setattr__(self, fact, getattr(self.model, fact))
-        object.__setattr__(self, "words", self.model.description or ModelDescription(title=self.model.name))
+        object.__setattr__(self, "description", self.model.description or ModelDescription(title=self.model.name))
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the model: a recipe holds it by its own name."""
