@@ -468,7 +468,8 @@ def _disclosure_row(exposed: SeriesDisclosureRisk) -> tuple[str, ...]:
 
 
 def _recorded_release_facts(release: RecordedRelease) -> dict[str, Any]:
-    return {**asdict(release), "folder": str(release.folder)}
+    facts = {**asdict(release), "folder": str(release.folder)}
+    return {"persons" if name == "individuals" else name: value for name, value in facts.items()}
 
 
 def _record_counts(release: RecordedRelease) -> list[str]:
