@@ -307,7 +307,7 @@ def grasping(frame):
 
 
 GUARDS = [
-    (suite.check_infeasible_requests_are_rejected, request, "_all_together", lambda *_: None),
+    (suite.check_infeasible_requests_are_rejected, request, "_level_of_all_records", lambda *_: None),
     (suite.check_infeasible_requests_are_rejected, suite, "anonymize", lambda *_, **__: None),
     (suite.check_empty_tables_are_rejected, suite, "anonymize", lambda *_, **__: None),
     (suite.check_dataframe_backends_agree, release, "to_arrow", shortened),

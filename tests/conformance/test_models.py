@@ -193,14 +193,14 @@ def test_model_ignores_the_names_of_values(model):
         for column in sample.columns:
             names = np.append(sample.rng.permutation(len(column.domain)), len(column.domain))
             column.codes[:] = names[column.codes]
-        assert np.allclose(model.level(sample.count_groups()), model.level(groups), rtol=1e-12)
+        assert np.allclose(model.levels(sample.count_groups()), model.levels(groups), rtol=1e-12)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_a_group_without_records_has_a_level(model):
     sample = next(draw_grouped_samples(model, MissingPolicy.OWN_VALUE))
     with_nobody = sample.count_groups().merge_groups(np.arange(0, 90, 2))
-    assert not np.isnan(model.level(with_nobody)).any()
+    assert not np.isnan(model.levels(with_nobody)).any()
 
 
 def test_every_public_model_is_checked():

@@ -205,7 +205,7 @@ def test_other_refusals(monkeypatch):
         anonymize_relations(tables, two, persons="people", max_suppressed=2)
     with pytest.raises(InvalidParameterError, match="secret"):
         anonymize_relations(tables, two, persons="people", secret=SECRET[:5])
-    with pytest.raises(InvalidParameterError, match=r"a mapping from names to sf\.relating\.Relation"):
+    with pytest.raises(InvalidParameterError, match=r"a mapping from names to sf\.tables\.relational\.Relation"):
         audit_relations([], persons="people")
     with pytest.raises(SchemaError, match="still has the identifier 'name'"):
         audit_relations(tables, persons="people")

@@ -29,7 +29,7 @@ def counted(monkeypatch):
 
         monkeypatch.setattr(owner, name, counting)
 
-    count(coded_table, "code_column", lambda name, *_: f"code {name}")
+    count(coded_table, "encode_column", lambda name, *_: f"code {name}")
     count(PublishedTable, "read", lambda *_: "read")
     count(Prefixes, "build", lambda *_: "build")
     return counts

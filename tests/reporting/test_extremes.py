@@ -9,12 +9,13 @@ import pytest
 
 import sfumato as sf
 from sfumato.report.sections.disclosure_risk import interval_end_facts
+from sfumato.tables.audit._context import AuditContext
 
 AGES = [20, 21, 21, 30, 31, 40, 40, 41]
 BIRTHS = [f"19{age}-03-{age - 10:02}" for age in AGES]
 
 
-def evidence(values: list, **about: object) -> sf.tables.Evidence:
+def evidence(values: list, **about: object) -> AuditContext:
     table = pd.DataFrame({"x": values, "ill": list("abababab")})
     schema = sf.Schema(quasi_identifiers=["x"], sensitive=["ill"], **about)
     algorithm = sf.algorithms.Mondrian(bounds="exact")

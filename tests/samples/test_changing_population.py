@@ -78,7 +78,7 @@ def test_shares_begin_with_the_largest_fall_and_sum_to_one(values, largest):
     [{"persons": 0}, {"versions": 0}, {"seed": -1}, {"leave": 1.5}, {"move": -0.1}, {"values": 2, "largest": 0.4}],
 )
 def test_impossible_shares_are_refused_at_once(wrong):
-    with pytest.raises(InvalidParameterError, match="generate_series"):
+    with pytest.raises(InvalidParameterError, match="generate_hospital_series"):
         generate_hospital_series(**{"persons": 10, "versions": 2} | wrong)
 
 

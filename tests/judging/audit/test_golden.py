@@ -99,11 +99,11 @@ def test_originals_can_be_published_up_to_what_their_diseases_allow(source, stri
     assert pairs.metrics["discernibility"] == 16
     diverse = [sf.KAnonymity(k=2), sf.FrequencyLDiversity(l=4, sensitive=D)]
     assert sf.anonymize(original, roles, diverse, sf.Mondrian(strict=strict)).audit.holds
-    with pytest.raises(sf.InfeasibleError, match="reaches 4, 5 is needed"):
+    with pytest.raises(sf.errors.InfeasibleError, match="reaches 4, 5 is needed"):
         sf.anonymize(original, roles, [sf.FrequencyLDiversity(l=5, sensitive=D)])
-    with pytest.raises(sf.InfeasibleError, match="reaches 6, 7 is needed"):
+    with pytest.raises(sf.errors.InfeasibleError, match="reaches 6, 7 is needed"):
         sf.anonymize(original, roles, [sf.DistinctLDiversity(l=7, sensitive=D)])
-    entropy = sf.EntropyLDiversity(l=2**2.5 - 1e-9, sensitive=D)
+    entropy = sf.models.EntropyLDiversity(l=2**2.5 - 1e-9, sensitive=D)
     assert sf.anonymize(original, roles, [entropy]).audit.level("entropy-l-diversity") == pytest.approx(2**2.5)
 
 

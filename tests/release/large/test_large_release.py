@@ -44,7 +44,7 @@ STAGES = {
     "writing": (DuckDBSource, "write"),
     "judging": (_audit, "truth_by_rule"),
     "comparing": (DuckDBSource, "digest_written"),
-    "telling": (_pipeline, "write_statement"),
+    "telling": (_pipeline, "write_folders"),
 }
 KILLED = """
 import os, signal, sys

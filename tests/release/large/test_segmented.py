@@ -235,7 +235,7 @@ FIND, READ_BATCHES = WeightedRows.find, _oversized_segments.read_batches
     [
         (WeightedRows, "find", with_other_case),
         (_oversized_segments, "read_batches", lambda path: without_one(READ_BATCHES(path))),
-        (_oversized_segments, "_repeated", lambda _, start, stop: np.zeros(stop - start, dtype=np.int64)),
+        (_oversized_segments, "_rows_to_write", lambda _, start, stop: np.zeros(stop - start, dtype=np.int64)),
     ],
 )
 def test_rows_alike_that_are_lost_or_mixed_up_withhold_the_release(tmp_path, monkeypatch, where, what, wrong):
