@@ -258,7 +258,7 @@ def lossy_union(self: Groups, labels: np.ndarray) -> Groups:
 
 WAIST = [
     (suite.check_partial_counts_add_up, Histogram, "__add__", lossy_sum),
-    (suite.check_merging_equals_recounting, Groups, "merged", lossy_union),
+    (suite.check_merging_equals_recounting, Groups, "merge_groups", lossy_union),
 ]
 
 

@@ -40,7 +40,7 @@ MODELS = [sf.models.KAnonymity(k=5)]
 STAGES = {
     "reading": (DuckDBSource, "profile"),
     "counting": (DuckDBSource, "count"),
-    "searching": (_combinations, "search"),
+    "searching": (_combinations, "find_solution"),
     "writing": (DuckDBSource, "write"),
     "judging": (_audit, "truth_by_rule"),
     "comparing": (DuckDBSource, "digest_written"),
