@@ -250,7 +250,7 @@ def test_made_up_baskets_have_a_long_tail_and_belong_together():
     together = np.mean([aisles[one] == aisles[two] for one, two in pairs])
     turned = np.mean([aisles[one] == aisles[two] for (one, _), (_, two) in zip(pairs, pairs[7:], strict=False)])
     assert together > 1.5 * turned
-    with pytest.raises(InvalidParameterError, match=r"generate_baskets\.count"):
+    with pytest.raises(InvalidParameterError, match=r"generate_transactions\.count"):
         generate_transactions(0)
 
 

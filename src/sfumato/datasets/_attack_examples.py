@@ -104,7 +104,7 @@ class AttackExample:
 
         Examples
         --------
-        >>> [str(example.chance(example.before)) for example in attack_examples()[:4]]
+        >>> [str(example.inference_probability(example.before)) for example in attack_examples()[:4]]
         ['1', '1', '2/3', '1']
         """
         fitting = self.matching_rows(published)

@@ -37,10 +37,10 @@ def generate_friendship_graph(
     Examples
     --------
     >>> network = generate_friendship_graph(200, communities=4)
-    >>> len(network), network.persons.column_names
+    >>> len(network), network.vertices.column_names
     (200, ['age', 'city', 'disease'])
     """
-    owner = "generate_network"
+    owner = "generate_friendship_graph"
     require(is_integer(persons) and persons >= 10, owner, "persons", "at least 10", persons)  # noqa: PLR2004 - as it says
     require(is_finite_number(mean_friends) and mean_friends > 0, owner, "mean_friends", "above 0", mean_friends)
     good = is_integer(communities) and 1 <= communities <= persons

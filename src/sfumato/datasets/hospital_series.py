@@ -109,8 +109,12 @@ def generate_hospital_series(
     (1000, 1000, ['patient', 'age', 'sex'])
     """
     for name, number in (("persons", persons), ("versions", versions), ("values", values)):
-        require(is_integer(number) and number >= 1, "generate_hospital_series", name, "a whole number, at least 1", number)
-    require(is_integer(seed) and 0 <= seed < SEEDS, "generate_hospital_series", "seed", "a whole number, at least 0", seed)
+        require(
+            is_integer(number) and number >= 1, "generate_hospital_series", name, "a whole number, at least 1", number
+        )
+    require(
+        is_integer(seed) and 0 <= seed < SEEDS, "generate_hospital_series", "seed", "a whole number, at least 0", seed
+    )
     for name, share in (("leave", leave), ("come", come), ("back", back), ("move", move), ("recover", recover)):
         require(is_finite_number(share) and 0 <= share <= 1, "generate_hospital_series", name, "between 0 and 1", share)
     shares = power_law_shares(values, largest)
@@ -126,7 +130,8 @@ def power_law_shares(values: int, largest: float) -> Floats:
     possible = is_finite_number(largest) and 1 / values - 1e-12 <= largest <= 1 and (values > 1 or largest == 1)
     if not possible:
         raise InvalidParameterError(
-            f"generate_hospital_series: largest must be from {1 / values:.4g}, which is even among {values} values, to 1."
+            f"generate_hospital_series: largest must be from {1 / values:.4g}, which is even among {values} values, "
+            "to 1."
         )
     ranks = np.arange(1, values + 1, dtype=np.float64)
     flat, steep = FLATTEST, STEEPEST

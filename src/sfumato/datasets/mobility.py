@@ -74,8 +74,10 @@ def generate_mobility(persons: int, days: int = 7, *, seed: int = 0) -> Mobility
     persons, days : how many there are, at least 2 and 1; the first day is a Monday.
     seed : the same gives the same persons.
     """
-    require(is_integer(persons) and persons > 1, "generate_movers", "persons", "a whole number of at least 2", persons)
-    require(is_integer(days) and days >= 1, "generate_movers", "days", "a whole number of at least 1", days)
+    require(
+        is_integer(persons) and persons > 1, "generate_mobility", "persons", "a whole number of at least 2", persons
+    )
+    require(is_integer(days) and days >= 1, "generate_mobility", "days", "a whole number of at least 1", days)
     rng = seeded_generator(seed)
     sides = np.array([CITY.width, CITY.height])
     homes = np.clip(rng.normal(0.5, SPREAD, (persons, 2)), 0.02, 0.98) * sides

@@ -36,10 +36,10 @@ def generate_transactions(
     >>> len(baskets), taxonomy
     (100, Taxonomy(<50 leaves, height 3>))
     """
-    require(is_integer(count) and count >= 1, "generate_baskets", "count", "at least 1", count)
-    require(is_integer(items) and items >= SHELVES, "generate_baskets", "items", f"at least {SHELVES}", items)
+    require(is_integer(count) and count >= 1, "generate_transactions", "count", "at least 1", count)
+    require(is_integer(items) and items >= SHELVES, "generate_transactions", "items", f"at least {SHELVES}", items)
     long = is_finite_number(mean_length) and mean_length >= 1
-    require(long, "generate_baskets", "mean_length", "at least 1", mean_length)
+    require(long, "generate_transactions", "mean_length", "at least 1", mean_length)
     rng = seeded_generator(seed)
     lengths = rng.geometric(1 / mean_length, count)
     rows = np.repeat(np.arange(count), lengths)

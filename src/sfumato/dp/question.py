@@ -29,7 +29,7 @@ FORMS = "count, sum of A, mean of A, median of A, quantile 0.9 of A, histogram o
 class Question:
     """A parsed question.
 
-    >>> Question.read("quantile 0.9 of cost where age from 30 to 39 and job in clerk, lawyer")
+    >>> Question.parse("quantile 0.9 of cost where age from 30 to 39 and job in clerk, lawyer")
     Question(kind='quantile', columns=('cost',), share=0.9, where={'age': ('30', '39'), 'job': ['clerk', 'lawyer']})
     """
 

@@ -48,7 +48,7 @@ class SynthesizedColumn:
     def widen(self, kind: ColumnType) -> SynthesizedColumn | None:
         """Return the column for values of its own and of another type; None if there is none.
 
-        >>> SynthesizedColumn("weight", ColumnType.WHOLE, True).widened(ColumnType.NUMBER).kind.value
+        >>> SynthesizedColumn("weight", ColumnType.WHOLE, True).widen(ColumnType.NUMBER).kind.value
         'number'
         """
         if kind is self.kind or WIDER.get(kind) is self.kind:

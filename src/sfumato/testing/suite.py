@@ -58,7 +58,7 @@ def checks_for(subject: Subject) -> tuple[Check, ...]:
     --------
     >>> from sfumato.models import KAnonymity
     >>> checks_for(KAnonymity(k=2))[0].__name__
-    'check_facts_are_stated'
+    'check_metadata'
     """
     for kind, laws in CHECKS.items():
         if isinstance(subject, kind):

@@ -74,7 +74,7 @@ def test_several_attributes_give_all_combinations_or_are_left_empty():
 
 
 def test_a_long_form_that_would_be_too_long_is_refused(monkeypatch):
-    monkeypatch.setitem(long_form.__globals__, "MAX_ROWS", 31)  # the package has a function of the name of this module
+    monkeypatch.setattr(module, "MAX_ROWS", 31)
     with pytest.raises(sf.errors.SchemaError, match=r"would have 32 rows; expand fewer attributes at a time\."):
         long_form(anatomized(), SCHEMA)
 

@@ -323,7 +323,7 @@ def class_size_text(size: Mapping[str, Any], say: Messages = ENGLISH) -> str:
 def range_text(text: str, say: Messages) -> str:
     """Write the range of a bin or of exposures, as the facts tell it, in the words of a language.
 
-    >>> from sfumato._locale import load_messages
+    >>> from sfumato._locale.messages import load_messages
     >>> [range_text(text, load_messages("zh")) for text in ("20 or more", "below 1/20", "-5 to 5", "20-24")]
     ['20 及以上', '1/20 以下', '-5 至 5', '20-24']
     """

@@ -26,7 +26,7 @@ Numbers = npt.NDArray[np.float64]
 class Axis:
     """An axis with ticks at round numbers.
 
-    >>> Axis.over(np.array([0.11, 0.52]))
+    >>> Axis.covering(np.array([0.11, 0.52]))
     Axis(low=0.1, high=0.6, step=0.1)
     """
 
