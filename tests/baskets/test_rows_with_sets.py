@@ -46,7 +46,7 @@ def test_both_promises_hold_together(release):
     assert release.audit.holds
     assert release.audit.level("table-promise") >= 20
     published = release.published
-    lists, groups = published.to_lists(), published.groups
+    lists, groups = published.to_lists(), published.class_labels
     for group in np.unique(groups):
         held = [set(lists[row]) for row in np.flatnonzero(groups == group)]
         for basket in held:
@@ -115,7 +115,7 @@ def test_what_does_not_fit_is_refused(patients):
         OnClusters(model=3)
     with pytest.raises(InvalidParameterError, match=r"AprioriOnClusters\.table_algorithm"):
         AprioriOnClusters(taxonomy=tree, table_algorithm=3)
-    assert repr(rows).startswith("<RowsWithSets: 200 rows")
+    assert repr(rows).startswith("<TableWithTransactions: 200 rows")
 
 
 def test_rows_with_sets_have_a_usual_search_of_their_own():

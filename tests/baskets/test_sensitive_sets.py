@@ -170,7 +170,7 @@ def test_a_cut_before_suppression_keeps_the_promise_and_never_loses_more_than_it
     except InfeasibleError:
         return
     assert model.evaluate(found).holds
-    assert found.losses(baskets_of(lists))["ncp"] <= 1
+    assert found.information_loss(baskets_of(lists))["ncp"] <= 1
 
 
 def test_a_cut_saves_what_suppression_alone_would_lose():
@@ -182,7 +182,7 @@ def test_a_cut_saves_what_suppression_alone_would_lose():
     cut = searched(sf.transactions.TDControl(taxonomy=TREE), lists, model)
     assert cut.items == ("A", "C", "x", "y")
     assert model.evaluate(cut).level == 0.4
-    assert cut.losses(baskets_of(lists))["occurrences lost"] == 0
+    assert cut.information_loss(baskets_of(lists))["occurrences lost"] == 0
 
 
 def test_the_item_goes_that_is_in_most_moles_for_what_it_costs():

@@ -113,7 +113,7 @@ def test_cohorts_that_sent_nothing_are_left_out():
     [{"f": 1.0}, {"f": -0.1}, {"p": 0.0}, {"q": 1.0}, {"bits": 0}, {"bits": 63}, {"hashes": 17}, {"cohorts": 0}],
 )
 def test_impossible_parameters_are_refused(wrong):
-    with pytest.raises(InvalidParameterError, match=f"Rappor.{next(iter(wrong))} must be"):
+    with pytest.raises(InvalidParameterError, match=f"RAPPOR.{next(iter(wrong))} must be"):
         RAPPOR(values=WORDS, **wrong)
 
 

@@ -279,7 +279,7 @@ def test_what_is_no_address_is_refused(text):
 
 @pytest.mark.parametrize("waiting", [{"others": -1}, {"silence": 1}, {"step": 0}, {"silence": float("nan")}])
 def test_waiting_times_that_cannot_work_are_refused(waiting):
-    with pytest.raises(SfumatoError, match="Waiting"):
+    with pytest.raises(SfumatoError, match="Timeouts"):
         Timeouts(**waiting)
 
 

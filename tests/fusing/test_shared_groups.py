@@ -43,19 +43,19 @@ def test_a_split_is_shown_in_the_table(partition):
 
 def test_groups_of_all_attributes_of_a_requirement_count(partition):
     everybody = np.arange(8)
-    assert partition.allows("job", everybody, halves(0, 1))
-    assert not partition.allows("job", everybody, halves(0))
-    assert not partition.allows("sex", everybody, halves(0, 1))
-    assert partition.allows("sex", everybody, halves(0, 1, 2))
+    assert partition.allows_split("job", everybody, halves(0, 1))
+    assert not partition.allows_split("job", everybody, halves(0))
+    assert not partition.allows_split("sex", everybody, halves(0, 1))
+    assert partition.allows_split("sex", everybody, halves(0, 1, 2))
     partition.split("job", 0, ["clerk", "boss"], halves(0, 1, 2, 3))
-    assert partition.allows("sex", everybody, halves(0, 1, 4, 5))
-    assert not partition.allows("sex", everybody, halves(0, 1, 2, 4, 5))
-    assert partition.allows("sex", everybody, halves(0, 1, 2, 3)), "an empty part harms nobody"
+    assert partition.allows_split("sex", everybody, halves(0, 1, 4, 5))
+    assert not partition.allows_split("sex", everybody, halves(0, 1, 2, 4, 5))
+    assert partition.allows_split("sex", everybody, halves(0, 1, 2, 3)), "an empty part harms nobody"
 
 
 def test_an_attribute_without_a_requirement_keeps_the_least_k(partition):
-    assert partition.allows("note", np.arange(8), halves(0, 1))
-    assert not partition.allows("note", np.arange(8), halves(0))
+    assert partition.allows_split("note", np.arange(8), halves(0, 1))
+    assert not partition.allows_split("note", np.arange(8), halves(0))
 
 
 @pytest.mark.parametrize(

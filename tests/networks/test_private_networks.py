@@ -221,7 +221,7 @@ def test_triangles_need_three_persons(paying):
 
 
 def test_what_is_no_network_is_refused(paying):
-    with pytest.raises(InvalidParameterError, match=r"sf\.networks\.Network"):
+    with pytest.raises(InvalidParameterError, match=r"sf\.graphs\.Graph"):
         S.private_degrees(KARATE, epsilon=1, **paying)
 
 

@@ -113,7 +113,7 @@ def test_bad_requests_are_refused_unpaid(paying):
         S.private_stars(network, leaves=4, epsilon=1, **paying)
     with pytest.raises(InfeasibleError, match="more persons than leaves"):
         S.private_stars(network, leaves=3, epsilon=1, **paying)
-    with pytest.raises(InvalidParameterError, match=r"sf\.networks\.Network"):
+    with pytest.raises(InvalidParameterError, match=r"sf\.graphs\.Graph"):
         S.private_stars(nx.path_graph(3), epsilon=1, **paying)
     assert paying["accountant"].balance().answers == 0
     with pytest.raises(InfeasibleError, match="left"):

@@ -106,7 +106,7 @@ def test_hexagons_serve_where_squares_do(tmp_path):
 
 def test_what_cannot_be_is_refused_in_a_sentence(monkeypatch):
     for wrong in ({"resolution": 2}, {"resolution": 16}, {"finest": 7}, {"finest": 16}, {"area": "Berlin"}):
-        with pytest.raises(InvalidParameterError, match=f"Hexagons.{next(iter(wrong))}"):
+        with pytest.raises(InvalidParameterError, match=f"HexagonGrid.{next(iter(wrong))}"):
             HexagonGrid(**{"area": BERLIN, **wrong})
     with pytest.raises(InvalidParameterError, match="ask for a coarser one"):
         HexagonGrid(area=BERLIN, resolution=12)

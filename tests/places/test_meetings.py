@@ -84,7 +84,7 @@ def test_ways_of_different_times_are_refused():
     later = Points(
         individual_of=one.individual_of,
         offsets=one.offsets,
-        times=np.where(one.way == 1, one.times + 10**12, one.times),
+        times=np.where(one.trajectory == 1, one.times + 10**12, one.times),
         longitudes=one.longitudes,
         latitudes=one.latitudes,
     )

@@ -239,7 +239,7 @@ def test_an_area_leaves_out_points_and_persons_outside():
     here = Area(west=13.3, south=52.4, east=13.45, north=52.65)
     cut = ways(area=here)
     assert (cut.keys, cut.points.n_individuals, len(cut.points), cut.area) == (("b",), 1, 2, here)
-    assert cut.points.owner.tolist() == [0]
+    assert cut.points.individual_of.tolist() == [0]
     assert "2 points are outside the area and left out." in cut.remarks
     with pytest.raises(SchemaError, match="No point is inside"):
         ways(area=Area(west=1, south=2, east=3, north=4))

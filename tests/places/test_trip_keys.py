@@ -91,7 +91,7 @@ def test_no_crowd_holds_two_trips_of_one_person(model, search):
         points = original.points
         owner = points.individual_of // 2  # two ways at the same time are one person's
         twins = Trajectories.from_points(points.take(np.arange(len(original))), area=original.area)
-        twins.points = replace(points, owner=owner)
+        twins.points = replace(points, individual_of=owner)
         ways = sf.trajectories.anonymize(twins, models=[model], algorithm=search).trajectories
         shown = ways if model.name == "k-ways" else ways.points
         label = ways.identical_groups[0] if model.name == "k-ways" else shown.clusters
@@ -106,7 +106,7 @@ def test_trips_that_are_joined_by_their_person_fail_the_audit(model, search):
     table = ways.to_arrow()
     owner = original.points.individual_of[ways.points.origin][table["trip"].to_numpy() - 1]
     joined = Trajectories(table.append_column("person", pa.array(owner)), trip="trip", cluster="cluster")
-    verdict = model.judge(joined)
+    verdict = model.evaluate(joined)
     assert not verdict.holds
     assert verdict.level == 1
 

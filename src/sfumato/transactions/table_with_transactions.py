@@ -82,7 +82,7 @@ class TableWithTransactions:
 
 
 COLUMNS, SETS = "columns.csv", "sets.csv"
-ROLES = ("quasi", "sensitive", "insensitive")
+ROLES = {"quasi": "quasi_identifiers", "sensitive": "sensitive", "insensitive": "insensitive"}  # in files, of a schema
 TABLE_FILES = {"csv": "table.csv", "parquet": "table.parquet"}
 
 

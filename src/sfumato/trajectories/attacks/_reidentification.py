@@ -183,7 +183,7 @@ def _most_visited_center(stays: StayPoints) -> Floats:
 def _stays_before(stays: StayPoints, moment: int) -> StayPoints:
     """Return the stays that ended before a moment."""
     early = stays.end < moment
-    named = ("person", "begin", "end", "x", "y")
+    named = ("individual", "begin", "end", "x", "y")
     return StayPoints(**{name: getattr(stays, name)[early] for name in named})
 
 
