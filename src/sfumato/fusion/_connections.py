@@ -26,7 +26,7 @@ class Address:
     def parse(cls, text: str, owner: str) -> Address:
         """Read `host:port`.
 
-        >>> Address.read("[::1]:7701", "listen")
+        >>> Address.parse("[::1]:7701", "listen")
         Address(host='::1', port=7701)
         """
         host, colon, port = text.rpartition(":")

@@ -73,7 +73,7 @@ def drop_implied(requirements: Sequence[KAnonymityRequirement]) -> tuple[KAnonym
 
     >>> both = [KAnonymityRequirement(quasi=("sex", "job"), k=4), KAnonymityRequirement(quasi=("sex",), k=3)]
     >>> drop_implied(both)
-    (Requirement(quasi=('job', 'sex'), k=4),)
+    (KAnonymityRequirement(quasi=('job', 'sex'), k=4),)
     """
     ordered = sorted(set(requirements), key=lambda each: (-len(each.quasi), each.quasi, -each.k))
     kept: list[KAnonymityRequirement] = []

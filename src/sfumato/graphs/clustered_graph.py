@@ -39,10 +39,10 @@ class ClusteredGraph:
     Examples
     --------
     >>> network = Graph.from_edges([(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)])
-    >>> two = ClusteredGraph.of(network, np.array([0, 0, 0, 1, 1, 1]))
+    >>> two = ClusteredGraph.from_clusters(network, np.array([0, 0, 0, 1, 1, 1]))
     >>> two.inner.tolist(), two.between.tolist()
     ([3, 3], [[0, 1, 1]])
-    >>> two.beliefs()[0].tolist()
+    >>> two.edge_probabilities()[0].tolist()
     [1.0, 1.0]
     """
 

@@ -46,7 +46,7 @@ def round_probability(chance: Fraction, *, up: bool) -> Fraction:
 class ExactSampler(KeyedRandom):
     """A source of bits: the operating system, or a secret that makes a test repeatable.
 
-    >>> ExactSampler("5f" * 32).below(6, 3).tolist() == ExactSampler("5f" * 32).below(6, 3).tolist()
+    >>> ExactSampler("5f" * 32).integers(6, 3).tolist() == ExactSampler("5f" * 32).integers(6, 3).tolist()
     True
     """
 

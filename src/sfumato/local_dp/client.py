@@ -124,7 +124,7 @@ class LocalClient:
     >>> grr = GeneralizedRandomizedResponse(epsilon=0.5, values=["yes", "no"])
     >>> client = LocalClient(grr, budget=1)
     >>> report = client.report("yes")
-    >>> client.left
+    >>> client.remaining
     0.5
     """
 

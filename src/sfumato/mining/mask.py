@@ -96,7 +96,7 @@ class MASK:
         It is the chance of every report given the item, times the chance of the item given that report, summed over
         both reports; one minus it is the privacy of the source.
 
-        >>> round(MASK(items=["a"], present=0.9).recognized(0.01), 4)
+        >>> round(MASK(items=["a"], present=0.9).reconstruction_probability(0.01), 4)
         0.0751
         """
         require(is_finite_number(share) and 0 < share <= 1, self, "share", "in (0, 1]", share)
@@ -120,7 +120,7 @@ class MASK:
     def support(self, reports: IntoTransactions, items: Iterable[str]) -> EstimatedSupport:
         """Estimate how many of the baskets held all these items, before they were flipped.
 
-        >>> reports = TransactionMatrix.of([["a", "b"]] * 260 + [["b"]] * 740)
+        >>> reports = TransactionMatrix.from_data([["a", "b"]] * 260 + [["b"]] * 740)
         >>> round(MASK(items=["a", "b"], present=0.9).support(reports, ["a"]).value, 6)
         200.0
         """

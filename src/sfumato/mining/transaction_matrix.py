@@ -47,7 +47,7 @@ class TransactionMatrix:
 
         Examples
         --------
-        >>> TransactionMatrix.of([["bread", "milk"], ["bread"]])
+        >>> TransactionMatrix.from_data([["bread", "milk"], ["bread"]])
         <Transactions: 2 transactions, 2 items>
         """
         if isinstance(data, TransactionMatrix):

@@ -155,7 +155,7 @@ def private_stars(
     Examples
     --------
     >>> friends = Graph.from_edges([(0, 1), (0, 2), (0, 3), (1, 2)])
-    >>> count_stars(friends, 2), star_sensitivity(friends, 2).widths(3).tolist()
+    >>> count_stars(friends, 2), star_sensitivity(friends, 2).local_sensitivities(3).tolist()
     (5, [3, 4, 4])
     """
     check_graph(network)

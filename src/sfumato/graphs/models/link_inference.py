@@ -54,7 +54,7 @@ class LinkInference(Model[PublishedGraph]):
     >>> import pyarrow as pa
     >>> rows = pa.table({"one": ["Ann", "Ann"], "other": ["Bob", "Bob"], "kind": ["work", "home"]})
     >>> network = Graph.from_edges(rows, kind="kind")
-    >>> round(LinkInference(limit=0.7, leaks={"work": 0.3, "home": 0.5}).judge(network).level, 6)
+    >>> round(LinkInference(limit=0.7, leaks={"work": 0.3, "home": 0.5}).evaluate(network).level, 6)
     0.65
     """
 

@@ -36,7 +36,7 @@ class SuccinctHistogram(FrequencyMechanism):
 
     Examples
     --------
-    >>> SuccinctHistogram(epsilon=1, values=["a", "b"]).ranges
+    >>> SuccinctHistogram(epsilon=1, values=["a", "b"]).report_domain_sizes
     (65536, 2)
     """
 

@@ -47,7 +47,7 @@ class LocationClient:
     >>> area = Area(west=13, south=52.3, east=13.8, north=52.7)
     >>> client = LocationClient(PlanarLaplace(epsilon=0.007, area=area), budget=0.01)
     >>> report = client.report(13.4, 52.5)
-    >>> round(client.left, 4)
+    >>> round(client.remaining, 4)
     0.003
     """
 
