@@ -379,7 +379,7 @@ def test_bad_requests_are_refused_in_a_sentence():
         sf.transactions.Disassociation().search(request)
     with pytest.raises(InvalidParameterError, match="at least one item"):
         sf.transactions.reconstruction.estimate_support(disassociated((2, [], "a")), [])
-    with pytest.raises(InvalidParameterError, match="must be DisassociatedBaskets"):
+    with pytest.raises(InvalidParameterError, match="must be DisassociatedTransactions"):
         sf.transactions.reconstruction.sample_reconstruction(sf.transactions.Transactions([["a"]]))
     with pytest.raises(InvalidParameterError, match="seed must be a whole number"):
         sf.transactions.reconstruction.sample_reconstruction(disassociated((2, [], "a")), seed=-1)

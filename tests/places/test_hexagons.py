@@ -112,7 +112,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(monkeypatch):
         HexagonGrid(area=BERLIN, resolution=12)
     with pytest.raises(SchemaError, match="outside the area"):
         HexagonGrid(area=Area(west=13.3, south=52.45, east=13.4, north=52.5)).encode(*degrees(moving()))
-    with pytest.raises(InvalidParameterError, match="Squares or Hexagons"):
+    with pytest.raises(InvalidParameterError, match="SquareGrid or HexagonGrid"):
         unicity(moving(), cells="hexagons")
     monkeypatch.setitem(sys.modules, "h3.api.basic_int", None)
     with pytest.raises(InvalidParameterError, match=r"The library h3 is needed; install it with .*sfumato\[places\]"):

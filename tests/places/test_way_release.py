@@ -56,7 +56,9 @@ def test_the_same_secret_gives_the_same_ways(original, release):
 
 
 def test_numbers_of_persons_say_nothing(release):
-    assert sorted(set(release.trajectories.points.individual_of.tolist())) == list(range(release.trajectories.points.persons))
+    assert sorted(set(release.trajectories.points.individual_of.tolist())) == list(
+        range(release.trajectories.points.persons)
+    )
     assert release.trajectories.points.origin.tolist() != sorted(release.trajectories.points.origin.tolist())
 
 

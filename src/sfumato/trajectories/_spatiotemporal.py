@@ -38,7 +38,7 @@ def spatial_cells(ways: Trajectories, meters: float, cells: PublicCells | None =
     require(is_finite_number(meters) and meters > 0, "places", "meters", "a number above 0", meters)
     points: Points = ways.points
     if cells is not None:
-        require(isinstance(cells, PublicCells), "places", "cells", "Squares or Hexagons", type(cells).__name__)
+        require(isinstance(cells, PublicCells), "places", "cells", "SquareGrid or HexagonGrid", type(cells).__name__)
         if not points.has_coordinates:
             raise SchemaError("The ways have no coordinates; leave out cells, and their places are known by name.")
         return cells.encode(points.longitudes, points.latitudes)

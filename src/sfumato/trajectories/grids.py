@@ -369,7 +369,7 @@ def encode_places(ways: Trajectories, places: PublicPlaces) -> tuple[Integers, t
     require(different, "places", "places", f"different names, none of them {ELSEWHERE!r}", type(places).__name__)
     if points.places is None:
         raise SchemaError(
-            "The ways have no names of places; give sf.trajectories.SquareGrid or Hexagons of a public area."
+            "The ways have no names of places; give sf.trajectories.SquareGrid or HexagonGrid of a public area."
         )
     number = {name: at for at, name in enumerate(names)}
     found = np.array([number.get(name, len(names)) for name in points.names], dtype=np.int64)[points.places]

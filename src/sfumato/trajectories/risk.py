@@ -61,7 +61,7 @@ def worst_case_risk(
         visits; `"frequencies"`, with the exact number of visits of each place, `"probabilities"`, with its exact share
         of all visits of the person, or `"proportions"`, with how the numbers of visits of the known places compare.
     meters, seconds : the side of a cell and the length of a bin of time.
-    cells : `Squares` or `Hexagons` of a public area in place of squares of `meters`.
+    cells : `SquareGrid` or `HexagonGrid` of a public area in place of squares of `meters`.
 
     References
     ----------
@@ -277,7 +277,7 @@ def unicity(
     ways : the trajectories.
     points : how many points are known.
     meters, seconds : the side of a cell and the length of a bin of time, as exactly as points are known.
-    cells : `Squares` or `Hexagons` of a public area in place of squares of `meters`.
+    cells : `SquareGrid` or `HexagonGrid` of a public area in place of squares of `meters`.
     draws : how many sets of points are drawn of every person.
     seed : repeats the draws, which protect nobody.
 

@@ -102,7 +102,7 @@ def estimate_supports(
 
 def _require_disassociated(published: object) -> None:
     given = type(published).__name__
-    require(isinstance(published, DisassociatedTransactions), "estimate", "published", "DisassociatedBaskets", given)
+    require(isinstance(published, DisassociatedTransactions), "estimate", "published", "DisassociatedTransactions", given)
 
 
 def draw_reconstruction(published: DisassociatedTransactions, drawn: np.random.Generator) -> Transactions:
