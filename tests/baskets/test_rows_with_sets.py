@@ -74,7 +74,7 @@ def test_the_files_are_judged_by_themselves(tmp_path, release, form):
     assert read == release.published
     assert sf.transactions.audit(read, models=BOTH).holds
     assert "canary" not in "".join(path.read_text("latin-1") for path in (tmp_path / "out" / "public").iterdir())
-    assert repr(read).startswith("<SetsBesideTable: 200 rows")
+    assert repr(read).startswith("<PublishedTableWithTransactions: 200 rows")
 
 
 def test_the_recipe_makes_the_same_release(tmp_path, patients, release):

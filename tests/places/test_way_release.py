@@ -57,7 +57,7 @@ def test_the_same_secret_gives_the_same_ways(original, release):
 
 def test_numbers_of_persons_say_nothing(release):
     assert sorted(set(release.trajectories.points.individual_of.tolist())) == list(
-        range(release.trajectories.points.persons)
+        range(release.trajectories.points.n_individuals)
     )
     assert release.trajectories.points.origin.tolist() != sorted(release.trajectories.points.origin.tolist())
 
