@@ -102,7 +102,9 @@ def estimate_supports(
 
 def _require_disassociated(published: object) -> None:
     given = type(published).__name__
-    require(isinstance(published, DisassociatedTransactions), "estimate", "published", "DisassociatedTransactions", given)
+    require(
+        isinstance(published, DisassociatedTransactions), "estimate", "published", "DisassociatedTransactions", given
+    )
 
 
 def draw_reconstruction(published: DisassociatedTransactions, drawn: np.random.Generator) -> Transactions:
