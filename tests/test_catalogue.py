@@ -10,6 +10,7 @@ import pytest
 
 from sfumato import models
 from sfumato._locale.messages import LANGUAGES, load_messages
+from sfumato.core.model import parameter_name
 from sfumato.tables._catalogue import ALGORITHMS, METRICS, MODELS, RECOMMENDED, describe_choice
 from sfumato.tables.algorithms.base import TableAlgorithm
 from sfumato.tables.algorithms.local.mondrian import Mondrian
@@ -30,7 +31,7 @@ def test_every_choice_is_found_by_its_name_and_described(name, choice):
     assert described["summary"]
     assert "\n" not in described["summary"]
     assert described["reference"]
-    assert set(described["parameters"]) == {field.name for field in fields(choice)}
+    assert set(described["parameters"]) == {parameter_name(field) for field in fields(choice)}
     assert issubclass(choice, GroupModel | TableAlgorithm)
 
 

@@ -37,7 +37,7 @@ def test_python_and_the_command_line_write_the_same_files(tmp_path, friends, run
     recipe = tmp_path / "one" / "internal" / "recipe.toml"
     again = run("network", "anonymize", friends, "--recipe", recipe, "--out", tmp_path / "two", "--json")
     assert json.loads(again.stdout)["audit"]["holds"] is True
-    S.execute(S.read_recipe(recipe), S.read(friends)).write(tmp_path / "three")
+    S.run_recipe(S.read_recipe(recipe), S.read(friends)).write(tmp_path / "three")
     for path in (tmp_path / "one").rglob("*.*"):
         for other in ("two", "three"):
             assert path.read_bytes() == (tmp_path / other / path.relative_to(tmp_path / "one")).read_bytes()
@@ -159,7 +159,7 @@ def test_attributes_of_persons_have_hierarchies(tmp_path, friends, run):
     assert run("network", "audit", public, "--recipe", recipe).exit_code == 0
     again = run("network", "anonymize", friends, "--persons", people, "--recipe", recipe, "--out", tmp_path / "two")
     assert again.exit_code == 0, again.output
-    S.execute(S.read_recipe(recipe), S.read(friends, persons=people)).write(tmp_path / "three")
+    S.run_recipe(S.read_recipe(recipe), S.read(friends, persons=people)).write(tmp_path / "three")
     for path in (tmp_path / "one").rglob("*.*"):
         for other in ("two", "three"):
             assert path.read_bytes() == (tmp_path / other / path.relative_to(tmp_path / "one")).read_bytes()

@@ -8,6 +8,7 @@ import re
 import pytest
 
 import sfumato as sf
+from sfumato.datasets.mobility import CITY
 
 AREA = ("--area", "13.2,52.4,13.6,52.6", "--order", 2)
 
@@ -48,8 +49,8 @@ def test_hexagons_are_counted_in_place_of_squares(run, points, tmp_path):
     assert count(run, points, "density", out, *asked).exit_code == 0
     found = sf.read(out)
     assert sum(found["count"].to_pylist()) == 20
-    city = sf.datasets.movers.CITY
-    assert all(abs(each - city.reference_latitude) < 0.3 for each in found["latitude"].to_pylist()[:-1])
+
+    assert all(abs(each - CITY.reference_latitude) < 0.3 for each in found["latitude"].to_pylist()[:-1])
 
 
 def test_ways_are_made_up_from_a_tree(run, points, tmp_path):

@@ -207,11 +207,12 @@ def _choice(what: str, text: str) -> dict[str, Any]:
 
 def parse_choice(what: str, text: str, choices: Mapping[str, Any]) -> dict[str, Any]:
     """Read `name:key=value,...` as a recipe entry; + joins items, / joins lists, a CSV file maps."""
+    from sfumato.core.model import parameter_name
     from sfumato.tables._catalogue import format_field_type
 
     name, _, settings = text.partition(":")
     known = choices.get(name)
-    types = {} if known is None else {field.name: format_field_type(field) for field in fields(known)}
+    types = {} if known is None else {parameter_name(field): format_field_type(field) for field in fields(known)}
     entry: dict[str, Any] = {"name": name}
     for setting in split_names(settings):
         key, sign, value = setting.partition("=")

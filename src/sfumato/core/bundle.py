@@ -40,7 +40,7 @@ class ReleaseBundle:
     evidence : the published table and, where it is known, the original.
     models : what is promised.
     audit : the audit of the published table.
-    measures : what the release has lost.
+    metrics : what the release has lost.
     recipe : what made the release, as text.
     left_out : columns without a role.
     search : how close to the best the search came, in a sentence, if it can say so.

@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, fields
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from sfumato._validation import is_integer, require
 from sfumato.core._descriptions import ModelDescription
 from sfumato.core._formatting import json_number
 
+T = TypeVar("T")
+
+
 # What promises and searches have in common: a name, and parameters that a recipe holds.
+
+
+RECIPE_NAME = "recipe_name"  # in the metadata of a field: what recipes call it, where that is not its name in Python
+
+
+def parameter_name(field: Field[Any]) -> str:
+    """Return what recipes and the command line call a parameter."""
+    return str(field.metadata.get(RECIPE_NAME, field.name))
+
+
+def make_with_parameters(kind: Callable[..., T], parameters: Mapping[str, Any]) -> T:
+    """Make a model, an algorithm or a masking step with parameters as recipes call them."""
+    named = {parameter_name(field): field.name for field in fields(kind)}  # type: ignore[arg-type]  # each is a dataclass
+    return kind(**{named.get(name, name): value for name, value in parameters.items()})
 
 
 class Parameterized:

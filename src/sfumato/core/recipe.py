@@ -16,7 +16,7 @@ from sfumato._validation import is_finite_number, is_integer, require, suggest_c
 from sfumato.core._python_source import format_constructor, format_python
 from sfumato.core._toml import check_known_keys, get_section, get_table, parse_toml, read_toml
 from sfumato.core.algorithm import Algorithm
-from sfumato.core.model import Model, Parameterized
+from sfumato.core.model import Model, Parameterized, make_with_parameters, parameter_name
 from sfumato.errors import InvalidParameterError, RecipeError
 from sfumato.io._conventions import Conventions, DateFormat
 from sfumato.io._header_detection import Header
@@ -340,14 +340,14 @@ def instantiate_choice(known: Mapping[str, Any], entry: object, what: str) -> An
         raise RecipeError(f"There is no {what} {name!r}{_suggest_names(name, known)}")
     choice = known[name]
     parameters = {key: value for key, value in entry.items() if key != "name"}
-    allowed = {field.name: field for field in fields(choice)}
+    allowed = {parameter_name(field): field for field in fields(choice)}
     check_known_keys(parameters, allowed, f"The {what} {name!r}")
     needed = [key for key, field in allowed.items() if field.default is MISSING and field.default_factory is MISSING]
     lacking = [key for key in needed if key not in parameters]
     if lacking:
         raise RecipeError(f"The {what} {name!r} also needs {', '.join(lacking)}.")
     try:
-        return choice(**parameters)
+        return make_with_parameters(choice, parameters)
     except TypeError:
         raise RecipeError(f"The {what} {name!r} has a parameter of the wrong type; see `sfumato {what}s`.") from None
 
@@ -384,12 +384,12 @@ class TypedRecipe:
 
     Parameters
     ----------
-    kind : the kind of data, such as `"baskets"`.
+    data_type : the kind of data, such as `"baskets"`.
     models : what is promised.
     algorithm : how to search for a release.
     secret : makes random choices repeatable that hide somebody: 64 hexadecimal digits, by default drawn from the
         operating system; kept by the owner, never published.
-    source : what is known of the original and how it is read, as plain values: names of its columns, its digest.
+    input : what is known of the original and how it is read, as plain values: names of its columns, its digest.
     """
 
     data_type: str

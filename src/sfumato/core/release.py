@@ -33,7 +33,7 @@ class Release(ABC, Generic[Data]):
     ----------
     published : what is published.
     audit : what was found of it.
-    measures : what the release has lost, by name.
+    metrics : what the release has lost, by name.
     recipe : what made the release.
     internal : further texts that must be kept private, by name of file.
     """

@@ -56,7 +56,7 @@ class CodedTable:
     ----------
     rows : the number of records.
     quasi, sensitive : the columns, with a code for every case.
-    guides : further columns that a search needs, such as a class to predict.
+    target_columns : further columns that a search needs, such as a class to predict.
     flags : for every attribute with flags, whether the cell of each case is sensitive.
     weights : the number of records that every case represents; None if every case is a record.
     """

@@ -79,7 +79,7 @@ class GraphRelease(Release[PublishedGraph]):
 
     Parameters
     ----------
-    published, audit, measures, recipe, internal : as for every kind of data.
+    published, audit, metrics, recipe, internal : as for every kind of data.
     original : the network that it was made of, which the report compares it with.
     """
 

@@ -31,10 +31,10 @@ class ClusteredGraph:
     cluster : the super-node of every person, numbered from 0.
     inner : the number of edges inside each super-node.
     between : rows of two super-nodes, the lower number first, and the number of edges between them, ascending.
-    kinds : if kinds of edges are published, for each kind rows of two super-nodes, which may be the same, and a number
+    edge_types : if kinds of edges are published, for each kind rows of two super-nodes, which may be the same, and a number
         of relations; `inner` and `between` are then their sums, but at most the number of pairs.
-    persons : what is published of every person, a row each, if anything is.
-    schema : the roles of the columns of `persons`.
+    vertices : what is published of every person, a row each, if anything is.
+    schema : the roles of the columns of `vertices`.
 
     Examples
     --------

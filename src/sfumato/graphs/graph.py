@@ -65,10 +65,10 @@ class Graph:
     ----------
     keys : the key of every person, whole numbers or texts.
     edges : the two persons of every edge, the lower number first, in ascending order.
-    kinds : a list of the kinds of every edge, if edges have kinds.
+    edge_types : a list of the kinds of every edge, if edges have kinds.
     weights : the weight of every edge, if edges have weights; the sum of those of its kinds.
-    persons : what is known of every person, a row each, if anything is.
-    schema : the roles of the columns of `persons`.
+    vertices : what is known of every person, a row each, if anything is.
+    schema : the roles of the columns of `vertices`.
     dropped : how many self-loops, double edges and edges in one direction only were left out because the caller
         asked for it.
     noise : how edges were changed at random, if they were.

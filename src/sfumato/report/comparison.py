@@ -61,7 +61,7 @@ class ComparedRelease:
     exposure : the mean and the highest exposure of identities (under no name) and of each sensitive column to an
         adversary who knows everybody's quasi-identifiers; None if it is not known.
     attacks : what attacks get right; None if none was run.
-    measures : what is lost, by name.
+    metrics : what is lost, by name.
     utility : what analysts still find, by name; see `sfumato.tables.metrics.utility.UtilityComparison`.
     input : the fingerprint of the table that it was made from, if it is known.
     facts : of the report, from which promises are said in other words.

@@ -179,7 +179,7 @@ class SyntheticBundle:
     k : the least number of persons in a group.
     certificate : what was found of the groups, for the owner alone.
     moments, nearest : how the records compare with the originals.
-    measures : the same as numbers.
+    metrics : the same as numbers.
     recipe : what made the records, as text.
     """
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from sfumato._locale.messages import load_messages
 from sfumato._plugins import Registry
+from sfumato.core.model import parameter_name
 from sfumato.tables.algorithms.base import FACTS, TableAlgorithm
 from sfumato.tables.algorithms.bucketization.anatomy import Anatomy
 from sfumato.tables.algorithms.bucketization.cross_bucket_generalization import CrossBucketGeneralization
@@ -220,11 +221,10 @@ def describe_choice(choice: type[GroupModel | TableAlgorithm | MaskingStep]) -> 
     """Describe a model, algorithm or masking step: name, first sentence, parameters with defaults, facts, reference."""
     parameters: dict[str, Any] = {}
     for field in fields(choice):  # type: ignore[arg-type]  # every choice is a dataclass
-        parameters[field.name] = {"type": format_field_type(field)}
+        name = parameter_name(field)
+        parameters[name] = {"type": format_field_type(field)}
         if field.default is not MISSING:
-            parameters[field.name]["default"] = (
-                field.default if isinstance(field.default, PLAIN) else str(field.default)
-            )
+            parameters[name]["default"] = field.default if isinstance(field.default, PLAIN) else str(field.default)
     return {
         "name": choice.name,
         "class": choice.__name__,
@@ -251,10 +251,10 @@ def _class_properties(choice: type[GroupModel | TableAlgorithm | MaskingStep]) -
     """List the declared facts; those that depend on parameters as they are by default, if there is a default."""
     if issubclass(choice, MaskingStep):
         return {"promise": choice.description.promise, "open": choice.description.open}
-    names = FACTS if issubclass(choice, TableAlgorithm) else MODEL_FACTS
+    names = FACTS if issubclass(choice, TableAlgorithm) else dict(zip(MODEL_FACTS, MODEL_FACTS, strict=True))
     complete = all(field.default is not MISSING for field in fields(choice))  # type: ignore[arg-type]  # each is a dataclass
     source = choice() if issubclass(choice, TableAlgorithm) and complete else choice
-    declared = {name: getattr(source, name) for name in names}
+    declared = {name: getattr(source, attribute) for name, attribute in names.items()}
     return {name: value for name, value in declared.items() if not isinstance(value, property)} | _localized_texts(
         choice
     )

@@ -22,6 +22,7 @@ import tomli_w
 
 from sfumato._randomness import seeded_generator
 from sfumato._validation import is_finite_number
+from sfumato.core.model import make_with_parameters
 from sfumato.encoding.coded_table import CodedColumn
 from sfumato.encoding.domain import Domain
 from sfumato.errors import InvalidParameterError
@@ -310,7 +311,8 @@ def check_serialization(model: GroupModel) -> None:
     """A model equals what its pickle and its parameters restore, also through a TOML file."""
     stored = tomllib.loads(tomli_w.dumps(model.parameters()))
     pickled = pickle.loads(pickle.dumps(model))  # noqa: S301 - made here
-    for copy in (pickled, type(model)(**model.parameters()), type(model)(**stored)):
+    restored = [make_with_parameters(type(model), given) for given in (model.parameters(), stored)]
+    for copy in (pickled, *restored):
         assert copy == model
         assert hash(copy) == hash(model)
 

@@ -34,8 +34,8 @@ class TrajectoriesRelease(Release[Trajectories | CloakedTrajectories]):
     Parameters
     ----------
     original : the ways that they were made from.
-    judge : judges what is read back.
-    shown : the number of the person whose way the internal report draws; by default nobody's.
+    audit_function : judges what is read back.
+    example : the number of the person whose way the internal report draws; by default nobody's.
     """
 
     title: ClassVar[str] = "ways"

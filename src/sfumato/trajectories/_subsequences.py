@@ -24,7 +24,7 @@ class Subsequences:
     ----------
     sequences : a row of places for every selection.
     support : how many persons have it.
-    selection, person : every pair of a selection and a person who has it.
+    subsequence, individual : every pair of a selection and a person who has it.
     """
 
     sequences: Integers

@@ -29,12 +29,12 @@ class CloakedTrajectories:
 
     Parameters
     ----------
-    owner : the person of every way, a number from 0.
+    individual : the person of every way, a number from 0.
     offsets : where the steps of every way begin, and the number of all steps.
     boxes : west, south, east and north of every step, in degrees.
     intervals : the first and the last moment of every step, in microseconds since 1970 in UTC.
     origin : the original way of every published way, known inside only and never written.
-    kind : the kind of table that `to_frame` returns.
+    backend : the kind of table that `to_frame` returns.
     trip_keys : whether every way has a key of its own, so that nobody's trips can be put together; numbers of persons
         then are those of ways.
     """

@@ -27,7 +27,7 @@ class StayPoints:
 
     Parameters
     ----------
-    person : whose stay it is.
+    individual : whose stay it is.
     begin, end : its first and last moment, in microseconds since 1970.
     x, y : the mean of its points, in meters in the plane of the ways' area.
     """

@@ -26,7 +26,7 @@ class Points:
 
     Parameters
     ----------
-    owner : the person of every way, a number from 0.
+    individual : the person of every way, a number from 0.
     offsets : where the points of every way begin, and the number of all points.
     times : microseconds since 1970 in UTC.
     longitudes, latitudes : degrees.

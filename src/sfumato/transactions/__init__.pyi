@@ -28,6 +28,9 @@ from .models.lkc_privacy import transactions_from_rows as transactions_from_rows
 from .models.on_clusters import OnClusters as OnClusters
 from .models.rho_uncertainty import RhoUncertainty as RhoUncertainty
 from .models.set_k_anonymity import SetKAnonymity as SetKAnonymity
+from .reconstruction import SupportEstimate as SupportEstimate
+from .reconstruction import estimate_support as estimate_support
+from .reconstruction import sample_reconstruction as sample_reconstruction
 from .table_with_transactions import PublishedTableWithTransactions as PublishedTableWithTransactions
 from .table_with_transactions import TableWithTransactions as TableWithTransactions
 from .taxonomy import balanced_taxonomy as balanced_taxonomy

@@ -94,7 +94,7 @@ class PublishedTableWithTransactions(PublishedTransactions):
     ----------
     table : the published table.
     schema : the roles of its columns.
-    baskets : the published sets that are not empty.
+    transactions : the published sets that are not empty.
     rows : the row of the table that each of these belongs to.
     """
 

@@ -308,7 +308,7 @@ class TriangleSensitivity(LocalSensitivityAtDistance):
     ----------
     shared : numbers of common neighbors that pairs of persons have.
     halves : for each of these, the most persons who know exactly one of such a pair.
-    most : what one edge can change in any network: the number of other persons.
+    global_sensitivity : what one edge can change in any network: the number of other persons.
     """
 
     shared: Integers

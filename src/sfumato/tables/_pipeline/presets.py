@@ -9,6 +9,7 @@ from typing import Literal, Unpack
 
 from sfumato._locale.messages import load_messages
 from sfumato._validation import suggest_closest
+from sfumato.core.model import parameter_name
 from sfumato.core.recipe import READ_OPTION_TYPES, Recipe
 from sfumato.errors import InvalidParameterError
 from sfumato.io._dataframes import Frame, to_arrow
@@ -187,7 +188,9 @@ def starting_model(kind: type[GroupModel], column: str | None = None) -> dict[st
     >>> starting_model(DistinctLDiversity, "disease")
     {'name': 'distinct-l-diversity', 'l': 2, 'sensitive': 'disease'}
     """
-    needed = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]  # type: ignore[arg-type]  # every model is a dataclass
+    needed = [
+        parameter_name(each) for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING
+    ]  # type: ignore[arg-type]  # every model is a dataclass
     about = dict.fromkeys(("sensitive", "y"), column)
     known = {**STARTING, **({} if column is None else about)}
     return {"name": kind.name, **{name: known[name] for name in needed if name in known}}

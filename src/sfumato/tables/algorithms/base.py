@@ -55,15 +55,15 @@ class TableRequest:
     table : the coded records, one by one or equal ones as one case.
     models : the promises that every published group must keep; those that compare with the original table compare
         with this one, unless they were compared to another before.
-    most_suppressed : the largest number of records that may be suppressed.
+    max_suppressed : the largest number of records that may be suppressed.
     missing : how missing values are read.
     rng : where random choices of the search come from that hide nobody.
     stream : where random choices come from that hide somebody, such as who is in which bucket.
     progress : is called with the share of the work done, in [0, 1], and a note on its state.
     totals : how often every value of the sensitive attributes that models read occurs, if the records are a segment of
         a larger table: models compare groups with all of it.
-    finer : where searches over full-domain recodings count finer combinations, if the table holds only the coarsest.
-    lost : how many cells of every quasi-identifier are missing, if the table is searched in blocks, and only what
+    rollup_counts : where searches over full-domain recodings count finer combinations, if the table holds only the coarsest.
+    missing_cells : how many cells of every quasi-identifier are missing, if the table is searched in blocks, and only what
         models read is told of it here.
     known : what earlier releases of the same series told about the person of every case, if a ledger keeps them.
     """
@@ -135,7 +135,7 @@ class TableAlgorithm(ABC):
       one by one;
     - `ignores_row_order`: whether rows in another order are published alike; if not, they are put in a fixed
       order first;
-    - `follows_series`: whether it keeps to what earlier releases of a series told, so that releases are safe together,
+    - `supports_series`: whether it keeps to what earlier releases of a series told, so that releases are safe together,
       and fills up buckets by rows of nobody where it must;
     - `supports_blocks`: whether a large table may be searched block by block;
     - `guides`: columns besides quasi-identifiers that the search looks at, such as a class to be predicted;

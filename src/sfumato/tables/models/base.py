@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core._descriptions import ModelDescription
+from sfumato.core.model import parameter_name
 from sfumato.tables.published.groups import Counts, Groups
 
 Levels = npt.NDArray[np.float64]
@@ -119,11 +120,13 @@ class GroupModel(ABC):
         return float(level.min() if self.bound == "min" else level.max())
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.parameters().items())})"
+        given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass
+        named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+        return f"{type(self).__name__}({', '.join(named)})"
 
     def parameters(self) -> dict[str, object]:
-        """Return the parameters of the model, without those that were not given."""
-        named = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass
+        """Return the parameters of the model as recipes call them, without those that were not given."""
+        named = {parameter_name(field): getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass
         return {name: value for name, value in named.items() if value is not None}
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from sfumato._validation import is_integer, require
 from sfumato.core._descriptions import SHARE, ModelDescription
+from sfumato.core.model import RECIPE_NAME
 from sfumato.tables.models._attribute_values import check_mapping
 from sfumato.tables.models._conjunction import Conjunction
 from sfumato.tables.models._distinct_categories import DistinctCategories
@@ -73,7 +74,7 @@ class HPKAnonymity(Conjunction):
     p: int
     k: int
     sensitive: str
-    sensitivity_levels: Mapping[str, str | int] = field(repr=False, hash=False)
+    sensitivity_levels: Mapping[str, str | int] = field(repr=False, hash=False, metadata={RECIPE_NAME: "levels"})
 
     def __post_init__(self) -> None:
         require(is_integer(self.k) and self.k >= 1, self, "k", "a whole number of at least 1", self.k)

@@ -130,7 +130,7 @@ class RelationalRelease:
     levels : for every table the level of every quasi-identifier, 0 for unchanged values.
     loss : the mean over quasi-identifiers of what their cells lost; a suppressed person's cells count 1.
     suppressed : the number of persons who were left out of all tables.
-    persons : the name of the table of persons.
+    individuals : the name of the table of persons.
     """
 
     frames: Mapping[str, SameBackend]

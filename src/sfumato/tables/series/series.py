@@ -51,7 +51,7 @@ class RecordedRelease:
     number : of the release, from 1 on.
     time : when it was written.
     folder : where it was written.
-    persons : how many persons were published.
+    individuals : how many persons were published.
     newcomers : how many of them for the first time.
     waiting : how many were left out and have never been published.
     groups, counterfeits : how many of each, by attribute; a cell that is shown beside its record is no group.

@@ -112,7 +112,7 @@ class ProjectionClasses:
 
     Parameters
     ----------
-    crowd : the crowd of every person.
+    label : the crowd of every person.
     persons : how many persons are in every crowd.
     visitors : by crowd and place, how many of them went there; none for the places of the owner herself.
     """
