@@ -178,9 +178,9 @@ def test_no_value_appears_in_a_repr(builder):
     ids=lambda each: repr(each) if not isinstance(each, pa.Array) else "values",
 )
 def test_every_builder_lists_the_values_that_it_misses(builder, values, missed):
-    assert builder.uncovered(values).to_pylist() == missed
+    assert builder.find_uncovered(values).to_pylist() == missed
     covered = values.filter(pc.invert(pc.is_in(format_values(values), value_set=pa.array(missed, pa.string()))))
-    assert builder.uncovered(covered).to_pylist() == []
+    assert builder.find_uncovered(covered).to_pylist() == []
     builder.build(covered)
     if missed:
         with pytest.raises(HierarchyError):
@@ -189,7 +189,7 @@ def test_every_builder_lists_the_values_that_it_misses(builder, values, missed):
 
 @pytest.mark.parametrize("builder", EXAMPLES, ids=repr)
 def test_no_values_are_no_missed_values(builder):
-    assert builder.uncovered(pa.array([], pa.string())).to_pylist() == []
+    assert builder.find_uncovered(pa.array([], pa.string())).to_pylist() == []
 
 
 def test_intervals_of_numbers_refuse_to_look_for_texts():

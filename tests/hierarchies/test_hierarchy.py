@@ -127,7 +127,7 @@ def test_a_hierarchy_survives_pickling():
 def test_leaf_counts_and_shares():
     tree = made(LEAVES, ["p", "p", "p", "q"])
     assert tree.leaf_counts(1).tolist() == [3, 1]
-    assert tree.share(np.array([0, 1, 2]), np.array([3, 0, 0])).tolist() == [0.25, 0.75, 1.0]
+    assert tree.leaf_share(np.array([0, 1, 2]), np.array([3, 0, 0])).tolist() == [0.25, 0.75, 1.0]
 
 
 @given(nested_columns())

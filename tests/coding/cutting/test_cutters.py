@@ -72,7 +72,7 @@ def assert_same(mine, theirs, names):
 def assert_same_cuts(mine, theirs):
     assert_same(mine, theirs, ("axis", "total", "rank"))
     proposed = np.flatnonzero(theirs.axis != NO_CUT)
-    assert_same(mine.of(proposed), theirs.of(proposed), ("code", "ties", "left"))
+    assert_same(mine.select(proposed), theirs.select(proposed), ("code", "ties", "left"))
 
 
 @given(cases(), st.sampled_from([1, 3, 1000]))
@@ -117,7 +117,7 @@ def test_cuts_are_what_they_say(case):
     cuts = cutter.propose(records, axes, rule, ranges, segments, np.zeros_like(segments))
     cut = np.flatnonzero(cuts.axis != NO_CUT)
     left = cutter.sides(records, cut, cuts.select(cut))
-    rows, place = records.rows_of(cut)
+    rows, place = records.list_rows(cut)
     for number, segment in enumerate(cut.tolist()):
         mine = rows[place == number]
         goes = left[place == number]
@@ -142,7 +142,7 @@ def test_splitting_keeps_records_whole_and_in_order(case):
     cut = np.flatnonzero(cuts.axis != NO_CUT)
     left = cutter.sides(records, cut, cuts.select(cut))
     halves = cutter.split(records, cut, left)
-    rows, place = records.rows_of(cut)
+    rows, place = records.list_rows(cut)
     expected = [rows[(place == number) & side].tolist() for number in range(len(cut)) for side in (left, ~left)]
     whole = {origin: number for number, origin in enumerate(records.origin.tolist())}
     for number, half in enumerate(expected):
