@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato._locale.messages import LANGUAGES, load_messages
-from sfumato.datasets.attack_example import EXACT, attack_example_for, attack_examples
+from sfumato.datasets._attack_examples import EXACT, attack_example_for, attack_examples
 from sfumato.datasets.hospital import DISEASES
 from sfumato.tables._catalogue import MODELS
 from sfumato.tables.series.models._base import SeriesModel

@@ -64,7 +64,7 @@ PromisedModels = Annotated[
         metavar="NAME:KEY=VALUE,...",
         help="Promise a privacy model, as in distinct-l-diversity:l=3,sensitive=disease or "
         "k-anonymity:k=9,quasi=age+zip; levels, categories and bounds of values come from a CSV file, as in "
-        "sensitivity_levels=levels.csv. Replaces the recipe's model of the same name and attributes. Repeatable.",
+        "levels=levels.csv. Replaces the recipe's model of the same name and attributes. Repeatable.",
     ),
 ]
 Steps = Annotated[

@@ -49,7 +49,7 @@ EXAMPLES = format_examples(
     "    --recipe recipe.toml --model m-invariance:m=3,sensitive=disease",
     "sfumato audit --series --ledger hospital.ledger",
     "sfumato audit theirs.csv --quasi age,zip --sensitive disease \\",
-    "    --model hpk-anonymity:h=2,p=2,k=3,sensitive=disease,sensitivity_levels=levels.csv",
+    "    --model hpk-anonymity:h=2,p=2,k=3,sensitive=disease,levels=levels.csv",
 )
 
 Sources = Annotated[

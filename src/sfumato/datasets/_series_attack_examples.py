@@ -9,8 +9,8 @@ from typing import Final
 
 import pyarrow as pa
 
-<from sfumato.datasets._attack_examples import ANYTHING, EXACT
-=from sfumato.schema.schema import Schema
+from sfumato.datasets._attack_examples import ANYTHING, EXACT
+from sfumato.schema.schema import Schema
 
 NAMES: Final = dict(zip("abcdef", ("Ann", "Bob", "Cara", "Dan", "Eve", "Fred"), strict=True))
 DISEASES: Final = {
