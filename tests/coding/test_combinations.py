@@ -30,8 +30,8 @@ WAYS = {
     "nothing remembered": {"CACHE_SIZE": 0},
     "little remembered": {"CACHE_SIZE": 64 * 30},
     "keys too long": {"LARGEST_KEY": 4},
-    "every row apart": {"WORTHWHILE": 0.0},
-    "all equal rows together": {"WORTHWHILE": 1.0},
+    "every row apart": {"REDUCTION_SHARE": 0.0},
+    "all equal rows together": {"REDUCTION_SHARE": 1.0},
     "in few places": {"DENSE_LEAST": 0, "DENSE_SHARE": 0, "MIXER": np.uint64(0)},
 }
 

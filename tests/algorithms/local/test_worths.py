@@ -62,7 +62,7 @@ def task_of(table, schema, k, *models):
 def cover_of(task):
     trees = HierarchyForest.of(task.table.quasi)
     leaves = trees.places(task.table.quasi)
-    return trees, leaves, CoveringProblem.of(trees, leaves, task.smallest_group)
+    return trees, leaves, CoveringProblem.of(trees, leaves, task.min_group_size)
 
 
 def drawn_task(seed, rows, k, *models):
