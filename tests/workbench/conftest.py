@@ -57,7 +57,7 @@ class Inside:
 
         class Answers(io.StringIO):
             def write(_, line):  # noqa: N805 - the outer one is meant
-                loop.call_soon_threadsafe(self.jobs._heard, job, json.loads(line))
+                loop.call_soon_threadsafe(self.jobs._on_message, job, json.loads(line))
 
         asked = json.loads(json.dumps({"verb": job.verb, "table": job.table, "request": job.request}))
         await loop.run_in_executor(None, serve, self.bench, asked, Answers())

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from pkgutil import iter_modules
-
 import pytest
 
-from sfumato.workbench import _tasks
+from sfumato.workbench._tasks import TASKS
 
-VERBS = {each.name: import_module(f"sfumato.workbench._tasks.{each.name}") for each in iter_modules(_tasks.__path__)}
 ODD = (None, "x", "1", -1, 10**30, 1.5, True, [], [1], {}, {"x": "y"})
 OPTIONAL = {"assess": ("population",), "outside": ("key",), "preview": ("hierarchy", "kind")}
 OPTIONAL |= {"write": ("format", "language", "excel_safe", "report")}
@@ -39,15 +35,15 @@ def usual(verb):
         "name": "jobs.csv",
         "row": 3,
     }
-    return {name: told[name] for name in VERBS[verb].ASKS}
+    return {name: told[name] for name in TASKS[verb].asks}
 
 
-JOBS = sorted(set(VERBS) - {"open"})
+JOBS = sorted(set(TASKS) - {"open"})
 
 
 @pytest.mark.parametrize("verb", JOBS)
 def test_what_is_missing_is_refused_at_once(searched, verb):
-    for name in VERBS[verb].ASKS:
+    for name in TASKS[verb].asks:
         answer = searched.post("/jobs", {"verb": verb, **usual(verb), name: None})
         assert answer.status_code == 422
         assert answer.json()["error"] == f"The job {verb} needs to be told its {name}."
@@ -55,7 +51,7 @@ def test_what_is_missing_is_refused_at_once(searched, verb):
 
 @pytest.mark.parametrize("verb", JOBS)
 def test_nothing_that_is_asked_for_is_a_bug(searched, verb):
-    for name in (*VERBS[verb].ASKS, *OPTIONAL.get(verb, ())):
+    for name in (*TASKS[verb].asks, *OPTIONAL.get(verb, ())):
         for odd in ODD:
             answer = searched.post("/jobs", {"verb": verb, **usual(verb), name: odd})
             assert answer.status_code in {202, 422}, (name, odd)

@@ -33,16 +33,12 @@ from sfumato.cli._output import (
 )
 from sfumato.cli._terms import to_shell_terms
 from sfumato.errors import ReadError, SchemaError
-from sfumato.io.formats import resolve_format
-from sfumato.schema.roles import Role
-from sfumato.tables._pipeline.presets import PRESETS, USUAL, USUAL_K, propose_recipe
-from sfumato.tables.models.base import GroupModel
-from sfumato.tables.models.k_anonymity import KAnonymity
 
 if TYPE_CHECKING:
     from sfumato.io._reading import LoadedTable
     from sfumato.io.formats import Option
     from sfumato.tables._pipeline.presets import Preset
+    from sfumato.tables.models.base import GroupModel
     from sfumato.tables.engines.options import EngineSelector
     from sfumato.tables.inspection.inspection import ColumnProposal, Inspection
 
@@ -82,6 +78,7 @@ def inspect(
     out, told, and remembered in the recipe. The recipe goes to the --out file or to standard output; in the latter case
     the findings go to standard error.
     """
+    from sfumato.schema.roles import Role
     from sfumato.tables._pipeline.presets import get_preset, non_default_options, with_models
 
     check_overwrite(out, force=force)
@@ -122,7 +119,7 @@ def _refuse_nothing(found: Inspection, reading: ReadingOptions) -> NoReturn:
 def _inspect_source(file: str, reading: ReadingOptions, resources: EngineSelector) -> tuple[Inspection, LoadedTable]:
     """Inspect a table wherever it is; one that stays in an engine is not among what was read."""
     from sfumato.io._reading import LoadedTable
-    from sfumato.io.formats import FileFindings
+    from sfumato.io.formats import FileFindings, resolve_format
     from sfumato.tables.inspection.inspection import inspect_columns, inspect_source
 
     if resources.choose_engine(file) == "memory":
@@ -203,6 +200,8 @@ def commented_recipe(source: str, found: Inspection, loaded: LoadedTable, preset
     """Write a recipe that can be run on the inspected table as it stands, or edited first."""
     import tomli_w
 
+    from sfumato.tables._pipeline.presets import PRESETS, USUAL, propose_recipe
+
     recipe = propose_recipe(found, loaded.table, reading=loaded.reading, preset=preset)
     content = recipe.to_dict()
     attributes, models = content.pop("attributes"), content.pop("models")
@@ -251,6 +250,9 @@ def _counted(found: Inspection) -> str:
 
 def _model_comment(model: GroupModel, found: Inspection, preset: str | None) -> list[str]:
     sentences = [] if model.description is None else wrap(model.description.sentence(model.parameters()), WIDTH)
+    from sfumato.tables._pipeline.presets import USUAL_K
+    from sfumato.tables.models.k_anonymity import KAnonymity
+
     lowered = preset is None and isinstance(model, KAnonymity) and found.rows < USUAL_K
     return [*sentences, *([f"The table has only {found.rows} rows."] if lowered else [])]
 

@@ -44,9 +44,9 @@ class Visit:
         self.page = self.context.new_page()
         self.wrong = []
         self.expected = 0
-        self.page.select_columns("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
-        self.page.select_columns("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.select_columns("request", self._asked)
+        self.page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", self._asked)
 
     def _asked(self, request):
         if not request.url.startswith((self.server.base, "data:", "blob:")):

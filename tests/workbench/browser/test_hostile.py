@@ -25,7 +25,7 @@ def hostile_csv(tmp_path):
 def test_names_and_cells_are_text_on_every_page(start_server, visit, hostile_csv):
     here = visit(start_server()).enter()
     page = here.page
-    page.select_columns("dialog", lambda dialog: here.wrong.append(dialog.message))
+    page.on("dialog", lambda dialog: here.wrong.append(dialog.message))
     page.set_input_files("#file", str(hostile_csv))
     expect(page.locator("#size")).to_have_text("120 records, 3 columns")
     expect(page.locator("#rows tbody")).to_contain_text(CELL)

@@ -113,9 +113,7 @@ def test_a_search_that_is_started_twice_in_a_row_is_started_once(persons_server,
     here.go("search")
     expect(here.page.locator("#progress")).to_be_hidden()
     asked = []
-    here.page.select_columns(
-        "request", lambda request: asked.append(request.post_data) if request.url.endswith("/jobs") else None
-    )
+    here.page.on("request", lambda request: asked.append(request.post_data) if request.url.endswith("/jobs") else None)
     here.page.dblclick("#start")
     here.page.wait_for_url("**/release")
     assert len([each for each in asked if "anonymize" in each]) == 1

@@ -28,9 +28,9 @@ class GroupModel(ABC):
     - `extendable`: a valid group stays valid whatever records join it;
     - `compares_with_table`: groups are compared with the whole published table;
     - `numeric`: the sensitive attribute must be numeric;
-    - `of_buckets`: where the sensitive attribute is published in buckets, these are the groups, counterfeits included;
+    - `applies_to_buckets`: where the sensitive attribute is published in buckets, these are the groups, counterfeits included;
     - `stricter`: for every numeric parameter, whether a larger or a smaller value demands more;
-    - `words`: what reports say about the model.
+    - `description`: what reports say about the model.
     """
 
     name: ClassVar[str]
@@ -120,9 +120,9 @@ class GroupModel(ABC):
         return float(level.min() if self.bound == "min" else level.max())
 
     def __repr__(self) -> str:
-        given = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass
-        named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
-        return f"{type(self).__name__}({', '.join(named)})"
+        names = {parameter_name(field): field.name for field in fields(self)}  # type: ignore[arg-type]  # every model is a dataclass
+        given = [f"{names.get(name, name)}={value!r}" for name, value in self.parameters().items()]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def parameters(self) -> dict[str, object]:
         """Return the parameters of the model as recipes call them, without those that were not given."""

@@ -119,7 +119,7 @@ def run_risk(bench: WorkerState, request: Mapping[str, Any], tell: Progress) -> 
 
 def smallest_required_class(models: Any, usual: int = 5) -> int:
     """Return the smallest group that some models allow; the usual one if they allow any."""
-    found = max((model.smallest_group for model in models), default=1)
+    found = max((model.min_group_size for model in models), default=1)
     return found if found > 1 else usual
 
 
