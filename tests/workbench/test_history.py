@@ -69,12 +69,12 @@ def change(history, n):
 
 def test_branches_stay_and_redo_takes_the_newest(history):
     change(history, 1)
-    history.go(history.earlier)
+    history.go_to(history.earlier)
     change(history, 2)
-    history.go(history.earlier)
+    history.go_to(history.earlier)
     assert history.later == 2
     assert [each.number for each in history.reachable()] == [0, 1, 2]
-    history.go(1)
+    history.go_to(1)
     assert history.recipe(history.at) == {"release": {"n": 1}}
 
 

@@ -84,7 +84,7 @@ def test_jobs_wait_for_their_turn(client):
     first, second, third = (
         client.post("/jobs", {"verb": verb, "turn": n}).json()["job"] for n, verb in enumerate(verbs)
     )
-    assert client.desk.jobs.place(client.desk.jobs.all[third]) >= 1
+    assert client.desk.jobs.position(client.desk.jobs.all[third]) >= 1
     client.send("DELETE", f"/jobs/{second}")
     assert client.follow(third).state == "done"
     assert client.desk.jobs.all[second].state == "canceled"
@@ -106,7 +106,7 @@ def test_what_pages_ask_for_by_themselves_holds_up_nobody(client):
     (opening,) = [job.number for job in jobs.asked]
     client.send("DELETE", f"/jobs/{opening}")
     search = client.post("/jobs", {"verb": "anonymize"}).json()["job"]
-    assert jobs.place(jobs.all[search]) == 1  # the one that runs
+    assert jobs.position(jobs.all[search]) == 1  # the one that runs
     assert jobs.current.number == search
     page = client.get("/search").text
     assert f'data-follow="{search}"' in page

@@ -42,14 +42,14 @@ def done(client, verb, **request):
 )
 def test_a_part_of_the_report_is_that_of_the_library(judged, verb, key, part):
     client, number, release, _ = judged
-    assert done(client, verb, candidate=number)[key] == plain(getattr(release.judged, part)())
+    assert done(client, verb, candidate=number)[key] == plain(getattr(release.measurements, part)())
 
 
 def test_assessing_gives_the_risk_and_every_rule(judged):
     client, number, release, _ = judged
     found = done(client, "assess", candidate=number, population=10_000)
     risk = sf.assess_risk(release.frame, release.recipe.schema, population=10_000, max_subset=1)
-    assert found["risk"] == plain(release.judged.risk())
+    assert found["risk"] == plain(release.measurements.risk())
     assert found["assessed"] == plain(risk.to_dict())
     assert found["rules"] == plain({name: risk.check_compliance(name).to_dict() for name in ("wp216", "ema", "hipaa")})
 
@@ -57,15 +57,15 @@ def test_assessing_gives_the_risk_and_every_rule(judged):
 def test_the_reasons_of_a_row_tell_no_cell(judged):
     client, number, release, table = judged
     found = done(client, "reasons", candidate=number, row=7)
-    assert found == plain(release.judged.reasons(7))
+    assert found == plain(release.measurements.reasons(7))
     assert not set(map(str, table.slice(7, 1).to_pylist()[0].values())) & set(json.dumps(found).split('"'))
 
 
 def test_utility_is_that_of_the_report(judged):
     client, number, release, _ = judged
     found = done(client, "utility", candidate=number)
-    assert found["distributions"] == plain(release.judged.distributions())
-    assert found["utility"] == plain(release.judged.utility())
+    assert found["distributions"] == plain(release.measurements.distributions())
+    assert found["utility"] == plain(release.measurements.utility())
     assert found["rows"] == {"original": 240, "published": release.published.num_rows}
 
 

@@ -249,7 +249,7 @@ def test_another_table_leaves_what_was_made_of_the_first_in_the_folder(bench_cli
     assert bench_client.desk.candidates == []
     assert bench_client.desk.history.earlier is None
     project = bench_client.desk.project
-    assert project.numbered("candidates") == project.numbered("releases") == [1]
+    assert project.numbered_folders("candidates") == project.numbered_folders("releases") == [1]
     assert "persons.csv" in project.folder.joinpath("history.jsonl").read_text("utf-8")
     assert list((project.folder / "results").iterdir()) == []
 

@@ -48,7 +48,7 @@ def as_it_was(client):
     """Take back what a test changed."""
     at = client.desk.history.at
     yield
-    client.desk.go(at)
+    client.desk.go_to_change(at)
 
 
 def drawn(client, language="en", query=""):

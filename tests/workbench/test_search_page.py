@@ -40,7 +40,7 @@ def test_every_algorithm_can_be_chosen_and_shows_its_parameters_as_fields_of_the
     assert (load_messages("en")(f"algorithms.gives.{name}") in page) or name in RECOMMENDED
     if name == "mdav":
         assert re.search(r'<select id="parameter-publish"[^>]*><option value="centers" selected>', page)
-    opened_client.desk.go(at)
+    opened_client.desk.go_to_change(at)
 
 
 def test_an_optimal_search_tells_the_best_so_far_and_a_bound(opened_client, monkeypatch):

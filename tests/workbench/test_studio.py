@@ -45,7 +45,7 @@ def desk(people):
     """Return a client of the table, and leave the recipe as it was."""
     before = people.desk.history.at
     yield people
-    people.desk.go(before)
+    people.desk.go_to_change(before)
 
 
 def test_widths_5_10_and_20_give_16_9_and_5_intervals(desk):

@@ -63,7 +63,7 @@ def release():
 def test_the_figures_are_those_of_the_release(release):
     risk = measure_raw_risk(sf.datasets.generate_hospital(5000, seed=0), release.recipe.schema.quasi_identifiers)
     linkage, skewness = (
-        next(each for each in release.judged.attacks() if each["attack"] == name) for name in ("linkage", "skewness")
+        next(each for each in release.measurements.attacks() if each["attack"] == name) for name in ("linkage", "skewness")
     )
     figures = {
         f"{risk.unique_records:,} are the only ones",
