@@ -38,7 +38,9 @@ FRAME = pd.DataFrame(
 
 
 def schema(**settings):
-    return sf.Schema(**{"identifier": ["name"], "quasi": ["age", "job"], "sensitive": ["disease"], **settings})
+    return sf.Schema(
+        **{"identifiers": ["name"], "quasi_identifiers": ["age", "job"], "sensitive": ["disease"], **settings}
+    )
 
 
 def sings(*texts: str) -> bool:
@@ -87,7 +89,7 @@ FAILURES = [
     ),
     lambda: sf.anonymize(FRAME.assign(job=["*", *FRAME["job"][1:]]), schema(), PROMISE),
     lambda: sf.anonymize(FRAME, schema(flags={"age": "note"}), PROMISE),
-    lambda: sf.anonymize(FRAME, schema(quasi=["agee"]), PROMISE),
+    lambda: sf.anonymize(FRAME, schema(quasi_identifiers=["agee"]), PROMISE),
     lambda: sf.anonymize(FRAME, schema(), [sf.models.KAnonymity(k=7)]),
     lambda: sf.anonymize(FRAME, schema(), [sf.models.DistinctLDiversity(l=6, sensitive="disease")]),
     lambda: sf.anonymize(FRAME, schema(), [sf.models.TCloseness(t=0, sensitive="disease", distance="ordered")]),

@@ -56,7 +56,7 @@ STEPS = [
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_a_masking_step_is_made_again(step):
-    assert format_python(step).startswith("sf.tables.masking.")
+    assert format_python(step).startswith("sf.masking.")
     assert again(format_python(step)) == step
 
 

@@ -38,7 +38,7 @@ def done(client, verb, **request):
 
 
 @pytest.mark.parametrize(
-    ("verb", "key", "part"), [("attack", "attacks", "attacks"), ("expose", "exposure", "exposure")]
+    ("verb", "key", "part"), [("attack", "attacks", "attacks"), ("expose", "exposure", "disclosure_risk")]
 )
 def test_a_part_of_the_report_is_that_of_the_library(judged, verb, key, part):
     client, number, release, _ = judged

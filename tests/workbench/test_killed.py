@@ -16,10 +16,10 @@ from sfumato.workbench.worker import WorkerState
 
 CITIES = "city,mayor,people\nUlm,Ann,100\nBonn,Bob,200\nKiel,Cy,300\n"
 STEPS = (  # every function that changes a file of the project while a table is opened
-    ("sfumato.workbench._row_store", "keep_rows"),
+    ("sfumato.workbench._row_store", "write_rows"),
     (WorkerState, "write"),
     (Project, "write"),
-    (ResultCache, "_drop"),
+    (ResultCache, "_evict"),
     (ChangeHistory, "_write"),
     (Path, "unlink"),
     (shutil, "rmtree"),

@@ -50,7 +50,7 @@ def test_the_server_writes_it_only_on_purpose(outdated):
     for given, status, kind in refusals:
         answer = outdated.post("/jobs", {"verb": "write", "candidate": 1, **given})
         assert (answer.status_code, answer.json()["kind"]) == (status, kind), given
-    assert desk.project.numbered("releases") == []
+    assert desk.project.numbered_folders("releases") == []
     done = outdated.job("write", candidate=1, version=desk.version, reason="asked for by the client")
     assert done.state == "done", done.error
     inside = desk.project.folder / "releases" / "1" / "internal" / "outdated.json"

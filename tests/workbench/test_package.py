@@ -37,9 +37,9 @@ def test_nothing_is_computed_here(path):
 
 @pytest.mark.parametrize("step", PLACES)
 def test_every_step_has_a_page_a_template_and_words(step):
-    assert (PACKAGE / "pages" / f"{step}.py").exists()
+    assert (PACKAGE / "_pages" / f"{step}.py").exists()
     assert (PACKAGE / "templates" / f"{step}.html.j2").exists()
-    words = PACKAGE.parent / "words"
+    words = PACKAGE.parent / "_locale"
     assert (words / "en" / f"workbench_{step}.toml").exists()
     assert (words / "zh" / f"workbench_{step}.toml").exists()
 
@@ -75,7 +75,7 @@ def test_the_wheel_has_everything(tmp_path):
     subprocess.run(build, check=True, cwd=PACKAGE.parents[2], capture_output=True)  # noqa: S603 - our own build
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         packed = set(wheel.namelist())
-    here = [path for path in (*PACKAGE.rglob("*"), *(PACKAGE.parent / "words").rglob("*")) if path.is_file()]
+    here = [path for path in (*PACKAGE.rglob("*"), *(PACKAGE.parent / "_locale").rglob("*")) if path.is_file()]
     needed = {path.relative_to(PACKAGE.parents[1]).as_posix() for path in here if "__pycache__" not in path.parts}
     assert needed <= packed
 

@@ -11,6 +11,7 @@ from html import unescape
 import pytest
 
 from sfumato._locale.messages import load_messages
+from sfumato.core.model import parameter_name
 from sfumato.tables._catalogue import MODELS
 from sfumato.tables._pipeline.presets import PRESETS, starting_model
 
@@ -99,7 +100,7 @@ def test_every_model_of_the_catalogue_can_be_added_and_shows_all_its_parameters(
     assert client.desk.recipe.models[-1].name == name
     card = drawn(client, language).partition(f'id="model-{place}"')[2]
     shown = set(re.findall(rf'id="model-{place}-(\w+?)(?:-\d+)?"', card))
-    assert {field.name for field in fields(MODELS[name])} <= shown
+    assert {parameter_name(field) for field in fields(MODELS[name])} <= shown
     assert load_messages(language)("workbench_promise.six") in card
 
 

@@ -29,7 +29,7 @@ HIERARCHY = {
 def labels():
     """List what the pages say, with the parts of the release filled in."""
     words = load_messages("en")
-    rooms = (ROOT / "src" / "sfumato" / "words" / "en").glob("*.toml")
+    rooms = (ROOT / "src" / "sfumato" / "_locale" / "en").glob("*.toml")
     entries = [entry for room in rooms for entry in words.subset(room.stem).values()]
     said = {form for entry in entries for form in ([entry] if isinstance(entry, str) else entry.values())}
     return said | {text.replace("{part}", part) for text in said for part in NO_WORDS} | NO_WORDS
@@ -63,7 +63,8 @@ def release():
 def test_the_figures_are_those_of_the_release(release):
     risk = measure_raw_risk(sf.datasets.generate_hospital(5000, seed=0), release.recipe.schema.quasi_identifiers)
     linkage, skewness = (
-        next(each for each in release.measurements.attacks() if each["attack"] == name) for name in ("linkage", "skewness")
+        next(each for each in release.measurements.attacks() if each["attack"] == name)
+        for name in ("linkage", "skewness")
     )
     figures = {
         f"{risk.unique_records:,} are the only ones",

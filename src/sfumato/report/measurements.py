@@ -111,7 +111,7 @@ class ReleaseMeasurements:
         """
         found = explain_disclosure_risk(self.evidence.genuine, row).to_dict()
         exposures = self.section("exposure")
-        return {**found, "exposure": None if exposures is None else exposures.of_row(row)}
+        return {**found, "exposure": None if exposures is None else exposures.row(row)}
 
     def disclosure_risk_of(self, written: AuditContext) -> list[dict[str, Any]] | None:
         """Return the exposure as the report tells it of a table that was read back from its file."""
