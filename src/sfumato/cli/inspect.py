@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from sfumato.io._reading import LoadedTable
     from sfumato.io.formats import Option
     from sfumato.tables._pipeline.presets import Preset
-    from sfumato.tables.models.base import GroupModel
     from sfumato.tables.engines.options import EngineSelector
     from sfumato.tables.inspection.inspection import ColumnProposal, Inspection
+    from sfumato.tables.models.base import GroupModel
 
 
 INSPECT_EXAMPLES = format_examples(

@@ -31,8 +31,8 @@ class ClusteredGraph:
     cluster : the super-node of every person, numbered from 0.
     inner : the number of edges inside each super-node.
     between : rows of two super-nodes, the lower number first, and the number of edges between them, ascending.
-    edge_types : if kinds of edges are published, for each kind rows of two super-nodes, which may be the same, and a number
-        of relations; `inner` and `between` are then their sums, but at most the number of pairs.
+    edge_types : if kinds of edges are published, for each kind rows of two super-nodes, which may be the same, and a
+        number of relations; `inner` and `between` are then their sums, but at most the number of pairs.
     vertices : what is published of every person, a row each, if anything is.
     schema : the roles of the columns of `vertices`.
 

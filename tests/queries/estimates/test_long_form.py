@@ -14,8 +14,8 @@ import sfumato as sf
 from drawn_examples import examples
 from golden_files import GOLDEN
 from sfumato.queries import _long_form as module
-from sfumato.queries.estimation import estimate
 from sfumato.queries._long_form import long_form, long_form_views
+from sfumato.queries.estimation import estimate
 from sfumato.queries.query import Query
 
 SCHEMA = sf.Schema(quasi_identifiers=["age", "sex"], sensitive=["disease"])

@@ -188,9 +188,10 @@ def starting_model(kind: type[GroupModel], column: str | None = None) -> dict[st
     >>> starting_model(DistinctLDiversity, "disease")
     {'name': 'distinct-l-diversity', 'l': 2, 'sensitive': 'disease'}
     """
+    parameters = fields(kind)  # type: ignore[arg-type]  # every model is a dataclass
     needed = [
-        parameter_name(each) for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING
-    ]  # type: ignore[arg-type]  # every model is a dataclass
+        parameter_name(each) for each in parameters if each.default is MISSING and each.default_factory is MISSING
+    ]
     about = dict.fromkeys(("sensitive", "y"), column)
     known = {**STARTING, **({} if column is None else about)}
     return {"name": kind.name, **{name: known[name] for name in needed if name in known}}

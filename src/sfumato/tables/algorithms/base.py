@@ -62,9 +62,10 @@ class TableRequest:
     progress : is called with the share of the work done, in [0, 1], and a note on its state.
     totals : how often every value of the sensitive attributes that models read occurs, if the records are a segment of
         a larger table: models compare groups with all of it.
-    rollup_counts : where searches over full-domain recodings count finer combinations, if the table holds only the coarsest.
-    missing_cells : how many cells of every quasi-identifier are missing, if the table is searched in blocks, and only what
-        models read is told of it here.
+    rollup_counts : where searches over full-domain recodings count finer combinations, if the table holds only the
+        coarsest.
+    missing_cells : how many cells of every quasi-identifier are missing, if the table is searched in blocks, and only
+        what models read is told of it here.
     known : what earlier releases of the same series told about the person of every case, if a ledger keeps them.
     """
 
@@ -335,18 +336,18 @@ REASONS: tuple[Callable[[TableAlgorithm, TableRequest], Iterator[str]], ...] = (
     _check_identity_models,
     _check_missing_cells,
 )
-FACTS = (
-    "publishes",
-    "needs_monotone",
-    "needs_complete",
-    "supports_flags",
-    "supports_attributes",
-    "hides_identities",
-    "recodes",
-    "suppresses",
-    "supports_weights",
-    "ignores_row_order",
-)  # that are told of every algorithm; other facts are about its parameters
+FACTS: Mapping[str, str] = {  # as `sfumato algorithms --json` names them, and the attributes of every algorithm
+    "publishes": "publishes",
+    "needs_monotone": "needs_monotone",
+    "needs_complete": "needs_complete",
+    "serves_flags": "supports_flags",
+    "serves_attributes": "supports_attributes",
+    "hides_identities": "hides_identities",
+    "recodes": "recodes",
+    "suppresses": "suppresses",
+    "serves_cases": "supports_weights",
+    "ignores_row_order": "ignores_row_order",
+}  # other facts are about parameters
 
 
 # How much may be suppressed: refuse what would leave out all records, or more than allowed.

@@ -28,7 +28,8 @@ class GroupModel(ABC):
     - `extendable`: a valid group stays valid whatever records join it;
     - `compares_with_table`: groups are compared with the whole published table;
     - `numeric`: the sensitive attribute must be numeric;
-    - `applies_to_buckets`: where the sensitive attribute is published in buckets, these are the groups, counterfeits included;
+    - `applies_to_buckets`: where the sensitive attribute is published in buckets, these are the groups, counterfeits
+      included;
     - `stricter`: for every numeric parameter, whether a larger or a smaller value demands more;
     - `description`: what reports say about the model.
     """
